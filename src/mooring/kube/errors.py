@@ -1,0 +1,233 @@
+"""Errors that name the field they are about, worded as the Kubernetes API words them.
+
+Two families live here. `FieldError` is data: validation returns lists of them, and their text is what users of
+kubectl know by heart, so it must not differ by a character. The exceptions are for input that cannot be read at all:
+
+    MooringError              every error of this product that a user may see; `.path` names the field, if there is one
+    +- QuantityError          a string that is not a quantity
+    +- SelectorError          a label or node selector that cannot be parsed
+    +- InvalidObjectError     an object with field errors, `.errors`; the text is the API's "is invalid" message
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "Enum",
+    "FieldError",
+    "InvalidObjectError",
+    "MooringError",
+    "QuantityError",
+    "SelectorError",
+    "aggregate",
+    "duplicate",
+    "field_path",
+    "forbidden",
+    "go_json",
+    "go_quote",
+    "invalid",
+    "invalid_message",
+    "not_found",
+    "not_supported",
+    "required",
+    "too_long",
+    "too_many",
+    "type_invalid",
+    "unique_texts",
+]
+
+
+class MooringError(Exception):
+    """The base of every error that is meant for a user; `path` is the field it is about, or empty."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.message = message
+        self.path = path
+
+
+class QuantityError(MooringError):
+    """A value that is not a resource quantity."""
+
+
+class SelectorError(MooringError):
+    """A selector that cannot be parsed."""
+
+
+class Enum(str):
+    """A string of a named type.
+
+    The API prints plain strings as Go quotes them and named string types as JSON; the two differ for `<`, `>`, `&`
+    and control characters.
+    """
+
+    __slots__ = ()
+
+
+# Value of errors whose text has none.
+_OMITTED: Final = object()
+
+_KINDS_WITHOUT_VALUE: Final = frozenset({"Required value", "Forbidden", "Too long", "Internal error"})
+
+# The machine-readable cause in a Status, by the words shown to people.
+_CAUSES: Final = {
+    "Not found": "FieldValueNotFound",
+    "Required value": "FieldValueRequired",
+    "Duplicate value": "FieldValueDuplicate",
+    "Invalid value": "FieldValueInvalid",
+    "Unsupported value": "FieldValueNotSupported",
+    "Forbidden": "FieldValueForbidden",
+    "Too long": "FieldValueTooLong",
+    "Too many": "FieldValueTooMany",
+    "Internal error": "InternalError",
+}
+
+
+class FieldError(NamedTuple):
+    """One thing that is wrong with one field. `str()` is the line the API shows."""
+
+    kind: str
+    path: str
+    value: Any
+    detail: str
+    type_mismatch: bool = False
+
+    @property
+    def body(self) -> str:
+        """The text without the path, as it stands in the causes of a Status."""
+        text = self.kind
+        if self.kind not in _KINDS_WITHOUT_VALUE and self.value is not _OMITTED:
+            text = f"{text}: {_render(self.value)}"
+        return f"{text}: {self.detail}" if self.detail else text
+
+    @property
+    def cause(self) -> str:
+        """The machine-readable reason, as it stands in the causes of a Status."""
+        return "FieldValueTypeInvalid" if self.type_mismatch else _CAUSES[self.kind]
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.body}"
+
+
+class InvalidObjectError(MooringError):
+    """An object that the API would refuse; `errors` holds every reason."""
+
+    def __init__(self, kind: str, name: str, errors: Sequence[FieldError]) -> None:
+        super().__init__(invalid_message(kind, name, errors))
+        self.errors = tuple(errors)
+        self.path = errors[0].path if errors else ""
+
+
+def invalid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError("Invalid value", path, value, detail)
+
+
+def type_invalid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError("Invalid value", path, value, detail, True)
+
+
+def required(path: str, detail: str) -> FieldError:
+    return FieldError("Required value", path, "", detail)
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    return FieldError("Forbidden", path, "", detail)
+
+
+def duplicate(path: str, value: Any) -> FieldError:
+    return FieldError("Duplicate value", path, value, "")
+
+
+def not_found(path: str, value: Any) -> FieldError:
+    return FieldError("Not found", path, value, "")
+
+
+def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
+    values = ", ".join(map(go_quote, supported))
+    return FieldError("Unsupported value", path, value, f"supported values: {values}" if values else "")
+
+
+def too_long(path: str, limit: int) -> FieldError:
+    return FieldError("Too long", path, "", f"may not be more than {limit} {'byte' if limit == 1 else 'bytes'}")
+
+
+def too_many(path: str, actual: int, limit: int) -> FieldError:
+    value: Any = actual if actual >= 0 else _OMITTED
+    return FieldError("Too many", path, value, f"must have at most {limit} {'item' if limit == 1 else 'items'}")
+
+
+def field_path(parts: Iterable[str | int]) -> str:
+    """Join names and indexes: ("spec", "containers", 0) is `spec.containers[0]`."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def unique_texts(errors: Iterable[FieldError]) -> list[str]:
+    """The lines of the errors, each once, in order of first appearance."""
+    return list(dict.fromkeys(map(str, errors)))
+
+
+def aggregate(errors: Iterable[FieldError]) -> str:
+    """One line for all errors: bare when there is one, bracketed when there are more."""
+    texts = unique_texts(errors)
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def invalid_message(kind: str, name: str, errors: Sequence[FieldError]) -> str:
+    """The message of the API's 422 answer."""
+    head = f"{kind} {go_quote(name)} is invalid"
+    return f"{head}: {aggregate(errors)}" if errors else head
+
+
+_ESCAPES: Final = {
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+    "\\": r"\\",
+    '"': r"\"",
+}
+
+
+def go_quote(text: str) -> str:
+    """Quote a string as Go's %q does."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return f'"{"".join(map(_quote_char, text))}"'
+
+
+def _quote_char(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    if 0xD800 <= code < 0xE000:
+        # Go cannot hold a lone surrogate; decoding has replaced it by this character.
+        return "�"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_HTML_SAFE: Final = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+def go_json(value: Any) -> str:
+    """Compact JSON as Go writes it: `<`, `>` and `&` escaped. The order of keys is the caller's."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str).translate(_HTML_SAFE)
+
+
+def _render(value: Any) -> str:
+    return go_quote(value) if value.__class__ is str else go_json(value)
