@@ -1,0 +1,460 @@
+"""The cluster as placement sees it: nodes and pods in columns that follow every change.
+
+Each node has a slot; every per-node fact is an array over slots. A change costs what changed: a pod touches one slot
+and the counts its labels and terms belong to, a node its slot and the pods on it. Facts derived from nodes alone
+(who tolerates what, which selector matches where) are cached by the engine against `static_version`; facts that move
+with pods are told apart by the `journal` of slots that pods came to or left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mooring.api.apps import ReplicaSet, StatefulSet
+from mooring.api.core.types import Labels, Namespace, Node, Pod, ReplicationController, Service, Taint
+from mooring.api.policy import PodDisruptionBudget
+from mooring.kube.quantities import milli_value, value
+from mooring.kube.selectors import Requirement, Selector, selector_from_labels
+from mooring.placement.labels import LabelColumns, Mask
+from mooring.placement.podindex import PodIndex
+from mooring.placement.pods import Compiler, PodInfo, view_selector
+from mooring.placement.resources import is_scalar
+from mooring.placement.terms import ExistingTerms
+
+Amounts = NDArray[np.int64]
+
+_OWNERS = {
+    ("ReplicationController", "v1"),
+    ("ReplicaSet", "apps/v1"),
+    ("StatefulSet", "apps/v1"),
+}
+
+# The journal is cut when it grows past this; engines that fall further behind start afresh.
+MAX_JOURNAL = 200_000
+
+
+class ImageState:
+    """An image by name: its size as the first node reported it, and the slots that have it."""
+
+    __slots__ = ("size", "slots")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.slots: set[int] = set()
+
+    def copy(self) -> ImageState:
+        twin = ImageState(self.size)
+        twin.slots = set(self.slots)
+        return twin
+
+
+class Cluster:
+    def __init__(self, size: int = 64) -> None:
+        self.size = max(size, 1)
+        self.names: list[str] = []
+        self.slots: dict[str, int] = {}
+        self.nodes: list[Node | None] = []
+        self.node_pods: list[dict[str, PodInfo]] = []
+        self.valid: Mask = np.zeros(self.size, dtype=np.bool_)
+        self.unschedulable: Mask = np.zeros(self.size, dtype=np.bool_)
+        self.taint_set: NDArray[np.int32] = np.zeros(self.size, dtype=np.int32)
+        self.taint_sets: list[tuple[Taint, ...]] = [()]
+        self._taint_index: dict[tuple[tuple[str, str, str], ...], int] = {(): 0}
+        self.alloc_cpu = self._column()
+        self.alloc_memory = self._column()
+        self.alloc_ephemeral = self._column()
+        self.alloc_pods = self._column()
+        self.used_cpu = self._column()
+        self.used_memory = self._column()
+        self.used_ephemeral = self._column()
+        self.nonzero_cpu = self._column()
+        self.nonzero_memory = self._column()
+        self.pod_count = self._column()
+        self.alloc_scalar: dict[str, Amounts] = {}
+        self.used_scalar: dict[str, Amounts] = {}
+        self.labels = LabelColumns(self.size)
+        self.index = PodIndex(self.size)
+        self.terms = ExistingTerms()
+        self.images: dict[str, ImageState] = {}
+        self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
+        self.pods: dict[str, PodInfo] = {}
+        self.placed: dict[str, int] = {}
+        self.waiting: dict[str, dict[str, PodInfo]] = {}
+        self.nominated: dict[str, dict[str, PodInfo]] = {}
+        self.namespaces: dict[str, Labels] = {}
+        self.budgets: dict[str, PodDisruptionBudget] = {}
+        self._services: dict[str, dict[str, Labels]] = {}
+        self._owners: dict[tuple[str, str, str], Selector] = {}
+        self._default_selectors: dict[tuple[str, int, object], tuple[Labels, Selector]] = {}
+        self.compiler = Compiler()
+        self.static_version = 0
+        self.world_version = 0
+        self.journal: list[int] = []
+        self.journal_start = 0
+        self._free: list[int] = []
+        self._zones: dict[str, dict[int, None]] = {}
+        self._order: NDArray[np.int64] | None = None
+
+    def _column(self) -> Amounts:
+        return np.zeros(self.size, dtype=np.int64)
+
+    # Nodes
+
+    @property
+    def node_count(self) -> int:
+        return len(self.slots)
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Slots in the scheduler's order: one node of each zone in turn."""
+        if self._order is None:
+            rounds = zip_longest(*self._zones.values())
+            self._order = np.array([s for r in rounds for s in r if s is not None], dtype=np.int64)
+        return self._order
+
+    def node(self, name: str) -> Node | None:
+        slot = self.slots.get(name)
+        return None if slot is None else self.nodes[slot]
+
+    def reserve(self, size: int) -> None:
+        """Make room for this many nodes at once."""
+        if size > self.size:
+            self._grow(size)
+
+    def set_node(self, node: Node) -> None:
+        """Add a node, or bring a known one up to date."""
+        slot = self.slots.get(node.metadata.name)
+        if slot is None:
+            self._add_node(node)
+            return
+        old = self.nodes[slot]
+        assert old is not None
+        if old == node:
+            return
+        labels_changed = (old.metadata.labels or {}) != (node.metadata.labels or {})
+        pods = list(self.node_pods[slot].values()) if labels_changed else []
+        for pod in pods:
+            self.terms.change(pod, slot, self.labels, -1)
+        self._write_node(slot, old, node)
+        for pod in pods:
+            self.terms.change(pod, slot, self.labels, 1)
+        self.static_version += 1
+
+    def remove_node(self, name: str) -> None:
+        """Forget a node. Its pods are kept aside, as they are still known to be bound to that name."""
+        slot = self.slots[name]
+        old = self.nodes[slot]
+        assert old is not None
+        aside = dict(self.node_pods[slot])
+        for pod in aside.values():
+            self._detach(pod, slot)
+        if aside:
+            self.waiting[name] = aside
+        del self.slots[name]
+        self._leave_zone(slot, old)
+        self._forget_images(slot, old)
+        self.labels.write(slot, old.metadata.labels or {}, {})
+        self.valid[slot] = False
+        self.nodes[slot] = None
+        self._free.append(slot)
+        self._order = None
+        self.static_version += 1
+
+    def _add_node(self, node: Node) -> None:
+        if self._free:
+            slot = self._free.pop()
+        else:
+            slot = len(self.names)
+            if slot == self.size:
+                self._grow(max(64, self.size + self.size // 4))
+            self.names.append("")
+            self.nodes.append(None)
+            self.node_pods.append({})
+        name = node.metadata.name
+        self.names[slot] = name
+        self.slots[name] = slot
+        self.valid[slot] = True
+        self._write_node(slot, None, node)
+        self._order = None
+        self.static_version += 1
+        for pod in self.waiting.pop(name, {}).values():
+            self._attach(pod, slot)
+
+    def _write_node(self, slot: int, old: Node | None, node: Node) -> None:
+        labels = node.metadata.labels or {}
+        self.labels.write(slot, (old.metadata.labels or {}) if old else {}, labels)
+        old_zone = _zone(old) if old else None
+        if old_zone != _zone(node):
+            if old is not None:
+                self._leave_zone(slot, old)
+            self._zones.setdefault(_zone(node), {})[slot] = None
+            self._order = None
+        self.unschedulable[slot] = node.spec.unschedulable
+        self.taint_set[slot] = self._taints(node.spec.taints or ())
+        self._write_allocatable(slot, node)
+        if old is not None:
+            self._forget_images(slot, old)
+        for image in node.status.images or ():
+            for name in image.names or ():
+                self.images.setdefault(name, ImageState(image.size_bytes)).slots.add(slot)
+        self.nodes[slot] = node
+
+    def _write_allocatable(self, slot: int, node: Node) -> None:
+        amounts = node.status.allocatable or {}
+        self.alloc_cpu[slot] = milli_value(amounts.get("cpu", 0))
+        self.alloc_memory[slot] = value(amounts.get("memory", 0))
+        self.alloc_ephemeral[slot] = value(amounts.get("ephemeral-storage", 0))
+        self.alloc_pods[slot] = value(amounts.get("pods", 0))
+        for column in self.alloc_scalar.values():
+            column[slot] = 0
+        for name, amount in amounts.items():
+            if is_scalar(name):
+                self.scalar(name)[0][slot] = value(amount)
+
+    def scalar(self, name: str) -> tuple[Amounts, Amounts]:
+        """What nodes have of a scalar resource, and what is in use of it."""
+        if name not in self.alloc_scalar:
+            self.alloc_scalar[name] = self._column()
+            self.used_scalar[name] = self._column()
+        return self.alloc_scalar[name], self.used_scalar[name]
+
+    def _taints(self, taints: tuple[Taint, ...]) -> int:
+        key = tuple((t.key, t.value, t.effect) for t in taints)
+        found = self._taint_index.get(key)
+        if found is None:
+            found = self._taint_index[key] = len(self.taint_sets)
+            self.taint_sets.append(taints)
+        return found
+
+    def _leave_zone(self, slot: int, node: Node) -> None:
+        zone = _zone(node)
+        del self._zones[zone][slot]
+        if not self._zones[zone]:
+            del self._zones[zone]
+
+    def _forget_images(self, slot: int, node: Node) -> None:
+        for image in node.status.images or ():
+            for name in image.names or ():
+                state = self.images.get(name)
+                if state is not None:
+                    state.slots.discard(slot)
+                    if not state.slots:
+                        del self.images[name]
+
+    def _grow(self, size: int) -> None:
+        def grown(column: NDArray[np.generic]) -> NDArray[np.generic]:
+            bigger = np.zeros(size, dtype=column.dtype)
+            bigger[: self.size] = column
+            return bigger
+
+        for field, column in vars(self).items():
+            if isinstance(column, np.ndarray) and field != "_order":
+                setattr(self, field, grown(column))
+        for table in (self.alloc_scalar, self.used_scalar):
+            for name, column in table.items():
+                table[name] = grown(column)  # type: ignore[assignment]
+        self.labels.grow(size)
+        self.index.grow(size)
+        self.size = size
+        self.static_version += 1
+
+    # Pods
+
+    def set_pod(self, pod: Pod) -> PodInfo:
+        """Bring a pod up to date: on its node, nominated to one, waiting for a node of that name, or nowhere."""
+        info = self.compiler.compile(pod)
+        self.put(info)
+        return info
+
+    def put(self, info: PodInfo) -> None:
+        if info.key in self.pods:
+            self.remove_pod(info.key)
+        self.pods[info.key] = info
+        if info.finished:
+            return
+        if info.node_name:
+            slot = self.slots.get(info.node_name)
+            if slot is None:
+                self.waiting.setdefault(info.node_name, {})[info.key] = info
+            else:
+                self._attach(info, slot)
+        elif info.nominated:
+            self.nominated.setdefault(info.nominated, {})[info.key] = info
+
+    def remove_pod(self, key: str) -> None:
+        info = self.pods.pop(key)
+        slot = self.placed.get(key)
+        if slot is not None:
+            self._detach(info, slot)
+            return
+        for table, name in ((self.waiting, info.node_name), (self.nominated, info.nominated)):
+            if name in table and table[name].pop(key, None) is not None and not table[name]:
+                del table[name]
+
+    def bind(self, info: PodInfo, slot: int) -> None:
+        """Put an incoming pod on a node."""
+        if info.key in self.pods:
+            self.remove_pod(info.key)
+        info.node_name = self.names[slot]
+        self.pods[info.key] = info
+        self._attach(info, slot)
+
+    def _attach(self, pod: PodInfo, slot: int) -> None:
+        self.placed[pod.key] = slot
+        self.node_pods[slot][pod.key] = pod
+        self._account(pod, slot, 1)
+        self.index.add(pod, slot)
+        self.terms.change(pod, slot, self.labels, 1)
+
+    def _detach(self, pod: PodInfo, slot: int) -> None:
+        del self.placed[pod.key]
+        del self.node_pods[slot][pod.key]
+        self._account(pod, slot, -1)
+        self.index.remove(pod, slot)
+        self.terms.change(pod, slot, self.labels, -1)
+
+    def _account(self, pod: PodInfo, slot: int, sign: int) -> None:
+        resources = pod.template.resources
+        held = resources.node
+        self.pod_count[slot] += sign
+        self.used_cpu[slot] += sign * held.cpu
+        self.used_memory[slot] += sign * held.memory
+        self.nonzero_cpu[slot] += sign * resources.nonzero[0]
+        self.nonzero_memory[slot] += sign * resources.nonzero[1]
+        if held.ephemeral:
+            self.used_ephemeral[slot] += sign * held.ephemeral
+        for name, amount in held.scalars:
+            self.scalar(name)[1][slot] += sign * amount
+        for port in pod.template.ports:
+            self._account_port(port.ip, (port.protocol, port.port), slot, sign)
+        self.journal.append(slot)
+        if len(self.journal) > MAX_JOURNAL:
+            self.journal_start += len(self.journal)
+            self.journal.clear()
+
+    def _account_port(self, ip: str, key: tuple[str, int], slot: int, sign: int) -> None:
+        ips = self.ports.setdefault(key, {}).setdefault(slot, {})
+        ips[ip] = ips.get(ip, 0) + sign
+        if not ips[ip]:
+            del ips[ip]
+            if not ips:
+                del self.ports[key][slot]
+
+    # What if
+
+    @contextmanager
+    def pretending(self, nodes: Iterable[Node] = (), without_pods: Iterable[str] = ()) -> Iterator[None]:
+        """The cluster with nodes added or changed and pods gone, for the length of a `with` block.
+
+        Afterwards everything is as before, the order of nodes and of the pods on them included, because that order
+        decides ties.
+        """
+        changed = list(nodes)
+        zones = {zone: dict(slots) for zone, slots in self._zones.items()}
+        free = list(self._free)
+        before = [old for n in changed if (old := self.node(n.metadata.name)) is not None]
+        named = {name for n in (*changed, *before) for image in n.status.images or () for name in image.names or ()}
+        images = {name: self.images[name].copy() if name in self.images else None for name in named}
+        added = [n.metadata.name for n in changed if n.metadata.name not in self.slots]
+        gone = [self.pods[key] for key in without_pods]
+        touched = {slot: dict(self.node_pods[slot]) for p in gone if (slot := self.placed.get(p.key)) is not None}
+        for pod in gone:
+            self.remove_pod(pod.key)
+        for node in changed:
+            self.set_node(node)
+        try:
+            yield
+        finally:
+            for name in added:
+                self.remove_node(name)
+            for old in before:
+                self.set_node(old)
+            for pod in gone:
+                self.put(pod)
+            for slot, pods in touched.items():
+                self.node_pods[slot] = pods
+            self._zones, self._order = zones, None
+            # Slots that were made for added nodes stay, free for the next.
+            self._free = [*free, *(slot for slot in self._free if slot not in free)]
+            for name, state in images.items():
+                if state is not None:
+                    self.images[name] = state
+
+    # What surrounds pods
+
+    def set_namespace(self, namespace: Namespace) -> None:
+        labels = namespace.metadata.labels or {}
+        if self.namespaces.get(namespace.metadata.name) != labels:
+            self.namespaces[namespace.metadata.name] = labels
+            self.world_version += 1
+
+    def remove_namespace(self, name: str) -> None:
+        del self.namespaces[name]
+        self.world_version += 1
+
+    def set_service(self, service: Service) -> None:
+        meta = service.metadata
+        in_namespace = self._services.setdefault(meta.namespace, {})
+        if service.spec.selector is None:
+            in_namespace.pop(meta.name, None)
+        else:
+            in_namespace[meta.name] = service.spec.selector
+        self._default_selectors.clear()
+
+    def remove_service(self, namespace: str, name: str) -> None:
+        self._services.get(namespace, {}).pop(name, None)
+        self._default_selectors.clear()
+
+    def set_owner(self, kind: str, owner: ReplicaSet | StatefulSet | ReplicationController) -> None:
+        meta = owner.metadata
+        if isinstance(owner, ReplicationController):
+            found = selector_from_labels(owner.spec.selector)
+        else:
+            found = view_selector(owner.spec.selector)
+        self._owners[kind, meta.namespace, meta.name] = found
+        self._default_selectors.clear()
+
+    def remove_owner(self, kind: str, namespace: str, name: str) -> None:
+        self._owners.pop((kind, namespace, name), None)
+        self._default_selectors.clear()
+
+    def set_budget(self, budget: PodDisruptionBudget) -> None:
+        self.budgets[f"{budget.metadata.namespace}/{budget.metadata.name}"] = budget
+
+    def remove_budget(self, key: str) -> None:
+        del self.budgets[key]
+
+    def default_selector(self, pod: PodInfo) -> Selector:
+        """What default spreading counts: the pods of the Services and of the owner that select this one."""
+        key = (pod.namespace, id(pod.labels), pod.owner)
+        found = self._default_selectors.get(key)
+        if found is None or found[0] is not pod.labels:
+            if len(self._default_selectors) > 50_000:
+                self._default_selectors.clear()
+            found = self._default_selectors[key] = (pod.labels, self._find_default_selector(pod))
+        return found[1]
+
+    def _find_default_selector(self, pod: PodInfo) -> Selector:
+        merged: Labels = {}
+        for wanted in self._services.get(pod.namespace, {}).values():
+            if wanted.items() <= pod.labels.items():
+                merged.update(wanted)
+        found = Selector(Requirement(key, "In", (value,)) for key, value in merged.items())
+        if pod.owner is not None and (pod.owner.kind, pod.owner.api_version) in _OWNERS:
+            owned = self._owners.get((pod.owner.kind, pod.namespace, pod.owner.name))
+            if owned is not None:
+                found = found.with_requirements(owned.requirements)
+        return found
+
+
+def _zone(node: Node) -> str:
+    """The key by which the scheduler deals nodes out; the names of before 1.17 come first."""
+    labels = node.metadata.labels or {}
+    zone = labels.get("failure-domain.beta.kubernetes.io/zone", labels.get("topology.kubernetes.io/zone", ""))
+    region = labels.get("failure-domain.beta.kubernetes.io/region", labels.get("topology.kubernetes.io/region", ""))
+    return f"{region}:\0:{zone}" if region or zone else ""

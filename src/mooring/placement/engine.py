@@ -1,0 +1,254 @@
+"""The scheduling cycle: filter, score, choose; and when nothing fits, say why and whom to preempt.
+
+`Engine` answers for the cluster it is given and changes nothing but its own memory of where the next sampled search
+starts. `schedule` gives the node a pod goes to; `explain` gives everything that is known on the way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mooring.placement import messages
+from mooring.placement.cluster import Cluster
+from mooring.placement.filters import Filters, Verdicts
+from mooring.placement.interpod import InterPodFilter, InterPodScore
+from mooring.placement.labels import Mask
+from mooring.placement.pods import PodInfo
+from mooring.placement.preemption import Preemption, preempt
+from mooring.placement.runs import SpreadRuns
+from mooring.placement.scores import WEIGHTS, Score, prioritise
+from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible, winner
+from mooring.placement.shapes import Shapes
+from mooring.placement.spread import SpreadFilter, SpreadScore, default_constraints
+from mooring.placement.static import StaticFacts
+from mooring.placement.trial import NodeTrial
+
+Slots = NDArray[np.int64]
+
+ALL_NODES = 100
+
+
+class Placement(NamedTuple):
+    """Where a pod goes: a slot, or -1 and the reason."""
+
+    slot: int
+    message: str = ""
+    # How many nodes were looked at, and how many of them were feasible.
+    evaluated: int = 0
+    feasible: int = 0
+
+
+class Explanation(NamedTuple):
+    """All that one scheduling cycle knows."""
+
+    pod: PodInfo
+    order: Slots
+    filters: Filters | None
+    verdicts: Verdicts | None
+    feasible: Slots
+    scores: list[Score]
+    totals: NDArray[np.int64]
+    best: Slots
+    chosen: int
+    message: str
+    preemption: Preemption | None
+    rejected: str = ""
+    error: str = ""
+
+
+class Engine:
+    def __init__(self, cluster: Cluster, percentage: int = ALL_NODES) -> None:
+        self.cluster = cluster
+        self.percentage = percentage
+        self.static = StaticFacts(cluster)
+        self._shapes = Shapes(self.static)
+        self._runs = SpreadRuns(self.static)
+        self._start = 0
+
+    # One pod after another
+
+    def schedule(self, pod: PodInfo) -> Placement:
+        """The node a pod goes to, by the rules of one cycle. The pod is not bound."""
+        cluster = self.cluster
+        if not cluster.slots:
+            return Placement(-1, messages.NO_NODES)
+        if self._is_plain(pod):
+            placed = self._place(pod)
+            if placed.slot >= 0:
+                return placed
+        filters = Filters(self.static, pod)
+        if rejected := self._rejected(filters):
+            return Placement(-1, messages.unavailable(cluster.node_count, {}) + f" {rejected}.")
+        feasible, evaluated = self._search(filters)
+        if feasible.size == 1:
+            return Placement(int(feasible[0]), "", evaluated, 1)
+        if feasible.size:
+            if error := preferred_error(pod):
+                return Placement(-1, error)
+            return Placement(self._choose(pod, feasible)[0], "", evaluated, feasible.size)
+        verdicts = self._verdicts(filters)
+        reasons = self._histogram(verdicts)
+        return Placement(-1, messages.unavailable(cluster.node_count, reasons))
+
+    def _is_plain(self, pod: PodInfo) -> bool:
+        """Whether all nodes are looked at in full and nothing but the cluster and the pod's template decides."""
+        if self.cluster.nominated or pod.nominated or pod.node_name or self._start:
+            return False
+        if self.percentage != ALL_NODES and self.cluster.node_count >= MIN_FEASIBLE:
+            return False
+        terms = pod.template.node_terms
+        return (terms is None or terms.named is None) and not preferred_error(pod)
+
+    def _place(self, pod: PodInfo) -> Placement:
+        """The same answer as the full cycle, from what is remembered of pods of this template."""
+        cluster, template = self.cluster, pod.template
+        shape = self._shapes.of(template)
+        constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
+        interpod = InterPodFilter.of(cluster, pod)
+        affinity = InterPodScore.of(cluster, pod)
+        alone = interpod is None and affinity is None and not template.spread_hard
+        if alone and not constraints:
+            return Placement(shape.best(), "", cluster.node_count, shape.count)
+        if alone and not template.has_spread:
+            slot = self._runs.best(shape, pod, constraints)
+            if slot is not None:
+                return Placement(slot, "", cluster.node_count, shape.count)
+        feasible = shape.feasible.copy()
+        if template.spread_hard:
+            missing, crowded = SpreadFilter(self.static, pod).verdicts()
+            feasible &= ~(missing | crowded)
+        if interpod is not None:
+            for rejected in interpod.verdicts():
+                feasible &= ~rejected
+        totals = shape.base + shape.preference_among(feasible)
+        if constraints:
+            spread = SpreadScore(self.static, pod, constraints, feasible, strict=template.has_spread)
+            totals += spread.normalised(spread.raw()) * WEIGHTS["PodTopologySpread"]
+        if affinity is not None:
+            totals += affinity.normalised(feasible) * WEIGHTS["InterPodAffinity"]
+        found = cluster.order[feasible[cluster.order]]
+        if not found.size:
+            return Placement(-1)
+        return Placement(int(found[winner(totals[found])]), "", cluster.node_count, found.size)
+
+    def _rejected(self, filters: Filters) -> str:
+        if filters.narrowed is not None and not filters.narrowed:
+            return messages.AFFINITY_CONFLICT
+        return ""
+
+    def _search(self, filters: Filters) -> tuple[Slots, int]:
+        """Feasible slots in the order in which the scheduler finds them, and how many nodes it looked at for them."""
+        cluster = self.cluster
+        pod = filters.pod
+        mask = self._feasible(filters)
+        nominated = cluster.slots.get(pod.nominated)
+        if nominated is not None and mask[nominated]:
+            return np.array([nominated], dtype=np.int64), 1
+        order = cluster.order
+        if filters.narrowed is not None:
+            order = order[filters.inside()[order]]
+        nodes = order.size
+        if not nodes:
+            return order, 0
+        rotated = np.roll(order, -(self._start % nodes)) if self._start else order
+        found = rotated[mask[rotated]]
+        wanted = wanted_feasible(nodes, self.percentage)
+        looked_at = nodes
+        if found.size > wanted:
+            # The search ends on the first feasible node that it does not want any more; that one is not counted.
+            looked_at = int(np.flatnonzero(mask[rotated])[wanted])
+            found = found[:wanted]
+            if nominated is not None and nominated not in rotated[:looked_at]:
+                looked_at += 1
+        self._start = (self._start + looked_at) % cluster.node_count
+        return found, looked_at
+
+    def _choose(self, pod: PodInfo, feasible: Slots) -> tuple[int, list[Score], NDArray[np.int64]]:
+        mask = np.zeros(self.cluster.size, dtype=np.bool_)
+        mask[feasible] = True
+        scores = prioritise(self.static, pod, mask)
+        totals = np.zeros(self.cluster.size, dtype=np.int64)
+        for score in scores:
+            totals += score.weighted
+        return int(feasible[winner(totals[feasible])]), scores, totals
+
+    # Everything about one pod
+
+    def explain(self, pod: PodInfo) -> Explanation:
+        cluster = self.cluster
+        order = cluster.order
+        nothing = np.zeros(0, dtype=np.int64)
+        empty = Explanation(pod, order, None, None, nothing, [], nothing, nothing, -1, "", None)
+        if not cluster.slots:
+            return empty._replace(message=messages.NO_NODES)
+        filters = Filters(self.static, pod)
+        if rejected := self._rejected(filters):
+            message = messages.rejected_before_filters(cluster.node_count, rejected)
+            return empty._replace(filters=filters, message=message, rejected=rejected)
+        verdicts = self._verdicts(filters)
+        feasible, _ = self._search(filters)
+        if not feasible.size:
+            reasons = self._histogram(verdicts)
+            message = messages.unavailable(cluster.node_count, reasons)
+            found = preempt(filters, verdicts)
+            if found.message:
+                message = f"{message} {found.message}"
+            return empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
+        explained = empty._replace(filters=filters, verdicts=verdicts, feasible=feasible)
+        if error := preferred_error(pod):
+            if feasible.size == 1:
+                # A single node is taken without being scored, so the error does not come up.
+                return explained._replace(chosen=int(feasible[0]))
+            return explained._replace(error=error, message=error)
+        chosen, scores, totals = self._choose(pod, feasible)
+        best = feasible[totals[feasible] == totals[feasible].max()]
+        return explained._replace(scores=scores, totals=totals, best=best, chosen=chosen)
+
+    def fits(self, pod: PodInfo) -> Mask:
+        """Nodes that would take the pod; nothing is remembered."""
+        filters = Filters(self.static, pod)
+        if self._rejected(filters):
+            return np.zeros(self.cluster.size, dtype=np.bool_)
+        return self._feasible(filters)
+
+    def _feasible(self, filters: Filters) -> Mask:
+        if not self.cluster.nominated:
+            return filters.feasible()
+        mask: Mask = self._verdicts(filters).bits == 0
+        return mask & self.cluster.valid
+
+    def _verdicts(self, filters: Filters) -> Verdicts:
+        """Verdicts with nominated pods honoured: where pods of no lower priority are expected, both must fit."""
+        verdicts = filters.verdicts()
+        pod = filters.pod
+        for name, nominated in self.cluster.nominated.items():
+            slot = self.cluster.slots.get(name)
+            rivals = [p for p in nominated.values() if p.priority >= pod.priority and p.key != pod.key]
+            if slot is None or not rivals:
+                continue
+            trial = NodeTrial(filters, verdicts, slot)
+            for rival in rivals:
+                trial.add(rival)
+            verdicts.bits[slot] = trial.bits() or verdicts.bits[slot]
+        return verdicts
+
+    def _histogram(self, verdicts: Verdicts) -> Counter[str]:
+        reasons: Counter[str] = Counter()
+        bits, counts = np.unique(verdicts.bits[self.cluster.valid], return_counts=True)
+        for value, count in zip(bits.tolist(), counts.tolist(), strict=True):
+            if value:
+                for reason in verdicts.first(value):
+                    reasons[reason.text] += count
+        return reasons
+
+
+def preferred_error(pod: PodInfo) -> str:
+    """A preferred node affinity that cannot be read is accepted by the API and fails every attempt to score."""
+    errors = [f"[{i}].{t.error}" for i, (weight, t) in enumerate(pod.template.node_preferred) if weight and t.error]
+    if not errors:
+        return ""
+    return 'running PreScore plugin "NodeAffinity": ' + (errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")

@@ -1,0 +1,204 @@
+"""The filters of the default profile over all nodes at once, each rejection kept as a bit.
+
+A node's verdict is one integer: a bit for every reason that rejects it, from every filter. The scheduler stops at the
+first plugin that rejects; `Verdicts` can say what it would report as well as everything it would not get to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mooring.placement.cluster import Amounts, Cluster
+from mooring.placement.interpod import InterPodFilter
+from mooring.placement.labels import Mask
+from mooring.placement.pods import HostPort, PodInfo, Template
+from mooring.placement.spread import SpreadFilter
+from mooring.placement.static import StaticFacts
+
+Bits = NDArray[np.int64]
+
+UNSCHEDULABLE = "Unschedulable"
+UNRESOLVABLE = "UnschedulableAndUnresolvable"
+
+FILTERS = (
+    "NodeUnschedulable",
+    "NodeName",
+    "TaintToleration",
+    "NodeAffinity",
+    "NodePorts",
+    "NodeResourcesFit",
+    "PodTopologySpread",
+    "InterPodAffinity",
+)
+
+
+class Reason(NamedTuple):
+    plugin: str
+    code: str
+    text: str
+    # The resource or constraint that the text is about, for those who explain it.
+    subject: str = ""
+
+
+class Need(NamedTuple):
+    """One resource the pod asks for: how much, and the columns that say what nodes have and use of it."""
+
+    name: str
+    amount: int
+    allocatable: Amounts
+    used: Amounts
+
+
+OUTSIDE = Reason("", UNRESOLVABLE, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
+CORDONED = Reason("NodeUnschedulable", UNRESOLVABLE, "node(s) were unschedulable")
+OTHER_NAME = Reason("NodeName", UNRESOLVABLE, "node(s) didn't match the requested node name")
+TAINTED = Reason("TaintToleration", UNRESOLVABLE, "node(s) had untolerated taint(s)")
+UNSELECTED = Reason("NodeAffinity", UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector")
+PORT_TAKEN = Reason("NodePorts", UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports")
+TOO_MANY_PODS = Reason("NodeResourcesFit", UNSCHEDULABLE, "Too many pods", "pods")
+NO_TOPOLOGY = Reason(
+    "PodTopologySpread", UNRESOLVABLE, "node(s) didn't match pod topology spread constraints (missing required label)"
+)
+CROWDED = Reason("PodTopologySpread", UNSCHEDULABLE, "node(s) didn't match pod topology spread constraints")
+ALONE = Reason("InterPodAffinity", UNRESOLVABLE, "node(s) didn't match pod affinity rules")
+REPELLED = Reason("InterPodAffinity", UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules")
+UNWELCOME = Reason("InterPodAffinity", UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules")
+
+
+class Verdicts:
+    """Why each node is rejected: `bits` per slot, `reasons` per bit."""
+
+    def __init__(self, size: int) -> None:
+        self.bits: Bits = np.zeros(size, dtype=np.int64)
+        self.reasons: list[Reason] = []
+
+    def reject(self, reason: Reason, where: Mask) -> None:
+        self.bits |= where.astype(np.int64) << len(self.reasons)
+        self.reasons.append(reason)
+
+    def bit(self, reason: Reason) -> int:
+        return 1 << self.reasons.index(reason)
+
+    def of(self, bits: int) -> list[Reason]:
+        """All reasons of a verdict, in the order of the filters."""
+        return [reason for i, reason in enumerate(self.reasons) if bits >> i & 1]
+
+    def first(self, bits: int) -> list[Reason]:
+        """The reasons of the first plugin that rejects: what the scheduler reports."""
+        found = self.of(bits)
+        return [r for r in found if r.plugin == found[0].plugin]
+
+    def by_plugin(self, bits: int) -> Iterator[list[Reason]]:
+        found = self.of(bits)
+        while found:
+            plugin = found[0].plugin
+            yield [r for r in found if r.plugin == plugin]
+            found = [r for r in found if r.plugin != plugin]
+
+
+def code_of(reasons: list[Reason]) -> str:
+    """A rejection that no preemption can lift outweighs one that it could."""
+    return UNRESOLVABLE if any(r.code == UNRESOLVABLE for r in reasons) else UNSCHEDULABLE
+
+
+def insufficient(name: str, unresolvable: bool) -> Reason:
+    return Reason("NodeResourcesFit", UNRESOLVABLE if unresolvable else UNSCHEDULABLE, f"Insufficient {name}", name)
+
+
+class Filters:
+    """One incoming pod against every node, with the facts that the filters share computed once."""
+
+    def __init__(self, static: StaticFacts, pod: PodInfo) -> None:
+        self.static = static
+        self.cluster = static.cluster
+        self.pod = pod
+        self.narrowed = pod.template.node_terms.named if pod.template.node_terms else None
+        self.spread = SpreadFilter(static, pod) if pod.template.spread_hard else None
+        self.interpod = InterPodFilter.of(self.cluster, pod)
+
+    def needs(self) -> list[Need]:
+        return needs(self.cluster, self.pod.template)
+
+    def feasible(self) -> Mask:
+        """Nodes that no filter rejects; quicker than `verdicts` because it keeps no reasons."""
+        cluster = self.cluster
+        mask = self.static.admitted(self.pod.template, self.pod.node_name) & (cluster.pod_count < cluster.alloc_pods)
+        for need in self.needs():
+            mask &= need.allocatable - need.used >= need.amount
+        if self.pod.template.ports:
+            mask &= ~taken_ports(cluster, self.pod.template.ports)
+        if self.narrowed is not None:
+            mask &= self.inside()
+        if self.spread is not None:
+            missing, crowded = self.spread.verdicts()
+            mask &= ~(missing | crowded)
+        if self.interpod is not None:
+            for rejected in self.interpod.verdicts():
+                mask &= ~rejected
+        return mask
+
+    def inside(self) -> Mask:
+        """Nodes that the pod's affinity names, where it names nodes."""
+        mask = np.zeros(self.cluster.size, dtype=np.bool_)
+        for name in self.narrowed or ():
+            mask |= self.static.named(name)
+        return mask
+
+    def verdicts(self) -> Verdicts:
+        cluster, static, template = self.cluster, self.static, self.pod.template
+        verdicts = Verdicts(cluster.size)
+        if self.narrowed is not None:
+            verdicts.reject(OUTSIDE, ~self.inside())
+        verdicts.reject(CORDONED, static.cordoned(template.tolerations))
+        if self.pod.node_name:
+            verdicts.reject(OTHER_NAME, ~static.named(self.pod.node_name))
+        verdicts.reject(TAINTED, static.tainted(template.tolerations))
+        if template.node_terms is not None:
+            verdicts.reject(UNSELECTED, ~static.selected(template.node_terms))
+        if template.ports:
+            verdicts.reject(PORT_TAKEN, taken_ports(cluster, template.ports))
+        verdicts.reject(TOO_MANY_PODS, cluster.pod_count >= cluster.alloc_pods)
+        for need in self.needs():
+            short = need.amount > need.allocatable - need.used
+            never = need.amount > need.allocatable
+            verdicts.reject(insufficient(need.name, False), short & ~never)
+            verdicts.reject(insufficient(need.name, True), short & never)
+        if self.spread is not None:
+            missing, crowded = self.spread.verdicts()
+            verdicts.reject(NO_TOPOLOGY, missing)
+            verdicts.reject(CROWDED, crowded)
+        if self.interpod is not None:
+            for reason, mask in zip((ALONE, REPELLED, UNWELCOME), self.interpod.verdicts(), strict=True):
+                verdicts.reject(reason, mask)
+        return verdicts
+
+
+def needs(cluster: Cluster, template: Template) -> list[Need]:
+    """What the pod asks for, zero requests left out: they are never checked."""
+    requests = template.resources.fit
+    found = []
+    if requests.cpu:
+        found.append(Need("cpu", requests.cpu, cluster.alloc_cpu, cluster.used_cpu))
+    if requests.memory:
+        found.append(Need("memory", requests.memory, cluster.alloc_memory, cluster.used_memory))
+    if requests.ephemeral:
+        found.append(Need("ephemeral-storage", requests.ephemeral, cluster.alloc_ephemeral, cluster.used_ephemeral))
+    found.extend(Need(name, amount, *cluster.scalar(name)) for name, amount in requests.scalars if amount)
+    return found
+
+
+def port_conflict(wanted: HostPort, taken_ip: str) -> bool:
+    """Whether a port is taken for `wanted` by the same port on an address; 0.0.0.0 stands for all of them."""
+    return wanted.ip == taken_ip or "0.0.0.0" in (wanted.ip, taken_ip)
+
+
+def taken_ports(cluster: Cluster, ports: tuple[HostPort, ...]) -> Mask:
+    mask = np.zeros(cluster.size, dtype=np.bool_)
+    for wanted in ports:
+        for slot, ips in cluster.ports.get((wanted.protocol, wanted.port), {}).items():
+            mask[slot] |= any(port_conflict(wanted, ip) for ip in ips)
+    return mask

@@ -1,0 +1,335 @@
+"""Pods as the engine sees them: compiled once, with everything that pods of one template share held once.
+
+`compile_pod` turns a typed view into a `PodInfo`. All that placement derives from the spec sits in a `Template`, which
+is interned by the bytes of that spec, so fifty thousand pods of a few hundred workloads cost a few hundred templates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from mooring.api.core.types import (
+    LabelSelector,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from mooring.api.core.types import NodeSelectorTerm as NodeSelectorTermView
+from mooring.kube.nodeselectors import NodeSelectorTerm, node_selector_term
+from mooring.kube.selectors import NOTHING, Requirement, Selector, selector_from_dict
+from mooring.placement.resources import PodResources, Requests, pod_resources
+
+HOSTNAME = "kubernetes.io/hostname"
+DO_NOT_SCHEDULE = "DoNotSchedule"
+
+# Interning is started afresh beyond this many: sharing is lost for a while, nothing else.
+MAX_INTERNED = 200_000
+
+
+class Term(NamedTuple):
+    """A pod affinity term with its namespaces resolved as far as the pod alone can."""
+
+    selector: Selector
+    namespaces: frozenset[str]
+    namespace_selector: Selector
+    topology_key: str
+
+    def matches(self, namespace: str, labels: dict[str, str], namespace_labels: dict[str, str]) -> bool:
+        if namespace in self.namespaces or self.namespace_selector.matches(namespace_labels):
+            return self.selector.matches(labels)
+        return False
+
+
+class Constraint(NamedTuple):
+    """A topology spread constraint with its selector compiled and its defaults filled in."""
+
+    max_skew: int
+    topology_key: str
+    selector: Selector
+    min_domains: int
+    honor_affinity: bool
+    honor_taints: bool
+
+
+class NodeTerms(NamedTuple):
+    """The node selector and the required node affinity of a pod: what `NodeAffinity` filters by."""
+
+    node_selector: tuple[tuple[str, str], ...]
+    terms: tuple[NodeSelectorTerm, ...] | None
+    # The node names that every term asks for, as the terms of a DaemonSet's pods do; None where some term does not.
+    named: frozenset[str] | None
+
+
+class HostPort(NamedTuple):
+    ip: str
+    protocol: str
+    port: int
+
+
+class Owner(NamedTuple):
+    kind: str
+    api_version: str
+    name: str
+
+
+class Template:
+    """Everything the engine derives from a pod's spec, namespace and, where its selectors need them, labels."""
+
+    __slots__ = (
+        "affinity_preferred",
+        "affinity_required",
+        "anti_preferred",
+        "anti_required",
+        "carries_terms",
+        "containers",
+        "has_spread",
+        "images",
+        "node_preferred",
+        "node_terms",
+        "ports",
+        "resources",
+        "spread_hard",
+        "spread_soft",
+        "tolerations",
+        "unevaluated",
+    )
+
+    def __init__(self, pod: Pod) -> None:
+        spec = pod.spec
+        affinity = spec.affinity
+        namespace = pod.metadata.namespace
+        labels = pod.metadata.labels or {}
+        self.resources: PodResources = pod_resources(pod)
+        self.tolerations: tuple[Toleration, ...] = spec.tolerations or ()
+        self.node_terms = _node_terms(spec)
+        node_affinity = affinity.node_affinity if affinity else None
+        preferred = (node_affinity.preferred if node_affinity else None) or ()
+        self.node_preferred = tuple(
+            (term.weight, node_selector_term(msgspec.to_builtins(term.preference))) for term in preferred
+        )
+        self.ports = _host_ports(spec)
+        containers = (spec.init_containers or ()) + (spec.containers or ())
+        self.containers = len(containers)
+        self.images = tuple(_tagged(c.image) for c in containers)
+        pod_affinity = affinity.pod_affinity if affinity else None
+        pod_anti = affinity.pod_anti_affinity if affinity else None
+        self.affinity_required = _required(pod_affinity, namespace)
+        self.anti_required = _required(pod_anti, namespace)
+        self.affinity_preferred = _preferred(pod_affinity, namespace)
+        self.anti_preferred = _preferred(pod_anti, namespace)
+        constraints = spec.topology_spread_constraints or ()
+        self.has_spread = bool(constraints)
+        self.spread_hard = tuple(_constraint(c, labels) for c in constraints if c.when_unsatisfiable == DO_NOT_SCHEDULE)
+        self.spread_soft = tuple(
+            _constraint(c, labels) for c in constraints if c.when_unsatisfiable == "ScheduleAnyway"
+        )
+        self.unevaluated = _unevaluated(spec)
+        self.carries_terms = bool(
+            self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred
+        )
+
+
+class PodInfo:
+    """One pod, bound or incoming."""
+
+    __slots__ = (
+        "gates",
+        "key",
+        "labels",
+        "name",
+        "namespace",
+        "node_name",
+        "nominated",
+        "owner",
+        "phase",
+        "preempted",
+        "preempts",
+        "priority",
+        "start_time",
+        "template",
+        "terminating",
+        "uid",
+    )
+
+    def __init__(self, pod: Pod, template: Template) -> None:
+        meta = pod.metadata
+        self.name = meta.name
+        self.namespace = meta.namespace
+        self.key = f"{meta.namespace}/{meta.name}"
+        self.uid = meta.uid
+        self.labels: dict[str, str] = meta.labels or {}
+        self.node_name = pod.spec.node_name
+        self.nominated = pod.status.nominated_node_name
+        self.phase = pod.status.phase
+        self.priority = pod.spec.priority or 0
+        self.preempts = pod.spec.preemption_policy != "Never"
+        self.start_time = pod.status.start_time
+        self.terminating = meta.deletion_timestamp is not None
+        self.preempted = self.terminating and any(
+            c.type == "DisruptionTarget" and c.status == "True" and c.reason == "PreemptionByScheduler"
+            for c in pod.status.conditions or ()
+        )
+        self.gates = tuple(g.name for g in pod.spec.scheduling_gates or ())
+        self.owner: Owner | None = None
+        for reference in meta.owner_references or ():
+            if reference.controller:
+                self.owner = Owner(reference.kind, reference.api_version, reference.name)
+                break
+        self.template = template
+
+    @property
+    def requests(self) -> Requests:
+        return self.template.resources.fit
+
+    @property
+    def finished(self) -> bool:
+        """Pods that have ended hold nothing and are not in the scheduler's cache at all."""
+        return self.phase in ("Succeeded", "Failed")
+
+
+class Compiler:
+    """Compiles pods and keeps one `Template` and one labels dict for all pods that share them."""
+
+    def __init__(self) -> None:
+        self._templates: dict[bytes, Template] = {}
+        self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+        self._encoder = msgspec.msgpack.Encoder()
+
+    def compile(self, pod: Pod) -> PodInfo:
+        key = self._encoder.encode(self._signature(pod))
+        template = self._templates.get(key)
+        if template is None:
+            if len(self._templates) >= MAX_INTERNED:
+                self._templates.clear()
+            template = self._templates[key] = Template(pod)
+        info = PodInfo(pod, template)
+        if info.labels:
+            if len(self._labels) >= MAX_INTERNED:
+                self._labels.clear()
+            info.labels = self._labels.setdefault(tuple(info.labels.items()), info.labels)
+        return info
+
+    @staticmethod
+    def _signature(pod: Pod) -> tuple[object, ...]:
+        spec, status = pod.spec, pod.status
+        constraints = spec.topology_spread_constraints
+        merges = constraints is not None and any(c.match_label_keys for c in constraints)
+        resized = any(s.resources is not None for s in status.container_statuses or ()) or any(
+            s.resources is not None for s in status.init_container_statuses or ()
+        )
+        return (
+            pod.metadata.namespace if spec.affinity else "",
+            spec.containers,
+            spec.init_containers,
+            spec.node_selector,
+            spec.affinity,
+            spec.tolerations,
+            constraints,
+            spec.overhead,
+            spec.resources,
+            _unevaluated(spec),
+            pod.metadata.labels if merges else None,
+            (status.container_statuses, status.init_container_statuses, status.conditions) if resized else None,
+        )
+
+
+def _tagged(image: str) -> str:
+    return image + ":latest" if image.rfind(":") <= image.rfind("/") else image
+
+
+def _host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    sidecars = tuple(c for c in spec.init_containers or () if c.restart_policy == "Always")
+    return tuple(
+        HostPort(p.host_ip or "0.0.0.0", p.protocol or "TCP", p.host_port)
+        for c in sidecars + (spec.containers or ())
+        for p in c.ports or ()
+        if p.host_port > 0
+    )
+
+
+def _node_terms(spec: PodSpec) -> NodeTerms | None:
+    node_affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = node_affinity.required if node_affinity else None
+    if required is None and spec.node_selector is None:
+        return None
+    terms = None
+    named = None
+    if required is not None:
+        views = required.node_selector_terms or ()
+        terms = tuple(node_selector_term(msgspec.to_builtins(t)) for t in views)
+        named = _named(views)
+    return NodeTerms(tuple(sorted((spec.node_selector or {}).items())), terms, named)
+
+
+def _named(terms: tuple[NodeSelectorTermView, ...]) -> frozenset[str] | None:
+    names: frozenset[str] | None = None
+    for term in terms:
+        sets = [
+            frozenset(r.values or ())
+            for r in term.match_fields or ()
+            if r.key == "metadata.name" and r.operator == "In"
+        ]
+        if not sets:
+            return None
+        names = (names or frozenset()) | frozenset.intersection(*sets)
+    return names
+
+
+def view_selector(view: LabelSelector | None) -> Selector:
+    return NOTHING if view is None else selector_from_dict(msgspec.to_builtins(view))
+
+
+def _term(term: PodAffinityTerm, namespace: str) -> Term:
+    namespaces = frozenset(term.namespaces or ())
+    if not namespaces and term.namespace_selector is None:
+        namespaces = frozenset((namespace,))
+    return Term(
+        view_selector(term.label_selector), namespaces, view_selector(term.namespace_selector), term.topology_key
+    )
+
+
+def _required(affinity: PodAffinity | None, namespace: str) -> tuple[Term, ...]:
+    return tuple(_term(t, namespace) for t in (affinity.required or () if affinity else ()))
+
+
+def _preferred(affinity: PodAffinity | None, namespace: str) -> tuple[tuple[int, Term], ...]:
+    return tuple(
+        (t.weight, _term(t.pod_affinity_term, namespace)) for t in (affinity.preferred or () if affinity else ())
+    )
+
+
+def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Constraint:
+    compiled = view_selector(constraint.label_selector)
+    keys = [key for key in constraint.match_label_keys or () if key in labels]
+    compiled = compiled.with_requirements(Requirement(key, "In", (labels[key],)) for key in keys)
+    return Constraint(
+        max_skew=constraint.max_skew,
+        topology_key=constraint.topology_key,
+        selector=compiled,
+        min_domains=1 if constraint.min_domains is None else constraint.min_domains,
+        honor_affinity=(constraint.node_affinity_policy or "Honor") == "Honor",
+        honor_taints=(constraint.node_taints_policy or "Ignore") == "Honor",
+    )
+
+
+def _unevaluated(spec: PodSpec) -> tuple[str, ...]:
+    """What can tie a pod to nodes and is not evaluated by this engine, in words."""
+    found = []
+    for volume in spec.volumes or ():
+        for source, words in (
+            (volume.persistent_volume_claim, "persistent volume claim of volume"),
+            (volume.ephemeral, "ephemeral volume"),
+            (volume.aws_elastic_block_store, "AWS EBS volume"),
+            (volume.gce_persistent_disk, "GCE persistent disk"),
+            (volume.iscsi, "iSCSI volume"),
+            (volume.rbd, "RBD volume"),
+        ):
+            if source is not None:
+                found.append(f'{words} "{volume.name}"')
+    found.extend(f'resource claim "{claim.name}"' for claim in spec.resource_claims or ())
+    return tuple(found)

@@ -1,0 +1,136 @@
+"""Default spreading over a run of pods, at the price of the nodes that changed.
+
+Almost every pod that belongs to a ReplicaSet or a Service is spread over hosts and zones by the default constraints.
+The score of a node then depends on two small numbers only, how many matching pods it holds and which zone it is in,
+so it is computed once per pair of them and looked up for each node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+
+import numpy as np
+
+from mooring.placement.podindex import CountVector
+from mooring.placement.pods import HOSTNAME, Constraint, PodInfo
+from mooring.placement.scores import WEIGHTS
+from mooring.placement.shapes import MAX_PATCHES, TIE_BITS, Shape
+from mooring.placement.spread import ZONE, included, matching_pods, round_half_up
+from mooring.placement.static import StaticFacts
+
+# Zones beyond this many are spread by the general path.
+MAX_ZONES = 128
+MAX_RUNS = 256
+
+
+class SpreadRun:
+    """One shape with the default constraints of one selector."""
+
+    def __init__(self, static: StaticFacts, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...]) -> None:
+        self._static = static
+        self._cluster = static.cluster
+        self._shape = shape
+        self._pod = pod
+        self._host, self._zone = constraints
+        self._static_version = -1
+        self._position = 0
+
+    def best(self) -> int:
+        """The slot that wins; the shape must be fresh."""
+        if not self._shape.count:
+            return -1
+        self._refresh()
+        scores = self._table() * (WEIGHTS["PodTopologySpread"] << TIE_BITS)
+        scores.take(self._codes, out=self._looked_up, mode="wrap")
+        np.add(self._looked_up, self._shape.keys, out=self._looked_up)
+        return int(self._looked_up.argmax())
+
+    def _refresh(self) -> None:
+        cluster = self._cluster
+        vector = self._vector()
+        behind = self._position - cluster.journal_start
+        changed = cluster.journal[behind:] if behind >= 0 else None
+        if self._static_version != cluster.static_version or changed is None or len(changed) > MAX_PATCHES:
+            self._rebuild(vector)
+        else:
+            for slot in set(changed):
+                self._patch(slot, vector.counts.item(slot))
+        self._position = cluster.journal_start + len(cluster.journal)
+
+    def _vector(self) -> CountVector:
+        vector = matching_pods(self._cluster, self._pod, self._host)
+        assert vector is not None
+        return vector
+
+    def _rebuild(self, vector: CountVector) -> None:
+        cluster = self._cluster
+        self._static_version = cluster.static_version
+        column = cluster.labels.column(ZONE)
+        self._width = len(column.values) + 1
+        # Zone 0 stands for nodes without the label, which are scored by host alone.
+        self._zones = column.codes.astype(np.int64) + 1
+        self._counted = included(self._static, self._pod, self._zone, cluster.valid)
+        self._counts = vector.counts.copy()
+        self._in_zone = np.bincount(
+            self._zones[self._counted], weights=self._counts[self._counted], minlength=self._width
+        )
+        self._codes = np.where(self._shape.feasible, self._counts * self._width + self._zones, -1)
+        self._height = int(self._counts.max(initial=0)) + 2
+        self._occupied = np.bincount(self._codes[self._shape.feasible], minlength=self._height * self._width)
+        self._looked_up = np.zeros(cluster.size, dtype=np.int64)
+
+    def _patch(self, slot: int, count: int) -> None:
+        zone: int = self._zones.item(slot)
+        if self._counted.item(slot):
+            self._in_zone[zone] += count - self._counts.item(slot)
+        self._counts[slot] = count
+        old: int = self._codes.item(slot)
+        if count >= self._height:
+            grown = np.zeros((2 * count + 2) * self._width, dtype=self._occupied.dtype)
+            grown[: self._occupied.size] = self._occupied
+            self._occupied, self._height = grown, 2 * count + 2
+        new = count * self._width + zone if self._shape.feasible.item(slot) else -1
+        if old >= 0:
+            self._occupied[old] -= 1
+        if new >= 0:
+            self._occupied[new] += 1
+        self._codes[slot] = new
+
+    def _table(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The normalised score of every pair of count and zone, with a last entry for infeasible nodes."""
+        occupied = self._occupied.reshape(self._height, self._width)
+        hosts = self._shape.count
+        zones = int(np.count_nonzero(occupied.any(axis=0)))
+        by_host = np.arange(self._height) * math.log(hosts + 2) + (self._host.max_skew - 1)
+        by_zone = self._in_zone * math.log(zones + 2) + (self._zone.max_skew - 1)
+        by_zone[0] = 0.0
+        raw = round_half_up((by_host[:, None] + by_zone[None, :]).ravel())
+        seen = raw[self._occupied > 0]
+        most, least = int(seen.max()), int(seen.min())
+        table = np.zeros(raw.size + 1, dtype=np.int64)
+        table[:-1] = 100 if most <= 0 else 100 * (most + least - raw) // most
+        return table
+
+
+class SpreadRuns:
+    """The runs in use, least recently used dropped first."""
+
+    def __init__(self, static: StaticFacts) -> None:
+        self._static = static
+        self._runs: OrderedDict[tuple[Shape, Constraint, str], SpreadRun] = OrderedDict()
+
+    def best(self, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...]) -> int | None:
+        """The winner under default spreading; None where labels are too odd for the table, as hosts without a name."""
+        zones = self._static.cluster.labels.column(ZONE)
+        if len(zones.values) > MAX_ZONES or "" in zones.index or not self._static.everywhere(HOSTNAME):
+            return None
+        key = (shape, constraints[0], pod.namespace)
+        run = self._runs.get(key)
+        if run is None:
+            run = self._runs[key] = SpreadRun(self._static, shape, pod, constraints)
+            if len(self._runs) > MAX_RUNS:
+                self._runs.popitem(last=False)
+        else:
+            self._runs.move_to_end(key)
+        return run.best()

@@ -1,0 +1,119 @@
+"""The scores of the default profile over all feasible nodes, with the scheduler's own arithmetic."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mooring.placement.cluster import Amounts
+from mooring.placement.interpod import InterPodScore
+from mooring.placement.labels import Mask
+from mooring.placement.pods import PodInfo
+from mooring.placement.spread import SpreadScore, default_constraints
+from mooring.placement.static import Divisor, Scores, StaticFacts
+
+WEIGHTS = {
+    "TaintToleration": 3,
+    "NodeAffinity": 2,
+    "NodeResourcesFit": 1,
+    "PodTopologySpread": 2,
+    "InterPodAffinity": 2,
+    "DynamicResources": 2,
+    "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
+}
+
+
+class Score(NamedTuple):
+    plugin: str
+    raw: Scores
+    weighted: Scores
+
+
+def prioritise(static: StaticFacts, pod: PodInfo, feasible: Mask) -> list[Score]:
+    """Every score that applies to the pod; what the scheduler would skip is left out."""
+    cluster = static.cluster
+    template = pod.template
+    scores: list[tuple[str, Scores, Scores]] = []
+
+    raw = static.soft_taints(template.tolerations)
+    scores.append(("TaintToleration", raw, normalised(raw, feasible, reverse=True)))
+    if template.node_preferred:
+        raw = static.preferred(template.node_preferred)
+        scores.append(("NodeAffinity", raw, normalised(raw, feasible, reverse=False)))
+    raw = least_allocated(static, *template.resources.score)
+    scores.append(("NodeResourcesFit", raw, raw))
+    constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
+    if constraints:
+        spread = SpreadScore(static, pod, constraints, feasible, strict=template.has_spread)
+        raw = spread.raw()
+        scores.append(("PodTopologySpread", raw, spread.normalised(raw)))
+    interpod = InterPodScore.of(cluster, pod)
+    if interpod is not None:
+        scores.append(("InterPodAffinity", interpod.raw, interpod.normalised(feasible)))
+    nothing = np.zeros(cluster.size, dtype=np.int64)
+    scores.append(("DynamicResources", nothing, nothing))
+    if any(template.resources.balanced):
+        raw = balanced_allocation(static, *template.resources.balanced)
+        scores.append(("NodeResourcesBalancedAllocation", raw, raw))
+    raw = static.image_locality(template)
+    scores.append(("ImageLocality", raw, raw))
+    return [Score(plugin, raw, normal * WEIGHTS[plugin]) for plugin, raw, normal in scores]
+
+
+def normalised(raw: Scores, feasible: Mask, *, reverse: bool) -> Scores:
+    values = raw[feasible]
+    most = int(values.max()) if values.size else 0
+    if most == 0:
+        return np.full(raw.size, 100 if reverse else 0, dtype=np.int64)
+    scaled = 100 * raw // most
+    return 100 - scaled if reverse else scaled
+
+
+def least_allocated(static: StaticFacts, cpu: int, memory: int) -> Scores:
+    """The mean share of cpu and memory that stays free; a resource that a node lacks is not counted."""
+    cluster, capacity = static.cluster, static.capacity()
+    free_cpu = _free_share(cluster.alloc_cpu, cluster.nonzero_cpu, cpu, capacity.cpu)
+    free_memory = _free_share(cluster.alloc_memory, cluster.nonzero_memory, memory, capacity.memory)
+    if capacity.complete:
+        free_cpu += free_memory
+        free_cpu >>= 1
+        return free_cpu
+    has_cpu, has_memory = cluster.alloc_cpu != 0, cluster.alloc_memory != 0
+    total = free_cpu * has_cpu + free_memory * has_memory
+    return truncated(total, np.maximum(has_cpu.astype(np.int64) + has_memory, 1))
+
+
+def _free_share(allocatable: Amounts, used: Amounts, more: int, divisor: Divisor) -> Amounts:
+    left = allocatable - used
+    left -= more
+    np.maximum(left, 0, out=left)
+    left *= 100
+    if divisor.exact:
+        return (left / divisor.floats).astype(np.int64)
+    return truncated(left, divisor.integers)
+
+
+def truncated(dividend: Amounts, divisor: Amounts) -> Amounts:
+    """Division towards zero; products beyond 64 bits have wrapped, so the dividend may be negative."""
+    quotient, rest = np.divmod(dividend, divisor)
+    quotient += (dividend < 0) & (rest != 0)
+    return quotient
+
+
+def balanced_allocation(static: StaticFacts, cpu: int, memory: int) -> Scores:
+    """How even the use of cpu and memory would be."""
+    cluster, capacity = static.cluster, static.capacity()
+    share = (cluster.used_cpu + cpu) / capacity.cpu.floats
+    np.minimum(share, 1.0, out=share)
+    memory_share = (cluster.used_memory + memory) / capacity.memory.floats
+    np.minimum(memory_share, 1.0, out=memory_share)
+    share -= memory_share
+    share /= 2
+    np.abs(share, out=share)
+    if not capacity.complete:
+        share *= (cluster.alloc_cpu != 0) & (cluster.alloc_memory != 0)
+    np.subtract(1, share, out=share)
+    share *= 100.0
+    return share.astype(np.int64)

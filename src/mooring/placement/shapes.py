@@ -1,0 +1,187 @@
+"""Where pods of one template fit and how they score there by themselves, kept up to date slot by slot.
+
+Scheduling the next pod of a template differs from the last one only where pods came or went meanwhile. A `Shape`
+remembers the fit and the scores that do not look at other pods, replays the cluster's journal for the slots that
+changed, and holds one number per slot that sorts nodes by score first and by the scheduler's tie order second, so that
+the winner is a single `argmax`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from mooring.placement.filters import needs, port_conflict, taken_ports
+from mooring.placement.labels import Mask
+from mooring.placement.pods import Template
+from mooring.placement.scores import WEIGHTS, balanced_allocation, least_allocated, normalised
+from mooring.placement.selection import dense_ranks
+from mooring.placement.static import Scores, StaticFacts
+
+# Bits below the score that hold the tie order: enough for two million nodes.
+TIE_BITS = 21
+INFEASIBLE = -(1 << 50)
+
+# Beyond this many changed slots starting afresh is quicker.
+MAX_PATCHES = 64
+MAX_SHAPES = 256
+
+
+class Shape:
+    """One template against all nodes."""
+
+    def __init__(self, static: StaticFacts, template: Template) -> None:
+        self._static = static
+        self._cluster = static.cluster
+        self._template = template
+        self._static_version = -1
+        self.position = 0
+        self.feasible: Mask
+        self.base: Scores
+        self.preference: Scores | int
+        self.keys: Scores
+        self.count = 0
+
+    def refresh(self) -> None:
+        """Catch up with the cluster."""
+        cluster = self._cluster
+        behind = self.position - cluster.journal_start
+        changed = cluster.journal[behind:] if behind >= 0 else None
+        stale = self._static_version != cluster.static_version
+        if stale or changed is None or len(changed) > MAX_PATCHES:
+            self._rebuild()
+        elif changed:
+            moved = False
+            for slot in set(changed):
+                moved |= self._patch(slot)
+            if moved:
+                self._rank()
+        self.position = cluster.journal_start + len(cluster.journal)
+
+    def best(self) -> int:
+        """The slot that wins on these scores alone, or -1."""
+        slot = int(self.keys.argmax())
+        return slot if self.count else -1
+
+    def _rebuild(self) -> None:
+        cluster, static, template = self._cluster, self._static, self._template
+        self._static_version = cluster.static_version
+        admitted = static.admitted(template, "")
+        mask = admitted & (cluster.pod_count < cluster.alloc_pods)
+        self._needs = needs(cluster, template)
+        for need in self._needs:
+            mask &= need.allocatable - need.used >= need.amount
+        if template.ports:
+            mask &= ~taken_ports(cluster, template.ports)
+        self._admitted = admitted
+        self._images = static.image_locality(template)
+        self.feasible = mask
+        self.base = least_allocated(static, *template.resources.score)
+        self.base += self._images
+        if any(template.resources.balanced):
+            self.base += balanced_allocation(static, *template.resources.balanced)
+        capacity = static.capacity()
+        self._even = capacity.complete and capacity.cpu.exact and capacity.memory.exact
+        self._soft_taints = static.soft_taints(template.tolerations)
+        self._preferred = static.preferred(template.node_preferred) if template.node_preferred else None
+        self._plain = self._preferred is None and not static.repels_softly(template.tolerations)
+        self._rank()
+
+    def _rank(self) -> None:
+        """Number the feasible list anew: every score that is relative to it, and every tie, may have moved."""
+        cluster = self._cluster
+        self.preference = self.preference_among(self.feasible)
+        self.count = int(np.count_nonzero(self.feasible))
+        self._ties = self._static.ties()
+        if self.count < cluster.node_count:
+            order = cluster.order
+            positions = np.cumsum(self.feasible[order])
+            ranks = dense_ranks(order.size)
+            self._ties = np.zeros(cluster.size, dtype=np.int64)
+            self._ties[order] = order.size - 1 - ranks[positions - 1]
+        keys = self.base + self.preference
+        keys <<= TIE_BITS
+        keys += self._ties
+        keys[~self.feasible] = INFEASIBLE
+        self.keys = keys
+
+    def preference_among(self, feasible: Mask) -> Scores | int:
+        """Scores by taints and node affinity, which are relative to the best feasible node."""
+        if self._plain:
+            return 100 * WEIGHTS["TaintToleration"]
+        total = normalised(self._soft_taints, feasible, reverse=True) * WEIGHTS["TaintToleration"]
+        if self._preferred is not None:
+            total += normalised(self._preferred, feasible, reverse=False) * WEIGHTS["NodeAffinity"]
+        return total
+
+    def _patch(self, slot: int) -> bool:
+        """Bring one slot up to date; true when it became feasible or ceased to be."""
+        fits = self._fits(slot)
+        was: bool = self.feasible.item(slot)
+        if fits:
+            base = self._score(slot)
+            self.base[slot] = base
+            preference = self.preference if isinstance(self.preference, int) else self.preference.item(slot)
+            self.keys[slot] = ((base + preference) << TIE_BITS) + self._ties.item(slot)
+        else:
+            self.keys[slot] = INFEASIBLE
+        self.feasible[slot] = fits
+        return fits != was
+
+    def _fits(self, slot: int) -> bool:
+        cluster = self._cluster
+        if not self._admitted.item(slot) or cluster.pod_count.item(slot) >= cluster.alloc_pods.item(slot):
+            return False
+        for need in self._needs:
+            if need.allocatable.item(slot) - need.used.item(slot) < need.amount:
+                return False
+        for wanted in self._template.ports:
+            taken = cluster.ports.get((wanted.protocol, wanted.port), {}).get(slot, {})
+            if any(port_conflict(wanted, ip) for ip in taken):
+                return False
+        return True
+
+    def _score(self, slot: int) -> int:
+        """`base` of one slot, by the formulas of `scores`."""
+        cluster, resources = self._cluster, self._template.resources
+        cpu: int = cluster.alloc_cpu.item(slot)
+        memory: int = cluster.alloc_memory.item(slot)
+        if not self._even:
+            return self._score_oddly(slot)
+        free_cpu = max(cpu - cluster.nonzero_cpu.item(slot) - resources.score[0], 0)
+        free_memory = max(memory - cluster.nonzero_memory.item(slot) - resources.score[1], 0)
+        score = (free_cpu * 100 // cpu + free_memory * 100 // memory) // 2 + self._images.item(slot)
+        more_cpu, more_memory = resources.balanced
+        if more_cpu or more_memory:
+            cpu_share = min((cluster.used_cpu.item(slot) + more_cpu) / cpu, 1.0)
+            memory_share = min((cluster.used_memory.item(slot) + more_memory) / memory, 1.0)
+            score += int((1 - abs((cpu_share - memory_share) / 2)) * 100.0)
+        return int(score)
+
+    def _score_oddly(self, slot: int) -> int:
+        """The same for a node without cpu or memory, or with more of it than floating point is exact for."""
+        static, template = self._static, self._template
+        score = least_allocated(static, *template.resources.score)[slot] + self._images[slot]
+        if any(template.resources.balanced):
+            score += balanced_allocation(static, *template.resources.balanced)[slot]
+        return int(score)
+
+
+class Shapes:
+    """The shapes in use, least recently used dropped first."""
+
+    def __init__(self, static: StaticFacts) -> None:
+        self._static = static
+        self._shapes: OrderedDict[Template, Shape] = OrderedDict()
+
+    def of(self, template: Template) -> Shape:
+        shape = self._shapes.get(template)
+        if shape is None:
+            shape = self._shapes[template] = Shape(self._static, template)
+            if len(self._shapes) > MAX_SHAPES:
+                self._shapes.popitem(last=False)
+        else:
+            self._shapes.move_to_end(template)
+        shape.refresh()
+        return shape

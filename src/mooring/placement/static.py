@@ -1,0 +1,200 @@
+"""What depends on nodes and a pod's spec alone: taints, selectors, images. Computed once per distinct question.
+
+Answers are vectors over node slots and hold until a node changes, which clears them all: asking again costs
+microseconds, and node changes are rare beside pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mooring.api.core.types import Taint, Toleration
+from mooring.kube.nodeselectors import NodeSelectorTerm
+from mooring.placement.cluster import Amounts, Cluster
+from mooring.placement.labels import Mask
+from mooring.placement.pods import NodeTerms, Template
+from mooring.placement.selection import dense_ranks
+
+Scores = NDArray[np.int64]
+T = TypeVar("T")
+
+UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+# An image counts from 23 MiB on, and no container earns more than 1000 MiB.
+IMAGE_FLOOR = 23 * 1024 * 1024
+IMAGE_CEILING = 1000 * 1024 * 1024
+
+MAX_ANSWERS = 4096
+
+# Below this, percentages of integers are exact in floating point too, which is several times faster.
+EXACT = 2**46
+
+
+class Divisor(NamedTuple):
+    """What nodes have of a resource, ready to divide by: 1 where they have none."""
+
+    integers: Amounts
+    floats: NDArray[np.float64]
+    exact: bool
+
+
+class Capacity(NamedTuple):
+    cpu: Divisor
+    memory: Divisor
+    # Whether every node has both.
+    complete: bool
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"
+
+
+def tolerated(tolerations: tuple[Toleration, ...], taint: Taint) -> bool:
+    return any(tolerates(toleration, taint) for toleration in tolerations)
+
+
+def untolerated(tolerations: tuple[Toleration, ...], taints: tuple[Taint, ...]) -> list[Taint]:
+    """The taints that keep a pod off a node, in the node's order."""
+    return [t for t in taints if t.effect in ("NoSchedule", "NoExecute") and not tolerated(tolerations, t)]
+
+
+class StaticFacts:
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._version = -1
+        self._answers: dict[Hashable, object] = {}
+
+    def _answer(self, key: Hashable, compute: Callable[[], T]) -> T:
+        if self._version != self.cluster.static_version or len(self._answers) > MAX_ANSWERS:
+            self._answers.clear()
+            self._version = self.cluster.static_version
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = compute()
+        return found  # type: ignore[return-value]
+
+    def cordoned(self, tolerations: tuple[Toleration, ...]) -> Mask:
+        """Nodes that are unschedulable for a pod."""
+        if tolerated(tolerations, UNSCHEDULABLE_TAINT):
+            return np.zeros(self.cluster.size, dtype=np.bool_)
+        return self.cluster.unschedulable
+
+    def tainted(self, tolerations: tuple[Toleration, ...]) -> Mask:
+        """Nodes with a taint that keeps the pod off."""
+        return self._answer(
+            ("tainted", tolerations),
+            lambda: np.array([bool(untolerated(tolerations, t)) for t in self.cluster.taint_sets], dtype=np.bool_)[
+                self.cluster.taint_set
+            ],
+        )
+
+    def soft_taints(self, tolerations: tuple[Toleration, ...]) -> Scores:
+        """How many PreferNoSchedule taints of each node the pod does not tolerate."""
+
+        def count(taints: tuple[Taint, ...]) -> int:
+            relevant = tuple(t for t in tolerations if t.effect in ("", "PreferNoSchedule"))
+            return sum(t.effect == "PreferNoSchedule" and not tolerated(relevant, t) for t in taints)
+
+        return self._answer(
+            ("soft taints", tolerations),
+            lambda: np.array([count(t) for t in self.cluster.taint_sets], dtype=np.int64)[self.cluster.taint_set],
+        )
+
+    def selected(self, wanted: NodeTerms) -> Mask:
+        """Nodes that match the node selector and the required node affinity."""
+        return self._answer(("selected", wanted), lambda: self.cluster.labels.node_terms(wanted, self.named))
+
+    def preferred(self, terms: tuple[tuple[int, NodeSelectorTerm], ...]) -> Scores:
+        """The sum of the weights of the preferred node affinity terms that match."""
+
+        def compute() -> Scores:
+            total = np.zeros(self.cluster.size, dtype=np.int64)
+            for weight, term in terms:
+                total += weight * self.cluster.labels.term(term, self.named)
+            return total
+
+        return self._answer(("preferred", terms), compute)
+
+    def admitted(self, template: Template, node_name: str) -> Mask:
+        """Nodes that none of the filters on node facts rejects."""
+
+        def compute() -> Mask:
+            mask = self.cluster.valid & ~self.cordoned(template.tolerations) & ~self.tainted(template.tolerations)
+            if node_name:
+                mask &= self.named(node_name)
+            if template.node_terms is not None:
+                mask &= self.selected(template.node_terms)
+            return mask
+
+        return self._answer(("admitted", template.tolerations, template.node_terms, node_name), compute)
+
+    def named(self, name: str) -> Mask:
+        mask = np.zeros(self.cluster.size, dtype=np.bool_)
+        slot = self.cluster.slots.get(name)
+        if slot is not None:
+            mask[slot] = True
+        return mask
+
+    def capacity(self) -> Capacity:
+        """What nodes have, as the resource scores need it."""
+
+        def divisor(allocatable: Amounts) -> Divisor:
+            whole = np.maximum(allocatable, 1)
+            return Divisor(whole, whole.astype(np.float64), bool(whole.max() < EXACT))
+
+        def compute() -> Capacity:
+            cpu, memory = self.cluster.alloc_cpu, self.cluster.alloc_memory
+            complete = bool((((cpu != 0) & (memory != 0)) | ~self.cluster.valid).all())
+            return Capacity(divisor(cpu), divisor(memory), complete)
+
+        return self._answer("capacity", compute)
+
+    def ties(self) -> Scores:
+        """The tie order of each slot when every node is feasible."""
+
+        def compute() -> Scores:
+            order = self.cluster.order
+            ties = np.zeros(self.cluster.size, dtype=np.int64)
+            ranks = dense_ranks(order.size)
+            ties[order] = order.size - 1 - ranks
+            return ties
+
+        return self._answer("ties", compute)
+
+    def repels_softly(self, tolerations: tuple[Toleration, ...]) -> bool:
+        """Whether any node has a PreferNoSchedule taint that the pod does not tolerate."""
+        return self._answer(
+            ("repels softly", tolerations), lambda: bool(self.soft_taints(tolerations)[self.cluster.valid].any())
+        )
+
+    def everywhere(self, key: str) -> bool:
+        """Whether every node has a label."""
+        return self._answer(
+            ("everywhere", key), lambda: bool(self.cluster.labels.present(key)[self.cluster.valid].all())
+        )
+
+    def image_locality(self, template: Template) -> Scores:
+        """How much of the pod's images each node has already, weighed by how far each image has spread."""
+
+        def compute() -> Scores:
+            total = np.zeros(self.cluster.size, dtype=np.int64)
+            nodes = self.cluster.node_count
+            for name in template.images:
+                state = self.cluster.images.get(name)
+                if state is not None:
+                    total[list(state.slots)] += int(float(state.size) * (len(state.slots) / nodes))
+            ceiling = IMAGE_CEILING * template.containers
+            np.clip(total, IMAGE_FLOOR, ceiling, out=total)
+            return 100 * (total - IMAGE_FLOOR) // (ceiling - IMAGE_FLOOR)
+
+        return self._answer(("images", template.images), compute)
