@@ -11,7 +11,7 @@ from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, 
 from mooring.api.policy import PodDisruptionBudget
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import ALL_NODES, Engine, Explanation
-from mooring.placement.filters import FILTERS, OUTSIDE, code_of
+from mooring.placement.filters import OUTSIDE, code_of
 from mooring.placement.scores import WEIGHTS
 
 Json = dict[str, Any]
@@ -57,14 +57,15 @@ def build(request: Json) -> Cluster:
 
 
 def explain_answer(cluster: Cluster, explanation: Explanation) -> Json:
-    answer: Json = {"preFilter": {"plugin": "", "code": "Success"}}
+    answer: Json = {}
     filters, verdicts = explanation.filters, explanation.verdicts
-    if explanation.rejected:
-        answer["preFilter"] = {
-            "plugin": "NodeAffinity",
-            "code": "UnschedulableAndUnresolvable",
-            "reasons": [explanation.rejected],
-        }
+    if explanation.rejected is not None:
+        plugin, code, text = explanation.rejected
+        status = {"plugin": plugin, "code": code, "reasons": [text]}
+        answer["preFilter"] = status
+        answer["nodes"] = [{"name": cluster.names[slot], **status} for slot in explanation.order.tolist()]
+    elif filters is not None:
+        answer["preFilter"] = {"plugin": "", "code": "Success"}
     if filters is not None and verdicts is not None:
         if filters.narrowed is not None:
             answer["preFilterNodeNames"] = sorted(filters.narrowed)
@@ -142,17 +143,16 @@ def _nodes(cluster: Cluster, explanation: Explanation) -> list[Json]:
     return nodes
 
 
-def answer(request: Json) -> Json:
-    """Answer one request of the recorded format."""
-    if request.get("op") == "schedule":
-        return schedule_answer(request)
+def explain_request(request: Json) -> Json:
+    """Answer a request about one pod."""
     cluster = build(request)
     engine = Engine(cluster, _percentage(request))
     pod = cluster.compiler.compile(msgspec.convert(request["pod"], Pod))
     return {"id": request.get("id"), **explain_answer(cluster, engine.explain(pod))}
 
 
-def schedule_answer(request: Json) -> Json:
+def schedule_request(request: Json) -> Json:
+    """Answer a request about pods that come one after another, each placed before the next."""
     cluster = build(request)
     engine = Engine(cluster, _percentage(request))
     scheduled: list[Json] = []
@@ -172,8 +172,6 @@ def schedule_answer(request: Json) -> Json:
 
 
 def _percentage(request: Json) -> int:
+    """All nodes are scored unless the request asks for a sample; 0 lets the size of the cluster decide."""
     found = request.get("percentageOfNodesToScore")
     return ALL_NODES if found is None else int(found)
-
-
-__all__ = ["FILTERS", "add_object", "answer", "build", "explain_answer"]

@@ -17,10 +17,10 @@ from mooring.placement.cluster import Cluster
 from mooring.placement.filters import Filters, Verdicts
 from mooring.placement.interpod import InterPodFilter, InterPodScore
 from mooring.placement.labels import Mask
-from mooring.placement.pods import PodInfo
+from mooring.placement.pods import ERROR, PodInfo, Rejection
 from mooring.placement.preemption import Preemption, preempt
 from mooring.placement.runs import SpreadRuns
-from mooring.placement.scores import WEIGHTS, Score, prioritise
+from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible, winner
 from mooring.placement.shapes import Shapes
 from mooring.placement.spread import SpreadFilter, SpreadScore, default_constraints
@@ -42,6 +42,13 @@ class Placement(NamedTuple):
     feasible: int = 0
 
 
+class Choice(NamedTuple):
+    slot: int
+    scores: list[Score]
+    totals: NDArray[np.int64]
+    error: str
+
+
 class Explanation(NamedTuple):
     """All that one scheduling cycle knows."""
 
@@ -56,7 +63,8 @@ class Explanation(NamedTuple):
     chosen: int
     message: str
     preemption: Preemption | None
-    rejected: str = ""
+    # Why no node was looked at, and the error that ended the attempt.
+    rejected: Rejection | None = None
     error: str = ""
 
 
@@ -80,16 +88,20 @@ class Engine:
             placed = self._place(pod)
             if placed.slot >= 0:
                 return placed
+        rejection = pod.template.rejection
+        if rejection is not None:
+            return Placement(-1, messages.rejected(cluster.node_count, rejection))
         filters = Filters(self.static, pod)
-        if rejected := self._rejected(filters):
-            return Placement(-1, messages.unavailable(cluster.node_count, {}) + f" {rejected}.")
         feasible, evaluated = self._search(filters)
         if feasible.size == 1:
             return Placement(int(feasible[0]), "", evaluated, 1)
         if feasible.size:
-            if error := preferred_error(pod):
-                return Placement(-1, error)
-            return Placement(self._choose(pod, feasible)[0], "", evaluated, feasible.size)
+            if pod.template.score_error:
+                return Placement(-1, pod.template.score_error)
+            choice = self._choose(pod, feasible)
+            if choice.error:
+                return Placement(-1, choice.error)
+            return Placement(choice.slot, "", evaluated, feasible.size)
         verdicts = self._verdicts(filters)
         reasons = self._histogram(verdicts)
         return Placement(-1, messages.unavailable(cluster.node_count, reasons))
@@ -100,8 +112,11 @@ class Engine:
             return False
         if self.percentage != ALL_NODES and self.cluster.node_count >= MIN_FEASIBLE:
             return False
-        terms = pod.template.node_terms
-        return (terms is None or terms.named is None) and not preferred_error(pod)
+        template = pod.template
+        named = template.node_terms is not None and template.node_terms.named is not None
+        capacity = self.static.capacity()
+        huge = not (capacity.cpu.exact and capacity.memory.exact)
+        return not (named or huge or template.rejection or template.score_error)
 
     def _place(self, pod: PodInfo) -> Placement:
         """The same answer as the full cycle, from what is remembered of pods of this template."""
@@ -135,11 +150,6 @@ class Engine:
             return Placement(-1)
         return Placement(int(found[winner(totals[found])]), "", cluster.node_count, found.size)
 
-    def _rejected(self, filters: Filters) -> str:
-        if filters.narrowed is not None and not filters.narrowed:
-            return messages.AFFINITY_CONFLICT
-        return ""
-
     def _search(self, filters: Filters) -> tuple[Slots, int]:
         """Feasible slots in the order in which the scheduler finds them, and how many nodes it looked at for them."""
         cluster = self.cluster
@@ -167,14 +177,14 @@ class Engine:
         self._start = (self._start + looked_at) % cluster.node_count
         return found, looked_at
 
-    def _choose(self, pod: PodInfo, feasible: Slots) -> tuple[int, list[Score], NDArray[np.int64]]:
+    def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
         mask[feasible] = True
         scores = prioritise(self.static, pod, mask)
         totals = np.zeros(self.cluster.size, dtype=np.int64)
         for score in scores:
             totals += score.weighted
-        return int(feasible[winner(totals[feasible])]), scores, totals
+        return Choice(int(feasible[winner(totals[feasible])]), scores, totals, invalid_score(scores, feasible))
 
     # Everything about one pod
 
@@ -185,10 +195,14 @@ class Engine:
         empty = Explanation(pod, order, None, None, nothing, [], nothing, nothing, -1, "", None)
         if not cluster.slots:
             return empty._replace(message=messages.NO_NODES)
+        rejection = pod.template.rejection
+        if rejection is not None:
+            message = messages.rejected(cluster.node_count, rejection)
+            if rejection.code == ERROR:
+                return empty._replace(rejected=rejection, message=message, error=message)
+            # Without filters the claims plugin has no state to look at, and its complaint is all that follows.
+            return empty._replace(rejected=rejection, message=f"{message} not found")
         filters = Filters(self.static, pod)
-        if rejected := self._rejected(filters):
-            message = messages.rejected_before_filters(cluster.node_count, rejected)
-            return empty._replace(filters=filters, message=message, rejected=rejected)
         verdicts = self._verdicts(filters)
         feasible, _ = self._search(filters)
         if not feasible.size:
@@ -199,21 +213,28 @@ class Engine:
                 message = f"{message} {found.message}"
             return empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
         explained = empty._replace(filters=filters, verdicts=verdicts, feasible=feasible)
-        if error := preferred_error(pod):
-            if feasible.size == 1:
-                # A single node is taken without being scored, so the error does not come up.
-                return explained._replace(chosen=int(feasible[0]))
-            return explained._replace(error=error, message=error)
-        chosen, scores, totals = self._choose(pod, feasible)
+        choice = None if pod.template.score_error else self._choose(pod, feasible)
+        error = pod.template.score_error if choice is None else choice.error
+        if choice is None or error:
+            # A single node is taken without being scored, so the error does not come up.
+            only = feasible.size == 1
+            return (
+                explained._replace(chosen=int(feasible[0])) if only else explained._replace(error=error, message=error)
+            )
+        totals = choice.totals
         best = feasible[totals[feasible] == totals[feasible].max()]
-        return explained._replace(scores=scores, totals=totals, best=best, chosen=chosen)
+        return explained._replace(scores=choice.scores, totals=totals, best=best, chosen=choice.slot)
+
+    def judge(self, pod: PodInfo) -> tuple[Filters, Verdicts]:
+        """What every filter says of every node, for a pod that was not judged because it was rejected before."""
+        filters = Filters(self.static, pod)
+        return filters, self._verdicts(filters)
 
     def fits(self, pod: PodInfo) -> Mask:
         """Nodes that would take the pod; nothing is remembered."""
-        filters = Filters(self.static, pod)
-        if self._rejected(filters):
+        if pod.template.rejection is not None:
             return np.zeros(self.cluster.size, dtype=np.bool_)
-        return self._feasible(filters)
+        return self._feasible(Filters(self.static, pod))
 
     def _feasible(self, filters: Filters) -> Mask:
         if not self.cluster.nominated:
@@ -244,11 +265,3 @@ class Engine:
                 for reason in verdicts.first(value):
                     reasons[reason.text] += count
         return reasons
-
-
-def preferred_error(pod: PodInfo) -> str:
-    """A preferred node affinity that cannot be read is accepted by the API and fails every attempt to score."""
-    errors = [f"[{i}].{t.error}" for i, (weight, t) in enumerate(pod.template.node_preferred) if weight and t.error]
-    if not errors:
-        return ""
-    return 'running PreScore plugin "NodeAffinity": ' + (errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")

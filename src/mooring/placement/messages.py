@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from mooring.placement.pods import ERROR, Rejection
+
 NO_NODES = "no nodes available to schedule pods"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_CLAIMS = "no new claims to deallocate"
-AFFINITY_CONFLICT = "pod affinity terms conflict"
 NEVER_PREEMPTS = "not eligible due to preemptionPolicy=Never."
 VICTIM_LEAVING = "not eligible due to a terminating pod on the nominated node."
 
@@ -25,9 +26,9 @@ def unavailable(nodes: int, histogram: Mapping[str, int]) -> str:
     return f"{head} {', '.join(entries)}." if entries else head
 
 
-def rejected_before_filters(nodes: int, reason: str) -> str:
-    # Without filters the claims plugin has no state to look at, and its complaint is all that follows.
-    return f"0/{nodes} nodes are available: {reason}. not found"
+def rejected(nodes: int, rejection: Rejection) -> str:
+    """A pod that is turned away before any node is looked at."""
+    return rejection.text if rejection.code == ERROR else f"0/{nodes} nodes are available: {rejection.text}."
 
 
 def histogram(reasons: Counter[str], nodes: int, counted: int, others: str) -> Counter[str]:

@@ -20,12 +20,17 @@ from mooring.api.core.types import (
     TopologySpreadConstraint,
 )
 from mooring.api.core.types import NodeSelectorTerm as NodeSelectorTermView
+from mooring.kube.errors import SelectorError
 from mooring.kube.nodeselectors import NodeSelectorTerm, node_selector_term
 from mooring.kube.selectors import NOTHING, Requirement, Selector, selector_from_dict
 from mooring.placement.resources import PodResources, Requests, pod_resources
 
 HOSTNAME = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE = "DoNotSchedule"
+SCHEDULE_ANYWAY = "ScheduleAnyway"
+UNRESOLVABLE = "UnschedulableAndUnresolvable"
+ERROR = "Error"
+AFFINITY_CONFLICT = "pod affinity terms conflict"
 
 # Interning is started afresh beyond this many: sharing is lost for a while, nothing else.
 MAX_INTERNED = 200_000
@@ -77,6 +82,14 @@ class Owner(NamedTuple):
     name: str
 
 
+class Rejection(NamedTuple):
+    """Why a pod is turned away before any node is looked at."""
+
+    plugin: str
+    code: str
+    text: str
+
+
 class Template:
     """Everything the engine derives from a pod's spec, namespace and, where its selectors need them, labels."""
 
@@ -92,7 +105,9 @@ class Template:
         "node_preferred",
         "node_terms",
         "ports",
+        "rejection",
         "resources",
+        "score_error",
         "spread_hard",
         "spread_soft",
         "tolerations",
@@ -118,20 +133,43 @@ class Template:
         self.images = tuple(_tagged(c.image) for c in containers)
         pod_affinity = affinity.pod_affinity if affinity else None
         pod_anti = affinity.pod_anti_affinity if affinity else None
-        self.affinity_required = _required(pod_affinity, namespace)
-        self.anti_required = _required(pod_anti, namespace)
-        self.affinity_preferred = _preferred(pod_affinity, namespace)
-        self.anti_preferred = _preferred(pod_anti, namespace)
+        unread: list[str] = []
+        self.affinity_required = _required(pod_affinity, namespace, "requiredAffinityTerms", unread)
+        self.anti_required = _required(pod_anti, namespace, "requiredAntiAffinityTerms", unread)
+        self.affinity_preferred = _preferred(pod_affinity, namespace, "preferredAffinityTerms", unread)
+        self.anti_preferred = _preferred(pod_anti, namespace, "preferredAntiAffinityTerms", unread)
         constraints = spec.topology_spread_constraints or ()
         self.has_spread = bool(constraints)
-        self.spread_hard = tuple(_constraint(c, labels) for c in constraints if c.when_unsatisfiable == DO_NOT_SCHEDULE)
-        self.spread_soft = tuple(
-            _constraint(c, labels) for c in constraints if c.when_unsatisfiable == "ScheduleAnyway"
-        )
+        self.spread_hard, hard_error = _constraints(constraints, DO_NOT_SCHEDULE, labels)
+        self.spread_soft, soft_error = _constraints(constraints, SCHEDULE_ANYWAY, labels)
+        self.rejection = self._find_rejection(hard_error, unread)
+        self.score_error = self._find_score_error(soft_error)
         self.unevaluated = _unevaluated(spec)
         self.carries_terms = bool(
             self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred
         )
+
+    def _find_rejection(self, hard_error: str, unread: list[str]) -> Rejection | None:
+        """What fails before filters, in the order in which the plugins are asked."""
+        if self.node_terms is not None and self.node_terms.named == frozenset():
+            return Rejection("NodeAffinity", UNRESOLVABLE, AFFINITY_CONFLICT)
+        if hard_error:
+            where = "get constraints from pod: obtaining pod's hard topology spread constraints"
+            text = f'running PreFilter plugin "PodTopologySpread": {where}: {hard_error}'
+            return Rejection("PodTopologySpread", ERROR, text)
+        if unread:
+            return Rejection("InterPodAffinity", UNRESOLVABLE, f"parsing pod: {_aggregate(unread)}")
+        return None
+
+    def _find_score_error(self, soft_error: str) -> str:
+        """Preferences that cannot be read are accepted by the API and fail every attempt to score."""
+        errors = [f"[{i}].{t.error}" for i, (weight, t) in enumerate(self.node_preferred) if weight and t.error]
+        if errors:
+            return f'running PreScore plugin "NodeAffinity": {_aggregate(errors)}'
+        if soft_error:
+            where = "calculating preScoreState: obtaining pod's soft topology spread constraints"
+            return f'running PreScore plugin "PodTopologySpread": {where}: {soft_error}'
+        return ""
 
 
 class PodInfo:
@@ -293,14 +331,38 @@ def _term(term: PodAffinityTerm, namespace: str) -> Term:
     )
 
 
-def _required(affinity: PodAffinity | None, namespace: str) -> tuple[Term, ...]:
-    return tuple(_term(t, namespace) for t in (affinity.required or () if affinity else ()))
+def _aggregate(errors: list[str]) -> str:
+    return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
 
 
-def _preferred(affinity: PodAffinity | None, namespace: str) -> tuple[tuple[int, Term], ...]:
-    return tuple(
-        (t.weight, _term(t.pod_affinity_term, namespace)) for t in (affinity.preferred or () if affinity else ())
-    )
+def _required(affinity: PodAffinity | None, namespace: str, name: str, unread: list[str]) -> tuple[Term, ...]:
+    """The required terms; none of them where one cannot be read, which is added to `unread`."""
+    try:
+        return tuple(_term(t, namespace) for t in (affinity.required or () if affinity else ()))
+    except SelectorError as error:
+        unread.append(f"{name}: {error}")
+        return ()
+
+
+def _preferred(
+    affinity: PodAffinity | None, namespace: str, name: str, unread: list[str]
+) -> tuple[tuple[int, Term], ...]:
+    terms = (affinity.preferred if affinity else None) or ()
+    try:
+        return tuple((t.weight, _term(t.pod_affinity_term, namespace)) for t in terms)
+    except SelectorError as error:
+        unread.append(f"{name}: {error}")
+        return ()
+
+
+def _constraints(
+    constraints: tuple[TopologySpreadConstraint, ...], action: str, labels: dict[str, str]
+) -> tuple[tuple[Constraint, ...], str]:
+    """The constraints with one action, and why they cannot be read."""
+    try:
+        return tuple(_constraint(c, labels) for c in constraints if c.when_unsatisfiable == action), ""
+    except SelectorError as error:
+        return (), str(error)
 
 
 def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Constraint:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mooring.placement.cluster import Amounts
 from mooring.placement.interpod import InterPodScore
@@ -60,6 +61,20 @@ def prioritise(static: StaticFacts, pod: PodInfo, feasible: Mask) -> list[Score]
     raw = static.image_locality(template)
     scores.append(("ImageLocality", raw, raw))
     return [Score(plugin, raw, normal * WEIGHTS[plugin]) for plugin, raw, normal in scores]
+
+
+def invalid_score(scores: list[Score], feasible: NDArray[np.int64]) -> str:
+    """What the scheduler gives up with when a score leaves its range, as those of absurdly large nodes do."""
+    normals = np.array([score.weighted[feasible] // WEIGHTS[score.plugin] for score in scores])
+    if normals.min() >= 0 and normals.max() <= 100:
+        return ""
+    for column in normals.T.tolist():
+        for score, normal in zip(scores, column, strict=True):
+            if not 0 <= normal <= 100:
+                complaint = f'plugin "{score.plugin}" returns an invalid score {normal}'
+                limits = "it should in the range of [0, 100] after normalizing"
+                return f"applying score defaultWeights on Score plugins: {complaint}, {limits}"
+    return ""
 
 
 def normalised(raw: Scores, feasible: Mask, *, reverse: bool) -> Scores:

@@ -42,9 +42,8 @@ class NodeTrial:
         ]
         self._used: Counter[str] = Counter()
         self._pods = int(cluster.pod_count[slot])
-        self._ports: Counter[HostPort] = Counter(
-            port for pod in cluster.node_pods[slot].values() for port in pod.template.ports
-        )
+        # A set, as the scheduler has it: when one of two pods with the same port goes, the port is free.
+        self._ports = {port for pod in cluster.node_pods[slot].values() for port in pod.template.ports}
         spread = filters.spread
         self._spread = [0] * len(spread.constraints) if spread else []
         interpod = filters.interpod
@@ -67,8 +66,7 @@ class NodeTrial:
         self._used["ephemeral-storage"] += sign * held.ephemeral
         for name, amount in held.scalars:
             self._used[name] += sign * amount
-        for port in pod.template.ports:
-            self._ports[port] += sign
+        (self._ports.update if sign > 0 else self._ports.difference_update)(pod.template.ports)
         spread = self._filters.spread
         if spread is not None and pod.namespace == incoming.namespace and spread.keyed[self._slot]:
             for i, hard in enumerate(spread.constraints):
@@ -102,10 +100,7 @@ class NodeTrial:
         return bits | self._spread_bits() | self._interpod_bits()
 
     def _is_taken(self, wanted: HostPort) -> bool:
-        return any(
-            count > 0 and port[1:] == wanted[1:] and port_conflict(wanted, port.ip)
-            for port, count in self._ports.items()
-        )
+        return any(port[1:] == wanted[1:] and port_conflict(wanted, port.ip) for port in self._ports)
 
     def _spread_bits(self) -> int:
         spread = self._filters.spread
