@@ -7,12 +7,12 @@ matches no node; and a term that cannot be read (a Gt against "many") is passed 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast, get_args
 
-from mooring.kube.errors import SelectorError, go_quote
+from mooring.kube.errors import SelectorError, invalid, not_supported
 from mooring.kube.selectors import Labels, Operator, Requirement, Selector, make_requirement
 
 __all__ = ["NodeSelector", "NodeSelectorTerm", "node_requirement", "node_selector", "node_selector_term"]
 
-_OPERATORS: Final = frozenset(get_args(Operator))
+_OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
 _NAME_FIELD: Final = "metadata.name"
 
 
@@ -47,18 +47,17 @@ def node_requirement(expression: Mapping[str, Any], path: str = "") -> Requireme
     """Compile one of a term's matchExpressions. Raises SelectorError."""
     op = expression.get("operator") or ""
     if op not in _OPERATORS:
-        where = f"{path}.operator" if path else "operator"
-        raise SelectorError(f"{where}: Invalid value: {go_quote(op)}: not a valid selector operator")
-    return make_requirement(expression.get("key") or "", cast(Operator, op), expression.get("values") or (), path)
+        raise SelectorError(str(not_supported(f"{path}.operator" if path else "operator", op, _OPERATORS)))
+    return make_requirement(expression.get("key") or "", cast(Operator, op), expression.get("values"), path)
 
 
-def _field_requirement(expression: Mapping[str, Any]) -> Requirement:
+def _field_requirement(expression: Mapping[str, Any], path: str) -> Requirement:
     op = expression.get("operator") or ""
     values: Sequence[str] = expression.get("values") or ()
     if op not in ("In", "NotIn"):
-        raise SelectorError(f"{go_quote(op)} is not a valid node field selector operator")
+        raise SelectorError(str(not_supported(f"{path}.operator", op, ("In", "NotIn"))))
     if len(values) != 1:
-        raise SelectorError(f"{expression.get('key')} must have exactly one value for operator {op}")
+        raise SelectorError(str(invalid(f"{path}.values", expression.get("values"), "must have one element")))
     return Requirement(expression.get("key") or "", cast(Operator, op), (values[0],))
 
 
@@ -70,7 +69,8 @@ def node_selector_term(term: Mapping[str, Any]) -> NodeSelectorTerm:
         return NodeSelectorTerm(Selector(), Selector(), empty=True)
     try:
         labels = Selector(node_requirement(e, f"matchExpressions[{i}]") for i, e in enumerate(expressions))
-        return NodeSelectorTerm(labels, Selector(map(_field_requirement, fields)), empty=False)
+        named = Selector(_field_requirement(f, f"matchFields[{i}]") for i, f in enumerate(fields))
+        return NodeSelectorTerm(labels, named, empty=False)
     except SelectorError as error:
         return NodeSelectorTerm(Selector(), Selector(), empty=False, error=str(error))
 

@@ -127,16 +127,17 @@ _MATCHERS: Final[dict[str, Callable[[str, tuple[str, ...]], Matcher]]] = {
 }
 
 
-def make_requirement(key: str, op: Operator, values: Iterable[str] = (), path: str = "") -> Requirement:
+def make_requirement(key: str, op: Operator, values: Iterable[str] | None = (), path: str = "") -> Requirement:
     """Check and build a requirement; the SelectorError carries every complaint of the API at once."""
-    listed = list(values)
+    listed = list(values or ())
     dot = f"{path}." if path else ""
     errors: list[FieldError] = []
     if texts := is_qualified_name(key):
         errors.append(invalid(f"{dot}key", key, "; ".join(texts)))
     if op in ("In", "NotIn"):
         if not listed:
-            errors.append(invalid(f"{dot}values", listed, "for 'in', 'notin' operators, values set can't be empty"))
+            shown = None if values is None else listed
+            errors.append(invalid(f"{dot}values", shown, "for 'in', 'notin' operators, values set can't be empty"))
     elif op in ("Exists", "DoesNotExist"):
         if listed:
             detail = "values set must be empty for exists and does not exist"
@@ -226,6 +227,8 @@ _LABEL_OPERATORS: Final[dict[str, Operator]] = {
     "DoesNotExist": "DoesNotExist",
 }
 
+_NOT_A_SELECTOR: Final = "a label selector has matchLabels, a map of strings, and matchExpressions, a list of objects"
+
 # Selectors by the shape they were written in, so that the same manifest is checked once.
 _COMPILED: Final[dict[tuple[Any, ...], Selector]] = {}
 _COMPILED_LIMIT: Final = 16_384
@@ -240,15 +243,18 @@ def selector_from_dict(selector: Mapping[str, Any] | None) -> Selector:
     """Compile a LabelSelector; None gives NOTHING, {} everything. Raises SelectorError."""
     if selector is None:
         return NOTHING
-    labels = selector.get("matchLabels")
-    expressions = selector.get("matchExpressions")
-    if not labels and not expressions:
-        return EVERYTHING
-    shape = (
-        tuple(labels.items()) if labels else (),
-        tuple((e.get("key", ""), e.get("operator", ""), tuple(e.get("values") or ())) for e in expressions or ()),
-    )
-    found = _COMPILED.get(shape)
+    try:
+        labels = selector.get("matchLabels")
+        expressions = selector.get("matchExpressions")
+        if not labels and not expressions:
+            return EVERYTHING
+        shape = (
+            tuple(labels.items()) if labels else (),
+            tuple((e.get("key", ""), e.get("operator", ""), tuple(e.get("values") or ())) for e in expressions or ()),
+        )
+        found = _COMPILED.get(shape)
+    except (AttributeError, TypeError):
+        raise SelectorError(_NOT_A_SELECTOR) from None
     if found is None:
         found = _compile(*shape)
         if len(_COMPILED) >= _COMPILED_LIMIT:
@@ -260,12 +266,16 @@ def selector_from_dict(selector: Mapping[str, Any] | None) -> Selector:
 def _compile(
     labels: tuple[tuple[str, str], ...], expressions: tuple[tuple[str, str, tuple[str, ...]], ...]
 ) -> Selector:
+    words = [word for label in labels for word in label]
+    words += [word for key, op, values in expressions for word in (key, op, *values)]
+    if not all(isinstance(word, str) for word in words):
+        raise SelectorError(_NOT_A_SELECTOR)
     requirements = [make_requirement(key, "In", (value,)) for key, value in sorted(labels)]
     for key, text, values in expressions:
         op = _LABEL_OPERATORS.get(text)
         if op is None:
             raise SelectorError(f"{go_quote(text)} is not a valid label selector operator")
-        requirements.append(make_requirement(key, op, values))
+        requirements.append(make_requirement(key, op, values or None))
     return Selector(requirements)
 
 

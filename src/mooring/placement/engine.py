@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mooring.placement import messages
 from mooring.placement.cluster import Cluster
-from mooring.placement.filters import Filters, Verdicts
+from mooring.placement.filters import OUTSIDE, Filters, Verdicts
 from mooring.placement.interpod import InterPodFilter, InterPodScore
 from mooring.placement.labels import Mask
 from mooring.placement.pods import ERROR, PodInfo, Rejection
@@ -103,7 +103,7 @@ class Engine:
                 return Placement(-1, choice.error)
             return Placement(choice.slot, "", evaluated, feasible.size)
         verdicts = self._verdicts(filters)
-        reasons = self._histogram(verdicts)
+        reasons = self._histogram(filters, verdicts)
         return Placement(-1, messages.unavailable(cluster.node_count, reasons))
 
     def _is_plain(self, pod: PodInfo) -> bool:
@@ -206,7 +206,7 @@ class Engine:
         verdicts = self._verdicts(filters)
         feasible, _ = self._search(filters)
         if not feasible.size:
-            reasons = self._histogram(verdicts)
+            reasons = self._histogram(filters, verdicts)
             message = messages.unavailable(cluster.node_count, reasons)
             found = preempt(filters, verdicts)
             if found.message:
@@ -257,11 +257,22 @@ class Engine:
             verdicts.bits[slot] = trial.bits() or verdicts.bits[slot]
         return verdicts
 
-    def _histogram(self, verdicts: Verdicts) -> Counter[str]:
+    def _histogram(self, filters: Filters, verdicts: Verdicts) -> Counter[str]:
+        """How many nodes each reason keeps away, as the event counts them."""
+        bits = verdicts.bits
+        outside = OUTSIDE.text
+        nominated = self.cluster.slots.get(filters.pod.nominated)
+        if filters.narrowed is not None and nominated is not None:
+            # The nominated node was tried before the others; the plugin that failed there is blamed for all of them.
+            bits = bits.copy()
+            bits[nominated] &= ~verdicts.bit(OUTSIDE)
+            first = verdicts.first(int(bits[nominated]))
+            plugins = sorted({"NodeAffinity", *(r.plugin for r in first)})
+            outside = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]"
         reasons: Counter[str] = Counter()
-        bits, counts = np.unique(verdicts.bits[self.cluster.valid], return_counts=True)
-        for value, count in zip(bits.tolist(), counts.tolist(), strict=True):
+        values, counts = np.unique(bits[self.cluster.valid], return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
             if value:
                 for reason in verdicts.first(value):
-                    reasons[reason.text] += count
+                    reasons[outside if reason == OUTSIDE else reason.text] += count
         return reasons

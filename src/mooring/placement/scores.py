@@ -91,7 +91,7 @@ def least_allocated(static: StaticFacts, cpu: int, memory: int) -> Scores:
     cluster, capacity = static.cluster, static.capacity()
     free_cpu = _free_share(cluster.alloc_cpu, cluster.nonzero_cpu, cpu, capacity.cpu)
     free_memory = _free_share(cluster.alloc_memory, cluster.nonzero_memory, memory, capacity.memory)
-    if capacity.complete:
+    if capacity.complete and capacity.cpu.exact and capacity.memory.exact:
         free_cpu += free_memory
         free_cpu >>= 1
         return free_cpu

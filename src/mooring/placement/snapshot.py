@@ -1,0 +1,152 @@
+"""A picture of a cluster, taken object by object from what `kubectl get -o yaml` printed.
+
+Objects arrive as typed views in any order and go straight into the cluster's columns, so a snapshot needs little more
+memory than the cluster made of it. An object that cannot be used says which field is to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from mooring.api.apps import ReplicaSet, StatefulSet
+from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, Service
+from mooring.api.policy import PodDisruptionBudget, PriorityClass
+from mooring.kube.errors import MooringError, QuantityError
+from mooring.kube.quantities import parse_quantity
+from mooring.placement.cluster import Cluster
+
+VIEWS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
+    ("v1", "Node"): Node,
+    ("v1", "Pod"): Pod,
+    ("v1", "Namespace"): Namespace,
+    ("v1", "Service"): Service,
+    ("v1", "ReplicationController"): ReplicationController,
+    ("apps/v1", "ReplicaSet"): ReplicaSet,
+    ("apps/v1", "StatefulSet"): StatefulSet,
+    ("policy/v1", "PodDisruptionBudget"): PodDisruptionBudget,
+    ("scheduling.k8s.io/v1", "PriorityClass"): PriorityClass,
+}
+"""What a snapshot is read as, by apiVersion and kind. Objects of other kinds do not matter to placement."""
+
+CLUSTER_WIDE: Final = (Node, Namespace, PriorityClass)
+
+SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""The priority classes that every cluster has."""
+
+_RESOURCE_LISTS: Final = frozenset({"allocatable", "allocatedResources", "limits", "overhead", "requests"})
+
+
+class Snapshot:
+    """A cluster and what surrounds it. `wanted` is the `namespace/name` of a pod whose view is kept."""
+
+    def __init__(self, nodes: int = 64, wanted: str = "") -> None:
+        self.cluster = Cluster(nodes)
+        self.priority_classes: dict[str, PriorityClass] = {}
+        self.pod: Pod | None = None
+        self._wanted = wanted
+
+    def add(self, view: msgspec.Struct) -> None:
+        """Take an object in. Raises MooringError, with the path of the field, when it cannot be used."""
+        try:
+            self._add(view)
+        except QuantityError as error:
+            raise _located(view, error) from None
+
+    def _add(self, view: msgspec.Struct) -> None:
+        cluster = self.cluster
+        match view:
+            case Pod():
+                _require_name(view)
+                if f"{view.metadata.namespace}/{view.metadata.name}" == self._wanted:
+                    self.pod = view
+                cluster.set_pod(view)
+            case Node():
+                _require_name(view)
+                cluster.set_node(view)
+            case Namespace():
+                cluster.set_namespace(view)
+            case Service():
+                cluster.set_service(view)
+            case ReplicaSet() | StatefulSet() | ReplicationController():
+                cluster.set_owner(type(view).__name__, view)
+            case PodDisruptionBudget():
+                cluster.set_budget(view)
+            case PriorityClass():
+                self.priority_classes[view.metadata.name] = view
+
+    @property
+    def priorities(self) -> dict[str, int]:
+        """The value of every priority class by name."""
+        return {**SYSTEM_PRIORITIES, **{name: found.value for name, found in self.priority_classes.items()}}
+
+    def remarks(self, explained: Container[str]) -> list[str]:
+        """What the snapshot leaves open, in words. `explained` are the pods that are asked about."""
+        cluster = self.cluster
+        found = []
+        pending = [
+            p.key for p in cluster.pods.values() if not p.node_name and not p.finished and p.key not in explained
+        ]
+        if pending:
+            found.append(f"{_pods(pending)} of the snapshot wait for a node and were not placed first")
+        homeless = {name: pods for name, pods in cluster.waiting.items() if pods}
+        if homeless:
+            pods = [key for held in homeless.values() for key in held]
+            found.append(
+                f"{_pods(pods)} of the snapshot are on nodes that it does not hold ({', '.join(sorted(homeless)[:3])})"
+            )
+        return found
+
+
+def _pods(keys: list[str]) -> str:
+    return f"pod {keys[0]}" if len(keys) == 1 else f"{len(keys):,} pods"
+
+
+def describe(view: Any) -> str:
+    """An object by kind and name, as people refer to it: `Pod default/web`."""
+    name, namespace = view.metadata.name or "without a name", view.metadata.namespace
+    kind = type(view).__name__
+    return f"{kind} {name}" if isinstance(view, CLUSTER_WIDE) or not namespace else f"{kind} {namespace}/{name}"
+
+
+def to_object(view: Any) -> Any:
+    """A view as the plain object it was read from, as far as the view tells."""
+    if isinstance(view, msgspec.Struct):
+        return {
+            field.encode_name: to_object(value)
+            for field in msgspec.structs.fields(view)
+            if (value := getattr(view, field.name)) != field.default
+        }
+    if isinstance(view, tuple):
+        return [to_object(item) for item in view]
+    return dict(view) if isinstance(view, dict) else view
+
+
+def _require_name(view: Pod | Node) -> None:
+    if not view.metadata.name:
+        raise MooringError("a name is needed", "metadata.name")
+
+
+def _located(view: msgspec.Struct, error: QuantityError) -> MooringError:
+    """The same error with the path of the quantity that cannot be read."""
+    for path, quantity in _quantities(msgspec.to_builtins(view), "", False):
+        try:
+            parse_quantity(quantity)
+        except QuantityError:
+            return MooringError(f'"{quantity}" is not a quantity: {error.message}', path)
+    return error
+
+
+def _quantities(value: Any, path: str, inside: bool) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            here = f"{path}[{key}]" if inside else f"{path}.{key}" if path else key
+            if inside:
+                yield here, item
+            else:
+                yield from _quantities(item, here, key in _RESOURCE_LISTS)
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from _quantities(item, f"{path}[{i}]", False)
