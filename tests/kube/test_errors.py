@@ -10,7 +10,6 @@ from mooring.kube.errors import (
     QuantityError,
     SelectorError,
     duplicate,
-    field_path,
     forbidden,
     go_json,
     go_quote,
@@ -100,7 +99,3 @@ def test_exceptions_have_one_base_and_a_path() -> None:
     assert error.path == "spec.a"
     assert len(error.errors) == 2
     assert str(error).startswith('Pod "p" is invalid: [')
-
-
-def test_paths_are_joined_with_dots_and_brackets() -> None:
-    assert field_path(("spec", "containers", 0, "image")) == "spec.containers[0].image"

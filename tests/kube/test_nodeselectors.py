@@ -44,9 +44,18 @@ def test_matches(terms: list[dict[str, Any]], matches: bool) -> None:
     ("bad", "error"),
     [
         (term(expression("gpus", "Gt", "many")), "matchExpressions[0].values[0]: Invalid value"),
-        (term(expression("gpus", "Near", "1")), 'matchExpressions[0].operator: Unsupported value: "Near": supported values: "In"'),
-        (term(fields=(expression("metadata.name", "Exists"),)), 'matchFields[0].operator: Unsupported value: "Exists": supported values: "In", "NotIn"'),
-        (term(fields=(expression("metadata.name", "In", "a", "b"),)), 'matchFields[0].values: Invalid value: ["a","b"]: must have one element'),
+        (
+            term(expression("gpus", "Near", "1")),
+            'matchExpressions[0].operator: Unsupported value: "Near": supported values: "In"',
+        ),
+        (
+            term(fields=(expression("metadata.name", "Exists"),)),
+            'matchFields[0].operator: Unsupported value: "Exists": supported values: "In", "NotIn"',
+        ),
+        (
+            term(fields=(expression("metadata.name", "In", "a", "b"),)),
+            'matchFields[0].values: Invalid value: ["a","b"]: must have one element',
+        ),
     ],
 )
 def test_a_term_that_cannot_be_read_says_why(bad: dict[str, Any], error: str) -> None:

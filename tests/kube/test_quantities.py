@@ -140,10 +140,11 @@ def exact(text: str) -> Fraction:
     """The number a text says, without anybody's rounding."""
     for suffix, power in BINARY.items():
         if text.endswith(suffix):
-            return Fraction(Decimal(text.removesuffix(suffix))) * 2**power
+            return Fraction(Decimal(text.removesuffix(suffix))) * (1 << power)
     for suffix, power in DECIMAL.items():
         if suffix and text.endswith(suffix):
-            return Fraction(Decimal(text.removesuffix(suffix))) * Fraction(10) ** power
+            unit: Fraction = Fraction(10) ** power
+            return Fraction(Decimal(text.removesuffix(suffix))) * unit
     return Fraction(Decimal(text))
 
 

@@ -22,7 +22,6 @@ __all__ = [
     "SelectorError",
     "aggregate",
     "duplicate",
-    "field_path",
     "forbidden",
     "go_json",
     "go_quote",
@@ -155,17 +154,6 @@ def too_long(path: str, limit: int) -> FieldError:
 def too_many(path: str, actual: int, limit: int) -> FieldError:
     value: Any = actual if actual >= 0 else _OMITTED
     return FieldError("Too many", path, value, f"must have at most {limit} {'item' if limit == 1 else 'items'}")
-
-
-def field_path(parts: Iterable[str | int]) -> str:
-    """Join names and indexes: ("spec", "containers", 0) is `spec.containers[0]`."""
-    text = ""
-    for part in parts:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += f".{part}" if text else part
-    return text
 
 
 def unique_texts(errors: Iterable[FieldError]) -> list[str]:
