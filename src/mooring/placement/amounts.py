@@ -10,7 +10,7 @@ import numpy as np
 
 from mooring.placement.cluster import Amounts
 
-_UNITS = (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
+_UNITS = (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 _BYTES = ("memory", "ephemeral-storage")
 
 

@@ -7,6 +7,7 @@ described once, whatever its size: five thousand nodes of three pools are three 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ Slots = NDArray[np.int64]
 
 # How many different label values of a group are named.
 MAX_VALUES = 3
+# More groups than this are too many to read.
+MAX_GROUPS = 8
 # Checks of the node selector that tell groups apart; no pod comes near so many.
 MAX_CHECKS = 62
 
@@ -61,10 +64,6 @@ class Blocked(NamedTuple):
     slots: Slots
     causes: tuple[Cause, ...]
 
-    @property
-    def plugins(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(cause.plugin for cause in self.causes))
-
 
 class _Check(NamedTuple):
     """One condition that the pod puts on labels of nodes, and the slots that fail it. `term` is -1 for nodeSelector."""
@@ -74,8 +73,11 @@ class _Check(NamedTuple):
     term: int = -1
 
 
-def blocked_groups(explanation: Explanation) -> list[Blocked]:
-    """All rejected nodes by what blocks them: those nearest to fitting first, then the larger groups."""
+def blocked_groups(explanation: Explanation, most: int = MAX_GROUPS) -> list[Blocked]:
+    """All rejected nodes by what blocks them: those nearest to fitting first, then the larger groups.
+
+    Where this makes more than `most` groups, nodes that differ only in which resources run short are put together.
+    """
     verdicts, filters = explanation.verdicts, explanation.filters
     if verdicts is None or filters is None:
         return []
@@ -83,21 +85,23 @@ def blocked_groups(explanation: Explanation) -> list[Blocked]:
     if not order.size:
         return []
     checks = _checks(filters)
-    group = np.unique(_reason_parts(verdicts, order), return_inverse=True)[1]
-    for parts in (_taint_parts(filters), _check_parts(filters, checks), _rival_parts(filters)):
-        part = parts[order]
-        group = np.unique(group * (int(part.max()) + 1) + part, return_inverse=True)[1]
+    details = (_taint_parts(filters)[order], _check_parts(filters, checks)[order], _rival_parts(filters)[order])
+    group = _grouped(verdicts.bits[order], details)
+    if int(group.max()) >= most:
+        group = _grouped(_without_shortages(verdicts, order), details)
     by_group = np.argsort(group, kind="stable")
     bounds = np.flatnonzero(np.diff(group[by_group])) + 1
     groups = [Blocked(slots, _causes(explanation, slots, checks)) for slots in np.split(order[by_group], bounds)]
-    return sorted(groups, key=lambda g: (len(g.causes), -g.slots.size))
+    reasons = np.bitwise_count(verdicts.bits)
+    return sorted(groups, key=lambda g: (int(reasons[g.slots].min()), len(g.causes), -g.slots.size))
 
 
-def node_causes(explanation: Explanation, slot: int) -> tuple[Cause, ...]:
-    """What blocks one node; nothing for a node that fits."""
-    if explanation.filters is None or explanation.verdicts is None or not explanation.verdicts.bits[slot]:
-        return ()
-    return _causes(explanation, np.array([slot], dtype=np.int64), _checks(explanation.filters))
+def _grouped(bits: Bits, details: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Numbers from 0 that are equal where the bits and all details are."""
+    group: NDArray[np.int64] = np.unique(bits, return_inverse=True)[1]
+    for part in details:
+        group = np.unique(group * (int(part.max()) + 1) + part, return_inverse=True)[1]
+    return group
 
 
 def all_node_causes(explanation: Explanation) -> dict[int, tuple[Cause, ...]]:
@@ -112,13 +116,12 @@ def all_node_causes(explanation: Explanation) -> dict[int, tuple[Cause, ...]]:
 # What tells groups apart
 
 
-def _reason_parts(verdicts: Verdicts, order: Slots) -> Bits:
-    """The reasons of each node. Which resources run short tells nodes apart only where nothing else blocks them:
-    with three resources a large cluster would otherwise fall into dozens of groups that say little."""
+def _without_shortages(verdicts: Verdicts, order: Slots) -> Bits:
+    """The reasons of each node without the resources that run short, unless nothing else blocks it."""
     bits = verdicts.bits[order]
     moving = sum(1 << i for i, reason in enumerate(verdicts.reasons) if _is_shortage(reason))
-    merged = np.where(bits & moving, bits | moving, bits)
-    return np.where(bits & ~moving, merged, bits)
+    steady = bits & ~moving
+    return np.where(steady, steady, bits)
 
 
 def _is_shortage(reason: Reason) -> bool:

@@ -55,7 +55,8 @@ class ImageState:
 
 class Cluster:
     def __init__(self, size: int = 64) -> None:
-        self.size = max(size, 1)
+        # One slot more than asked for: whoever imagines a new node must not make every array grow.
+        self.size = size + 1
         self.names: list[str] = []
         self.slots: dict[str, int] = {}
         self.nodes: list[Node | None] = []
@@ -123,8 +124,8 @@ class Cluster:
 
     def reserve(self, size: int) -> None:
         """Make room for this many nodes at once."""
-        if size > self.size:
-            self._grow(size)
+        if size >= self.size:
+            self._grow(size + 1)
 
     def set_node(self, node: Node) -> None:
         """Add a node, or bring a known one up to date."""

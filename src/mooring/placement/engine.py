@@ -21,7 +21,7 @@ from mooring.placement.pods import ERROR, PodInfo, Rejection
 from mooring.placement.preemption import Preemption, preempt
 from mooring.placement.runs import SpreadRuns
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
-from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible, winner
+from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
 from mooring.placement.shapes import Shapes
 from mooring.placement.spread import SpreadFilter, SpreadScore, default_constraints
 from mooring.placement.static import StaticFacts
@@ -112,43 +112,52 @@ class Engine:
             return False
         if self.percentage != ALL_NODES and self.cluster.node_count >= MIN_FEASIBLE:
             return False
-        template = pod.template
-        named = template.node_terms is not None and template.node_terms.named is not None
         capacity = self.static.capacity()
-        huge = not (capacity.cpu.exact and capacity.memory.exact)
-        return not (named or huge or template.rejection or template.score_error)
+        return pod.template.plain and capacity.cpu.exact and capacity.memory.exact
 
     def _place(self, pod: PodInfo) -> Placement:
         """The same answer as the full cycle, from what is remembered of pods of this template."""
-        cluster, template = self.cluster, pod.template
+        cluster, static, template = self.cluster, self.static, pod.template
         shape = self._shapes.of(template)
         constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
-        interpod = InterPodFilter.of(cluster, pod)
-        affinity = InterPodScore.of(cluster, pod)
-        alone = interpod is None and affinity is None and not template.spread_hard
-        if alone and not constraints:
-            return Placement(shape.best(), "", cluster.node_count, shape.count)
-        if alone and not template.has_spread:
-            slot = self._runs.best(shape, pod, constraints)
+        interpod = InterPodFilter.of(static, pod)
+        affinity = InterPodScore.of(static, pod)
+        if interpod is None and affinity is None and not template.spread_hard:
+            if not constraints:
+                return Placement(shape.best(), "", cluster.node_count, shape.count)
+            slot = None if template.has_spread else self._runs.best(shape, pod, constraints)
             if slot is not None:
                 return Placement(slot, "", cluster.node_count, shape.count)
-        feasible = shape.feasible.copy()
+        feasible = shape.feasible
         if template.spread_hard:
-            missing, crowded = SpreadFilter(self.static, pod).verdicts()
-            feasible &= ~(missing | crowded)
+            missing, crowded = SpreadFilter(static, pod).verdicts()
+            feasible = feasible & ~(missing | crowded)
         if interpod is not None:
-            for rejected in interpod.verdicts():
-                feasible &= ~rejected
-        totals = shape.base + shape.preference_among(feasible)
-        if constraints:
-            spread = SpreadScore(self.static, pod, constraints, feasible, strict=template.has_spread)
-            totals += spread.normalised(spread.raw()) * WEIGHTS["PodTopologySpread"]
-        if affinity is not None:
-            totals += affinity.normalised(feasible) * WEIGHTS["InterPodAffinity"]
-        found = cluster.order[feasible[cluster.order]]
+            feasible = feasible & ~np.logical_or.reduce(interpod.verdicts())
+        found = np.flatnonzero(feasible)
         if not found.size:
             return Placement(-1)
-        return Placement(int(found[winner(totals[found])]), "", cluster.node_count, found.size)
+        totals = shape.base.take(found)
+        preference = shape.preference_among(feasible)
+        totals += preference if isinstance(preference, int) else preference.take(found)
+        if constraints:
+            spread = SpreadScore(static, pod, constraints, found, strict=template.has_spread)
+            totals += spread.normalised() * WEIGHTS["PodTopologySpread"]
+        if affinity is not None:
+            totals += affinity.normalised(found) * WEIGHTS["InterPodAffinity"]
+        best = found[totals == totals.max()]
+        slot = int(best[0]) if best.size == 1 else self._first(best, feasible, found.size)
+        return Placement(slot, "", cluster.node_count, found.size)
+
+    def _first(self, tied: Slots, feasible: Mask, count: int) -> int:
+        """Which of the tied slots wins, by their positions in the feasible list."""
+        positions = self.static.ranks()
+        if count < self.cluster.node_count:
+            listed = np.cumsum(feasible[self.cluster.order]) - 1
+            positions = listed.take(positions.take(tied))
+        else:
+            positions = positions.take(tied)
+        return int(tied[np.argmin(heap_ranks(count).take(positions))])
 
     def _search(self, filters: Filters) -> tuple[Slots, int]:
         """Feasible slots in the order in which the scheduler finds them, and how many nodes it looked at for them."""

@@ -118,7 +118,7 @@ class Filters:
         self.pod = pod
         self.narrowed = pod.template.node_terms.named if pod.template.node_terms else None
         self.spread = SpreadFilter(static, pod) if pod.template.spread_hard else None
-        self.interpod = InterPodFilter.of(self.cluster, pod)
+        self.interpod = InterPodFilter.of(static, pod)
 
     def needs(self) -> list[Need]:
         return needs(self.cluster, self.pod.template)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mooring.placement.cluster import Cluster
 from mooring.placement.labels import LabelColumn, Mask
 from mooring.placement.podindex import Counts, PodClause, PodQuery
 from mooring.placement.pods import PodInfo, Term
 from mooring.placement.spread import per_domain
+from mooring.placement.static import StaticFacts
+from mooring.placement.terms import Carrier, TermTable
 
 
 def clause_of(cluster: Cluster, term: Term) -> PodClause:
@@ -32,56 +35,64 @@ def matches_term(cluster: Cluster, term: Term, pod: PodInfo) -> bool:
     return clause_of(cluster, term).matches(pod.namespace, pod.labels)
 
 
-class _Domains:
+class Domains:
     """Pods per value of a topology key, and the slots' codes to look them up by."""
 
-    __slots__ = ("column", "counts", "total")
+    __slots__ = ("_counts", "column", "counts", "topology", "total")
 
-    def __init__(self, cluster: Cluster, key: str, counts: Counts) -> None:
-        self.column: LabelColumn = cluster.labels.column(key)
-        codes, size = self.column.codes, len(self.column.values)
-        self.counts = np.append(per_domain(codes, size, codes >= 0, counts), 0)
+    def __init__(self, static: StaticFacts, key: str, counts: Counts) -> None:
+        self.column: LabelColumn = static.cluster.labels.column(key)
+        self.topology = static.topology(key)
+        self._counts = counts
+        if self.topology.unique and self.topology.complete:
+            # Every node is a domain of its own.
+            self.counts = np.zeros(self.topology.size + 1, dtype=np.int64)
+            self.counts[self.topology.codes] = counts
+        else:
+            self.counts = per_domain(static, self.topology, static.cluster.valid, counts)
+        self.counts[self.topology.size] = 0
         self.total = int(self.counts.sum())
 
     def at(self) -> Counts:
         """The count of each slot's own domain; 0 where the key is absent."""
-        return self.counts[self.column.codes]
+        if self.topology.unique and self.topology.complete:
+            return self._counts
+        return self.counts.take(self.topology.codes)
 
 
 class InterPodFilter:
     """The required terms that matter for one incoming pod. `None` from `of` means that none does."""
 
-    def __init__(self, cluster: Cluster, pod: PodInfo) -> None:
+    def __init__(self, static: StaticFacts, pod: PodInfo, forbidding: list[Carrier]) -> None:
+        cluster = static.cluster
         self.cluster = cluster
         self.pod = pod
         template = pod.template
-        self.affinity: list[_Domains] = []
+        self.affinity: list[Domains] = []
         self.affinity_query: PodQuery | None = None
         if template.affinity_required:
             clauses = tuple(clause_of(cluster, t) for t in template.affinity_required)
             self.affinity_query = PodQuery(clauses, live_only=False)
             counts = cluster.index.vector(self.affinity_query).counts
-            self.affinity = [_Domains(cluster, t.topology_key, counts) for t in template.affinity_required]
+            self.affinity = [Domains(static, t.topology_key, counts) for t in template.affinity_required]
         self.anti_clauses = [clause_of(cluster, t) for t in template.anti_required]
         self.anti = [
-            _Domains(cluster, t.topology_key, cluster.index.vector(PodQuery((clause,), live_only=False)).counts)
+            Domains(static, t.topology_key, cluster.index.vector(PodQuery((clause,), live_only=False)).counts)
             for t, clause in zip(template.anti_required, self.anti_clauses, strict=True)
         ]
         self.existing: dict[str, Counts] = {}
-        namespace_labels = cluster.namespaces.get(pod.namespace, {})
-        for carrier in cluster.terms.forbidding.matching(
-            pod.namespace, pod.labels, namespace_labels, cluster.world_version
-        ):
-            if carrier.counts:
-                key = carrier.term.topology_key
-                table = carrier.table(len(cluster.labels.column(key).values), carrier.counts)
-                self.existing[key] = self.existing[key] + table if key in self.existing else table
+        for carrier in forbidding:
+            key = carrier.term.topology_key
+            table = carrier.dense_counts(static.topology(key).size)
+            self.existing[key] = self.existing[key] + table if key in self.existing else table
+        self._static = static
 
     @classmethod
-    def of(cls, cluster: Cluster, pod: PodInfo) -> InterPodFilter | None:
-        made = cls(cluster, pod)
-        if made.existing or pod.template.affinity_required or pod.template.anti_required:
-            return made
+    def of(cls, static: StaticFacts, pod: PodInfo) -> InterPodFilter | None:
+        forbidding = _carriers(static.cluster, static.cluster.terms.forbidding, pod)
+        template = pod.template
+        if forbidding or template.affinity_required or template.anti_required:
+            return cls(static, pod, forbidding)
         return None
 
     @property
@@ -97,16 +108,25 @@ class InterPodFilter:
         if self.affinity:
             first = not any(d.total for d in self.affinity) and self.matches_itself
             for domains in self.affinity:
-                alone |= domains.column.codes < 0 if first else domains.at() <= 0
+                alone |= ~domains.topology.present if first else domains.at() <= 0
         repelled = np.zeros(size, dtype=np.bool_)
         for domains in self.anti:
             repelled |= domains.at() > 0
         unwelcome = np.zeros(size, dtype=np.bool_)
         for key, table in self.existing.items():
-            unwelcome |= table[self.cluster.labels.column(key).codes] > 0
+            unwelcome |= (table > 0).take(self._static.topology(key).codes)
         repelled &= ~alone
         unwelcome &= ~(alone | repelled)
         return alone, repelled, unwelcome
+
+
+def _carriers(cluster: Cluster, table: TermTable, pod: PodInfo) -> list[Carrier]:
+    """The terms of pods on nodes that select the incoming pod."""
+    if not table.carriers:
+        return []
+    namespace_labels = cluster.namespaces.get(pod.namespace, {})
+    found = table.matching(pod.namespace, pod.labels, namespace_labels, cluster.world_version)
+    return [carrier for carrier in found if carrier.counts]
 
 
 class InterPodScore:
@@ -118,34 +138,28 @@ class InterPodScore:
         self.raw = raw
 
     @classmethod
-    def of(cls, cluster: Cluster, pod: PodInfo) -> InterPodScore | None:
+    def of(cls, static: StaticFacts, pod: PodInfo) -> InterPodScore | None:
         """None where no term, in either direction, meets any pod."""
-        template = pod.template
-        raw = np.zeros(cluster.size, dtype=np.int64)
-        met = False
-        weighted = [(w, t) for w, t in template.affinity_preferred] + [(-w, t) for w, t in template.anti_preferred]
-        for weight, term in weighted:
+        cluster, template = static.cluster, pod.template
+        raw: Counts | None = None
+        wishes = [(w, t) for w, t in template.affinity_preferred] + [(-w, t) for w, t in template.anti_preferred]
+        for weight, term in wishes:
             query = PodQuery((clause_of(cluster, term),), live_only=False)
-            domains = _Domains(cluster, term.topology_key, cluster.index.vector(query).counts)
+            domains = Domains(static, term.topology_key, cluster.index.vector(query).counts)
             if domains.total:
-                met = True
-                raw += weight * domains.at()
-        namespace_labels = cluster.namespaces.get(pod.namespace, {})
-        for carrier in cluster.terms.scoring.matching(
-            pod.namespace, pod.labels, namespace_labels, cluster.world_version
-        ):
-            if carrier.counts:
-                met = True
-                column = cluster.labels.column(carrier.term.topology_key)
-                raw += carrier.table(len(column.values), carrier.weights)[column.codes]
-        return cls(raw) if met else None
+                part = weight * domains.at()
+                raw = part if raw is None else raw + part
+        for carrier in _carriers(cluster, cluster.terms.scoring, pod):
+            topology = static.topology(carrier.term.topology_key)
+            part = carrier.dense_weights(topology.size).take(topology.codes)
+            raw = part if raw is None else raw + part
+        return None if raw is None else cls(raw)
 
-    def normalised(self, feasible: Mask) -> Counts:
-        values = self.raw[feasible]
-        result = np.zeros(self.raw.size, dtype=np.int64)
-        if values.size:
-            least, most = int(values.min()), int(values.max())
-            if most > least:
-                # The scheduler divides first, in floating point: 29 of 50 gives 57 and not 58.
-                result[feasible] = (100.0 * ((values - least) / float(most - least))).astype(np.int64)
-        return result
+    def normalised(self, found: NDArray[np.int64]) -> Counts:
+        """The scores of some slots, relative to the least and the most of them."""
+        values = self.raw.take(found)
+        least, most = int(values.min()), int(values.max())
+        if most == least:
+            return np.zeros(found.size, dtype=np.int64)
+        # The scheduler divides first, in floating point: 29 of 50 gives 57 and not 58.
+        return (100.0 * ((values - least) / float(most - least))).astype(np.int64)

@@ -104,6 +104,7 @@ class Template:
         "images",
         "node_preferred",
         "node_terms",
+        "plain",
         "ports",
         "rejection",
         "resources",
@@ -144,6 +145,9 @@ class Template:
         self.spread_soft, soft_error = _constraints(constraints, SCHEDULE_ANYWAY, labels)
         self.rejection = self._find_rejection(hard_error, unread)
         self.score_error = self._find_score_error(soft_error)
+        named = self.node_terms is not None and self.node_terms.named is not None
+        # Whether nothing but filters and scores over all nodes decides where such a pod goes.
+        self.plain = not (named or self.rejection or self.score_error)
         self.unevaluated = _unevaluated(spec)
         self.carries_terms = bool(
             self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred

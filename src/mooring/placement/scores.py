@@ -45,14 +45,20 @@ def prioritise(static: StaticFacts, pod: PodInfo, feasible: Mask) -> list[Score]
         scores.append(("NodeAffinity", raw, normalised(raw, feasible, reverse=False)))
     raw = least_allocated(static, *template.resources.score)
     scores.append(("NodeResourcesFit", raw, raw))
+    found = np.flatnonzero(feasible)
+
+    def everywhere(values: Scores) -> Scores:
+        placed = np.zeros(cluster.size, dtype=np.int64)
+        placed[found] = values
+        return placed
+
     constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
     if constraints:
-        spread = SpreadScore(static, pod, constraints, feasible, strict=template.has_spread)
-        raw = spread.raw()
-        scores.append(("PodTopologySpread", raw, spread.normalised(raw)))
-    interpod = InterPodScore.of(cluster, pod)
+        spread = SpreadScore(static, pod, constraints, found, strict=template.has_spread)
+        scores.append(("PodTopologySpread", everywhere(spread.raw), everywhere(spread.normalised())))
+    interpod = InterPodScore.of(static, pod)
     if interpod is not None:
-        scores.append(("InterPodAffinity", interpod.raw, interpod.normalised(feasible)))
+        scores.append(("InterPodAffinity", interpod.raw, everywhere(interpod.normalised(found))))
     nothing = np.zeros(cluster.size, dtype=np.int64)
     scores.append(("DynamicResources", nothing, nothing))
     if any(template.resources.balanced):

@@ -6,13 +6,13 @@ memory than the cluster made of it. An object that cannot be used says which fie
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import msgspec
 
 from mooring.api.apps import ReplicaSet, StatefulSet
-from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, Service
+from mooring.api.core.types import Container, Namespace, Node, Pod, ReplicationController, Service
 from mooring.api.policy import PodDisruptionBudget, PriorityClass
 from mooring.kube.errors import MooringError, QuantityError
 from mooring.kube.quantities import parse_quantity
@@ -54,12 +54,15 @@ class Snapshot:
             self._add(view)
         except QuantityError as error:
             raise _located(view, error) from None
+        except OverflowError:
+            raise MooringError("holds a number that does not fit into 64 bits") from None
 
     def _add(self, view: msgspec.Struct) -> None:
         cluster = self.cluster
         match view:
             case Pod():
                 _require_name(view)
+                view = _with_requests(view)
                 if f"{view.metadata.namespace}/{view.metadata.name}" == self._wanted:
                     self.pod = view
                 cluster.set_pod(view)
@@ -82,26 +85,24 @@ class Snapshot:
         """The value of every priority class by name."""
         return {**SYSTEM_PRIORITIES, **{name: found.value for name, found in self.priority_classes.items()}}
 
-    def remarks(self, explained: Container[str]) -> list[str]:
+    def remarks(self, explained: Collection[str]) -> list[str]:
         """What the snapshot leaves open, in words. `explained` are the pods that are asked about."""
         cluster = self.cluster
         found = []
         pending = [
             p.key for p in cluster.pods.values() if not p.node_name and not p.finished and p.key not in explained
         ]
-        if pending:
-            found.append(f"{_pods(pending)} of the snapshot wait for a node and were not placed first")
+        if len(pending) == 1:
+            found.append(f"pod {pending[0]} of the snapshot waits for a node and was not placed first")
+        elif pending:
+            found.append(f"{len(pending):,} pods of the snapshot wait for a node and were not placed first")
         homeless = {name: pods for name, pods in cluster.waiting.items() if pods}
         if homeless:
-            pods = [key for held in homeless.values() for key in held]
-            found.append(
-                f"{_pods(pods)} of the snapshot are on nodes that it does not hold ({', '.join(sorted(homeless)[:3])})"
-            )
+            count = sum(map(len, homeless.values()))
+            names = ", ".join(sorted(homeless)[:3]) + (", ..." if len(homeless) > 3 else "")
+            what = "1 pod of the snapshot is" if count == 1 else f"{count:,} pods of the snapshot are"
+            found.append(f"{what} on nodes that it does not hold ({names})")
         return found
-
-
-def _pods(keys: list[str]) -> str:
-    return f"pod {keys[0]}" if len(keys) == 1 else f"{len(keys):,} pods"
 
 
 def describe(view: Any) -> str:
@@ -122,6 +123,32 @@ def to_object(view: Any) -> Any:
     if isinstance(view, tuple):
         return [to_object(item) for item in view]
     return dict(view) if isinstance(view, dict) else view
+
+
+def _with_requests(pod: Pod) -> Pod:
+    """What a limit is set for is requested too; the API server sees to that, people who write snapshots may not."""
+    spec = pod.spec
+    containers, init = _completed(spec.containers), _completed(spec.init_containers)
+    if containers is spec.containers and init is spec.init_containers:
+        return pod
+    replace = msgspec.structs.replace
+    return replace(pod, spec=replace(spec, containers=containers, init_containers=init))
+
+
+def _completed(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+    """The same object where nothing is missing, which is the rule."""
+    replace = msgspec.structs.replace
+    for container in containers or ():
+        limits, asked = container.resources.limits, container.resources.requests
+        if limits and (asked is None or limits.keys() - asked.keys()):
+            break
+    else:
+        return containers
+    completed = ((c.resources.limits or {}) | (c.resources.requests or {}) for c in containers or ())
+    return tuple(
+        replace(c, resources=replace(c.resources, requests=amounts))
+        for c, amounts in zip(containers or (), completed, strict=True)
+    )
 
 
 def _require_name(view: Pod | Node) -> None:

@@ -11,7 +11,9 @@ from mooring.placement.cluster import Cluster
 from mooring.placement.labels import Mask
 from mooring.placement.podindex import Counts, CountVector, PodClause, PodQuery
 from mooring.placement.pods import HOSTNAME, Constraint, PodInfo
-from mooring.placement.static import StaticFacts
+from mooring.placement.static import StaticFacts, Topology
+
+Slots = NDArray[np.int64]
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -48,27 +50,34 @@ def included(static: StaticFacts, pod: PodInfo, constraint: Constraint, base: Ma
     return mask
 
 
-def per_domain(codes: NDArray[np.integer], size: int, mask: Mask, counts: Counts | None) -> Counts:
-    """Pods per topology value over the nodes of `mask`, whose codes are below `size`."""
-    if counts is None:
-        return np.zeros(size, dtype=np.int64)
-    return np.bincount(codes[mask], weights=counts[mask], minlength=size).astype(np.int64)
+def per_domain(static: StaticFacts, topology: Topology, mask: Mask, counts: Counts) -> Counts:
+    """Pods per topology value over the nodes of `mask`, with one more entry for nodes without the key."""
+    # Slots without a node hold no pods, so the mask of all nodes leaves nothing out.
+    weights = counts if mask is static.cluster.valid else counts * mask
+    return np.bincount(topology.codes, weights=weights, minlength=topology.size + 1).astype(np.int64)
 
 
 class HardConstraint:
     """One constraint with the facts its filter needs."""
 
-    __slots__ = ("column", "constraint", "counts", "eligible", "own", "present")
+    __slots__ = ("column", "constraint", "counts", "eligible", "own", "present", "topology")
 
     def __init__(self, static: StaticFacts, pod: PodInfo, constraint: Constraint, keyed: Mask) -> None:
         cluster = static.cluster
         self.constraint = constraint
         self.column = cluster.labels.column(constraint.topology_key)
+        self.topology = static.topology(constraint.topology_key)
         self.eligible = included(static, pod, constraint, keyed)
         vector = matching_pods(cluster, pod, constraint)
-        codes, size = self.column.codes, len(self.column.values)
-        self.counts = per_domain(codes, size, self.eligible, None if vector is None else vector.counts)
-        self.present = np.bincount(codes[self.eligible], minlength=size) > 0
+        size = self.topology.size
+        if vector is None:
+            self.counts = np.zeros(size, dtype=np.int64)
+        else:
+            self.counts = per_domain(static, self.topology, self.eligible, vector.counts)[:size]
+        if self.eligible is cluster.valid:
+            self.present = self.topology.occupied
+        else:
+            self.present = np.bincount(self.topology.codes[self.eligible], minlength=size)[:size] > 0
         self.own = int(constraint.selector.matches(pod.labels))
 
     def minimum(self, counts: Counts) -> int:
@@ -81,7 +90,7 @@ class HardConstraint:
         """Slots whose domain would be too far above the least one; the key being absent is not judged here."""
         limit = self.constraint.max_skew - self.own + self.minimum(self.counts)
         table = np.append(self.counts > limit, False)
-        return table[self.column.codes]
+        return table.take(self.topology.codes)
 
     def crowded_at(self, slot: int, delta: int) -> bool:
         """The same for one slot after `delta` more matching pods on it."""
@@ -99,13 +108,9 @@ class SpreadFilter:
     __slots__ = ("constraints", "keyed", "pod")
 
     def __init__(self, static: StaticFacts, pod: PodInfo) -> None:
-        cluster = static.cluster
-        keyed = cluster.valid.copy()
-        for constraint in pod.template.spread_hard:
-            keyed &= cluster.labels.present(constraint.topology_key)
         self.pod = pod
-        self.keyed = keyed
-        self.constraints = [HardConstraint(static, pod, c, keyed) for c in pod.template.spread_hard]
+        self.keyed = static.keyed(tuple(c.topology_key for c in pod.template.spread_hard))
+        self.constraints = [HardConstraint(static, pod, c, self.keyed) for c in pod.template.spread_hard]
 
     def verdicts(self) -> tuple[Mask, Mask]:
         """Slots that lack a label, and slots whose domain is crowded; the first constraint that fails decides."""
@@ -119,65 +124,57 @@ class SpreadFilter:
 
 
 class SpreadScore:
-    """The soft constraints of one incoming pod over the nodes that passed the filters."""
-
-    __slots__ = ("_cluster", "_ignored", "_parts", "feasible")
+    """The soft constraints of one incoming pod over the slots that passed the filters, in the order they are given."""
 
     def __init__(
-        self, static: StaticFacts, pod: PodInfo, constraints: tuple[Constraint, ...], feasible: Mask, strict: bool
+        self, static: StaticFacts, pod: PodInfo, constraints: tuple[Constraint, ...], found: Slots, strict: bool
     ) -> None:
         cluster = static.cluster
-        self._cluster = cluster
-        self.feasible = feasible
-        labels = cluster.labels
-        keyed = cluster.valid
-        if strict:
-            keyed = keyed.copy()
-            for constraint in constraints:
-                keyed &= labels.present(constraint.topology_key)
+        keyed = static.keyed(tuple(c.topology_key for c in constraints)) if strict else cluster.valid
         # Nodes without every key are left out of the score; default spreading takes nodes without a zone along.
-        self._ignored = feasible & ~keyed if strict else None
-        scored = feasible & keyed
-        self._parts: list[tuple[Mask | None, Counts, float, int]] = []
+        self._judged = None if keyed is cluster.valid else keyed.take(found)
+        scored = found if self._judged is None else found[self._judged]
+        score = np.zeros(found.size, dtype=np.float64)
         for constraint in constraints:
-            column = labels.column(constraint.topology_key)
+            topology = static.topology(constraint.topology_key)
             vector = matching_pods(cluster, pod, constraint)
-            counts = None if vector is None else vector.counts
             if constraint.topology_key == HOSTNAME:
-                size = int(np.count_nonzero(scored))
-                per_slot = np.zeros(feasible.size, dtype=np.int64) if counts is None else counts
+                size = scored.size
+                counts = None if vector is None else vector.counts.take(found)
             else:
-                # Nodes without the key make one domain together, the one of the empty value.
-                codes = np.where(column.codes < 0, column.index.get("", len(column.values)), column.codes)
-                seen = np.bincount(codes[scored])
-                size = int(np.count_nonzero(seen))
-                mask = included(static, pod, constraint, keyed)
-                domains = per_domain(codes, len(column.values) + 1, mask, counts)
-                per_slot = domains[codes]
-            present = None if strict else column.present
-            self._parts.append((present, per_slot, math.log(size + 2), constraint.max_skew - 1))
+                codes = topology.codes
+                nameless = cluster.labels.column(constraint.topology_key).index.get("")
+                if nameless is not None:
+                    # Nodes without the key make one domain together, and it is the one of the empty value.
+                    codes = np.where(codes == topology.size, nameless, codes)
+                    topology = topology._replace(codes=codes)
+                size = int(np.count_nonzero(np.bincount(codes.take(scored))))
+                counts = None
+                if vector is not None:
+                    mask = included(static, pod, constraint, keyed)
+                    counts = per_domain(static, topology, mask, vector.counts).take(codes.take(found))
+            part = np.full(found.size, constraint.max_skew - 1.0)
+            if counts is not None:
+                part += counts * math.log(size + 2)
+            if not (strict or topology.complete):
+                part *= topology.present.take(found)
+            score += part
+        self.raw = round_half_up(score)
+        if self._judged is not None:
+            self.raw *= self._judged
 
-    def raw(self) -> Counts:
-        score = np.zeros(self.feasible.size, dtype=np.float64)
-        for present, counts, weight, slack in self._parts:
-            part = counts * weight + slack
-            score += part if present is None else np.where(present, part, 0.0)
-        rounded = round_half_up(score)
-        if self._ignored is not None:
-            rounded[self._ignored] = 0
-        return rounded
-
-    def normalised(self, raw: Counts) -> Counts:
-        judged = self.feasible if self._ignored is None else self.feasible & ~self._ignored
-        values = raw[judged]
-        result = np.zeros(raw.size, dtype=np.int64)
+    def normalised(self) -> Counts:
+        values = self.raw if self._judged is None else self.raw[self._judged]
         if not values.size:
-            return result
+            return np.zeros(self.raw.size, dtype=np.int64)
         most, least = int(values.max()), int(values.min())
         if most <= 0:
-            result[judged] = 100
+            result = np.full(self.raw.size, 100, dtype=np.int64)
         else:
-            result[judged] = 100 * (most + least - values) // most
+            # These numbers are small, so the quotients are exact.
+            result = ((100 * (most + least) - 100 * self.raw) / most).astype(np.int64)
+        if self._judged is not None:
+            result *= self._judged
         return result
 
 

@@ -42,6 +42,19 @@ class Divisor(NamedTuple):
     exact: bool
 
 
+class Topology(NamedTuple):
+    """The values of one label key over all slots, ready to count by: slots without the key have the code `size`."""
+
+    codes: NDArray[np.int64]
+    size: int
+    present: Mask
+    # Values that some node has.
+    occupied: Mask
+    # Whether every node has the key, and whether no two share a value, as with host names.
+    complete: bool
+    unique: bool
+
+
 class Capacity(NamedTuple):
     cpu: Divisor
     memory: Divisor
@@ -159,6 +172,27 @@ class StaticFacts:
 
         return self._answer("capacity", compute)
 
+    def topology(self, key: str) -> Topology:
+        def compute() -> Topology:
+            column, valid = self.cluster.labels.column(key), self.cluster.valid
+            size = len(column.values)
+            codes = column.codes.astype(np.int64)
+            codes[codes < 0] = size
+            present = column.present & valid
+            sharing = np.bincount(codes[present], minlength=size)
+            complete = bool(np.array_equal(present, valid))
+            return Topology(codes, size, present, sharing > 0, complete, bool(sharing.max(initial=0) <= 1))
+
+        return self._answer(("topology", key), compute)
+
+    def keyed(self, keys: tuple[str, ...]) -> Mask:
+        """Nodes that have every one of some labels; the cluster's own mask where all have them."""
+        found = [self.topology(key) for key in keys]
+        if all(topology.complete for topology in found):
+            return self.cluster.valid
+        mask: Mask = np.logical_and.reduce([topology.present for topology in found])
+        return mask
+
     def ties(self) -> Scores:
         """The tie order of each slot when every node is feasible."""
 
@@ -170,6 +204,16 @@ class StaticFacts:
             return ties
 
         return self._answer("ties", compute)
+
+    def ranks(self) -> Scores:
+        """The place of each slot in the scheduler's order."""
+
+        def compute() -> Scores:
+            ranks = np.zeros(self.cluster.size, dtype=np.int64)
+            ranks[self.cluster.order] = np.arange(self.cluster.order.size)
+            return ranks
+
+        return self._answer("ranks", compute)
 
     def repels_softly(self, tolerations: tuple[Toleration, ...]) -> bool:
         """Whether any node has a PreferNoSchedule taint that the pod does not tolerate."""

@@ -21,12 +21,14 @@ HARD_AFFINITY_WEIGHT = 1
 class Carrier:
     """One distinct term and where its carriers are. Codes are those of the topology key's label column."""
 
-    __slots__ = ("counts", "term", "weights")
+    __slots__ = ("_dense", "counts", "term", "weights")
 
     def __init__(self, term: Term) -> None:
         self.term = term
         self.counts: dict[int, int] = {}
         self.weights: dict[int, int] = {}
+        # Counts and weights as arrays over codes, once somebody has asked for them.
+        self._dense: NDArray[np.int64] | None = None
 
     def change(self, code: int, count: int, weight: int) -> None:
         left = self.counts.get(code, 0) + count
@@ -36,13 +38,28 @@ class Carrier:
         else:
             del self.counts[code]
             del self.weights[code]
+        if self._dense is not None:
+            if code >= self._dense.shape[1]:
+                self._dense = None
+            else:
+                self._dense[0, code] = left
+                self._dense[1, code] = self.weights.get(code, 0)
 
-    def table(self, size: int, values: dict[int, int]) -> NDArray[np.int64]:
-        """The values as an array over codes, with a last entry of 0 that answers for nodes without the key."""
-        table = np.zeros(size + 1, dtype=np.int64)
-        if values:
-            table[list(values)] = list(values.values())
-        return table
+    def dense_counts(self, size: int) -> NDArray[np.int64]:
+        """Counts by code, with an entry of 0 at `size`, the code of nodes without the key."""
+        return self._table(size)[0, : size + 1]
+
+    def dense_weights(self, size: int) -> NDArray[np.int64]:
+        return self._table(size)[1, : size + 1]
+
+    def _table(self, size: int) -> NDArray[np.int64]:
+        if self._dense is None or self._dense.shape[1] <= size:
+            self._dense = np.zeros((2, size + 1 + size // 4), dtype=np.int64)
+            if self.counts:
+                codes = list(self.counts)
+                self._dense[0, codes] = list(self.counts.values())
+                self._dense[1, codes] = list(self.weights.values())
+        return self._dense
 
 
 class TermTable:

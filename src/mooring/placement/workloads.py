@@ -97,6 +97,10 @@ def expand(value: Object, namespace: str = "default", taken: Container[str] = ()
     Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type.
     """
     kind = value["kind"]
+    value = {
+        **value,
+        **{field: _written(value[field]) for field in ("metadata", "spec") if value.get(field) is not None},
+    }
     if kind == "Pod":
         metadata = msgspec.convert(value, _PodHead).metadata
         return _one_pod(value, metadata.namespace or namespace, metadata.name)
@@ -111,6 +115,11 @@ def expand(value: Object, namespace: str = "default", taken: Container[str] = ()
         case "Job":
             return _job(base, view.spec)
     return _replicas(base, view.spec)
+
+
+def _written(value: Any) -> Any:
+    """A field that is null counts as absent, as it does for the API."""
+    return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
 
 
 class _Base(NamedTuple):
@@ -231,9 +240,7 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
         pod["spec"]["hostname"] = name
         if spec.service_name:
             pod["spec"]["subdomain"] = spec.service_name
-        if claims := _claims(spec, name):
-            kept = [v for v in pod["spec"].get("volumes") or [] if v.get("name") not in claims]
-            pod["spec"]["volumes"] = [*claims.values(), *kept]
+        pod["spec"]["volumes"] = _with_claims(pod["spec"].get("volumes"), _claims(spec, name))
         pods.append(pod)
     owner = StatefulSet(
         metadata=ObjectMeta(name=base.name, namespace=base.namespace),
@@ -246,14 +253,24 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
     return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, tuple(notes))
 
 
-def _claims(spec: _Spec, pod: str) -> dict[str, Object]:
-    """The volumes that a StatefulSet gives one of its pods, by name."""
-    volumes: dict[str, Object] = {}
+def _with_claims(volumes: Any, claims: list[Object]) -> Any:
+    """A pod's volumes with those of its claims, which replace volumes of the same name."""
+    if not isinstance(volumes, list | None):
+        # What is wrong with them is said when the pod is read.
+        return volumes
+    names = [claim["name"] for claim in claims]
+    return claims + [v for v in volumes or [] if not isinstance(v, dict) or v.get("name") not in names]
+
+
+def _claims(spec: _Spec, pod: str) -> list[Object]:
+    """The volumes that a StatefulSet gives one of its pods."""
+    volumes = []
     for i, template in enumerate(spec.volume_claim_templates or ()):
-        name = (template.get("metadata") or {}).get("name")
+        metadata = template.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
         if not isinstance(name, str) or not name:
             raise WorkloadError("a claim template needs a name", f"spec.volumeClaimTemplates[{i}].metadata.name")
-        volumes[name] = {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod}"}}
+        volumes.append({"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod}"}})
     return volumes
 
 

@@ -1,0 +1,1 @@
+"""Measures Mooring against its budgets; `make bench` runs `python -m bench`."""

@@ -1,0 +1,118 @@
+"""`make bench`: every budget of the placement engine, measured now, with the real scheduler beside it where it runs."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import peer, placing, snapshots
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "bench" / "out"
+SIZES = (1_000, 5_000, 15_000)
+
+
+class Row(NamedTuple):
+    what: str
+    measured: float
+    unit: str
+    budget: float | None = None
+    at_least: bool = False
+    peer: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        if self.budget is None:
+            return ""
+        met = self.measured >= self.budget if self.at_least else self.measured <= self.budget
+        return "ok" if met else "OVER BUDGET"
+
+    def cells(self) -> tuple[str, str, str, str, str]:
+        limit = "" if self.budget is None else f"{'>=' if self.at_least else '<='} {self.budget:,.0f} {self.unit}"
+        beside = "" if self.peer is None else f"{self.peer:,.0f} {self.unit} ({self.measured / self.peer:,.0f}x)"
+        return self.what, f"{self.measured:,.0f} {self.unit}", limit, beside, self.verdict
+
+
+def placing_rows(sizes: tuple[int, ...], binary: Path | None) -> list[Row]:
+    rows = []
+    beside: dict[tuple[str, int], float] = {}
+    for load in placing.LOADS:
+        for nodes in sizes:
+            speed = placing.pods_per_second(load, nodes)
+            if binary is not None and load.peer and (load.peer, nodes) not in beside:
+                beside[load.peer, nodes] = peer.pods_per_second(binary, load.peer, nodes)
+            budget = load.budget if nodes == 5_000 else None
+            found = beside.get((load.peer, nodes))
+            rows.append(Row(f"{load.name}, {nodes:,} nodes", speed, "pods/s", budget, at_least=True, peer=found))
+            progress(rows[-1])
+    return rows
+
+
+def snapshot_rows() -> list[Row]:
+    rows = []
+    size = f"{snapshots.NODES:,} nodes, {snapshots.PODS:,} pods"
+    for form in ("yaml", "json"):
+        found = snapshots.measured(snapshots.prepare(OUT, form))
+        rows.append(Row(f"load {form}, {size}", found["load"] * 1000, "ms", 5_000))
+        rows.append(Row(f"memory after {form}", found["peak"], "MiB", 600))
+        if form == "yaml":
+            rows.append(Row(f"explain one pod, {size}", found["explain"] * 1000, "ms", 100))
+            rows.append(Row("advice for it", found["advise"] * 1000, "ms", 1_000))
+    return rows
+
+
+def command_rows() -> list[Row]:
+    mooring = [sys.executable, "-m", "mooring"]
+    example = ["explain", "-f", "examples/llama-70b.yaml", "--snapshot", "examples/fleet.yaml"]
+    return [
+        Row("mooring --help", typical(lambda: run([*mooring, "--help"])), "ms", 150),
+        Row("first answer of explain", typical(lambda: run([*mooring, *example])), "ms", 300),
+    ]
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+
+
+def typical(work: Callable[[], None], times: int = 9) -> float:
+    """The median of several runs, in milliseconds."""
+    found = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        found.append((time.perf_counter() - started) * 1000)
+    return statistics.median(found)
+
+
+def progress(row: Row) -> None:
+    print(f"  {row.what}: {row.cells()[1]}", file=sys.stderr)
+
+
+def table(rows: list[Row]) -> str:
+    lines = [("what", "measured", "budget", "real scheduler", ""), *(row.cells() for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(5)]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure Mooring against its budgets.")
+    parser.add_argument("--quick", action="store_true", help="5,000 nodes only, without the real scheduler")
+    options = parser.parse_args()
+    sizes = (5_000,) if options.quick else SIZES
+    binary = None if options.quick else peer.build()
+    rows = [*command_rows(), *placing_rows(sizes, binary), *snapshot_rows()]
+    print(table(rows))
+    over = [row.what for row in rows if row.verdict not in ("", "ok")]
+    if over:
+        print(f"\nover budget: {'; '.join(over)}")
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Pods per second: placing pods one after another, every node scored, each pod bound before the next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mooring.api.core.types import Node, Pod, Service
+from mooring.placement.cluster import Cluster
+from mooring.placement.engine import Engine
+
+Object = dict[str, Any]
+
+HOST = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+SHAPES = (
+    ("100m", "128Mi"),
+    ("250m", "512Mi"),
+    ("500m", "1Gi"),
+    ("1", "2Gi"),
+    ("2", "4Gi"),
+    ("1500m", "3Gi"),
+    ("300m", "700Mi"),
+)
+# How long one row is measured, at most.
+SECONDS = 2.0
+
+
+class Load(NamedTuple):
+    name: str
+    pod: Callable[[int], Object]
+    services: bool = False
+    # Pods per second asked for at 5,000 nodes.
+    budget: int | None = None
+    # The name under which the real scheduler runs the same load.
+    peer: str = ""
+
+
+def node(number: int) -> Object:
+    labels = {HOST: f"n{number}", ZONE: f"z{number % 3}", "pool": f"p{number % 10}"}
+    allocatable = {"cpu": "32", "memory": "128Gi", "pods": "110", "ephemeral-storage": "100Gi"}
+    return {"metadata": {"name": f"n{number}", "labels": labels}, "status": {"allocatable": allocatable}}
+
+
+def pod(number: int, app: str, cpu: str = "500m", memory: str = "1Gi", **spec: Any) -> Object:
+    container = {"name": "c", "image": "reg/web:v1", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    meta = {"name": f"p{number}", "namespace": "default", "uid": f"p{number}", "labels": {"app": app}}
+    return {"metadata": meta, "spec": {"containers": [container], **spec}}
+
+
+def term(key: str, app: str) -> Object:
+    return {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
+
+
+def required(kind: str, key: str, app: str) -> Object:
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term(key, app)]}}
+
+
+def spread(app: str, skew: int) -> list[Object]:
+    return [{"maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", **term(ZONE, app)}]
+
+
+def mixed(number: int) -> Object:
+    """Eight kinds of pods of twenty apps, all behind Services, so default spreading is in most of them."""
+    app = f"a{number % 20}"
+    shape = SHAPES[number % len(SHAPES)]
+    match number % 8:
+        case 0:
+            return pod(number, app, *shape, affinity=required("podAntiAffinity", HOST, app))
+        case 1:
+            return pod(number, app, *shape, topologySpreadConstraints=spread(app, 5))
+        case 2:
+            return pod(number, app, *shape, nodeSelector={"pool": f"p{number % 10}"})
+        case 3:
+            wish = [{"weight": 10, "podAffinityTerm": term(ZONE, app)}]
+            affinity = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": wish}}
+            return pod(number, app, *shape, affinity=affinity)
+    return pod(number, app, *shape)
+
+
+LOADS = (
+    Load("basic, seven shapes", lambda i: pod(i, "x", *SHAPES[i % len(SHAPES)]), budget=5_000, peer="basic"),
+    Load("every pod of another shape", lambda i: pod(i, f"x{i}", f"{100 + i % 997}m", f"{128 + i % 463}Mi")),
+    Load("node affinity", lambda i: pod(i, "x", nodeSelector={"pool": f"p{i % 10}"}), budget=5_000),
+    Load("zone spread", lambda i: pod(i, "a0", topologySpreadConstraints=spread("a0", 1)), peer="zone-spread"),
+    Load(
+        "anti-affinity by host",
+        lambda i: pod(i, "a0", affinity=required("podAntiAffinity", HOST, "a0")),
+        peer="anti-affinity",
+    ),
+    Load("affinity by zone", lambda i: pod(i, "a0", affinity=required("podAffinity", ZONE, "a0"))),
+    Load("mixed, default spreading", mixed, services=True, budget=2_000),
+    Load("unschedulable", lambda i: pod(i, "x", cpu="64")),
+    Load("identical", lambda i: pod(i, "x"), budget=50_000, peer="basic"),
+    Load("identical, default spreading", lambda i: pod(i, "a0"), services=True, budget=10_000, peer="service"),
+)
+
+
+def pods_per_second(load: Load, nodes: int) -> float:
+    cluster = Cluster(nodes)
+    for number in range(nodes):
+        cluster.set_node(msgspec.convert(node(number), Node))
+    if load.services:
+        for app in range(20):
+            service = {"metadata": {"name": f"s{app}", "namespace": "default"}, "spec": {"selector": {"app": f"a{app}"}}}
+            cluster.set_service(msgspec.convert(service, Service))
+    engine = Engine(cluster)
+    # Anti-affinity by host runs out of nodes.
+    count = min(20_000, nodes * 9 // 10)
+    pods = [cluster.compiler.compile(msgspec.convert(load.pod(i), Pod)) for i in range(count)]
+    started = time.perf_counter()
+    done = 0
+    for incoming in pods:
+        placement = engine.schedule(incoming)
+        if placement.slot >= 0:
+            cluster.bind(incoming, placement.slot)
+        done += 1
+        if not done % 50 and time.perf_counter() - started > SECONDS:
+            break
+    return done / (time.perf_counter() - started)

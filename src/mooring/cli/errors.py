@@ -1,0 +1,73 @@
+"""How a command ends when something is wrong: one line on standard error and an exit code, never a traceback.
+
+0    it lands
+1    the input cannot be used, or nobody reads the output any more
+2    some pod cannot land
+130  interrupted
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import click
+
+from mooring.kube.errors import MooringError
+
+P = ParamSpec("P")
+
+LANDS = 0
+ERROR = 1
+CANNOT_LAND = 2
+INTERRUPTED = 130
+
+
+class InputError(MooringError):
+    """What the user asked for cannot be done."""
+
+
+def complain(problem: str) -> None:
+    # Texts from files may hold line breaks and control characters; the complaint stays one line.
+    line = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in problem).split())
+    click.echo(f"error: {line}", err=True)
+
+
+class Command(click.Command):
+    """A command whose wrong usage is an error like any other: click's own code for it, 2, means something else here."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            where = error.ctx.command_path if error.ctx else "mooring"
+            complain(f"{error.format_message()} See {where} --help.")
+            raise click.exceptions.Exit(ERROR) from None
+
+
+def exit_code(command: Callable[P, int]) -> Callable[P, None]:
+    """Makes a function that returns an exit code into a command's callback."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+            sys.stdout.flush()
+        except MooringError as error:
+            complain(str(error))
+            code = ERROR
+        except BrokenPipeError:
+            # Python would complain once more when it closes the stream at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = ERROR
+        except OSError as error:
+            complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            code = ERROR
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        click.get_current_context().exit(code)
+
+    return run

@@ -1,0 +1,153 @@
+"""`mooring explain`: where a pod lands, why not, and the smallest change that would let it.
+
+Everything heavy is imported inside the command, so that its help is as quick as that of the whole program.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from mooring.cli.errors import CANNOT_LAND, LANDS, Command, InputError, exit_code
+
+if TYPE_CHECKING:
+    from mooring.cli.render.page import Page
+
+FORMATS = ("text", "json", "yaml")
+ADVICE = 5
+ALL_NODES = 100
+
+
+@click.command(cls=Command)
+@click.argument("target", required=False, metavar="[pod/NAME]")
+@click.option(
+    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Manifest with pods to place; - is standard input."
+)
+@click.option(
+    "--snapshot",
+    "snapshots",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="The cluster, as kubectl get ... -A -o yaml prints it.",
+)
+@click.option(
+    "-n", "--namespace", default="", metavar="NAME", help="Namespace of the pod, or of manifests that name none."
+)
+@click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
+@click.option("--all-nodes", is_flag=True, help="List every node instead of groups.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    metavar="N",
+    default=ADVICE,
+    show_default=True,
+    help="How many changes that would help to show.",
+)
+@click.option(
+    "--percentage-of-nodes-to-score",
+    "percentage",
+    type=click.IntRange(0, 100),
+    metavar="N",
+    default=ALL_NODES,
+    show_default=True,
+    help="How much of the cluster the scheduler looks at; 0 lets it decide by size, as it does by default.",
+)
+@click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
+@exit_code
+def command(
+    target: str | None,
+    files: tuple[str, ...],
+    snapshots: tuple[str, ...],
+    namespace: str,
+    form: str,
+    all_nodes: bool,
+    limit: int,
+    percentage: int,
+    no_color: bool,
+) -> int:
+    """Say where a pod lands and why, or what keeps it off every node and what would help.
+
+    \b
+      mooring explain -f pod.yaml --snapshot cluster.yaml
+      mooring explain pod/web-0 -n shop --snapshot cluster.yaml
+
+    \b
+    The snapshot is what this prints, with poddisruptionbudgets and priorityclasses where they matter:
+      kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml
+
+    FILE may hold Pods, Deployments, ReplicaSets, StatefulSets and Jobs; their pods are placed one after another. A pod
+    of the snapshot that runs already is explained as if it were not yet placed.
+
+    The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, and 1 when the input is wrong.
+    """
+    name = _pod_name(target, files)
+    if "-" in files and "-" in snapshots:
+        raise InputError("standard input can be read once only: give -f or --snapshot as a file")
+
+    from mooring.cli.outcomes import Explainer, all_land
+    from mooring.cli.snapshot import live_subject, load_snapshot
+    from mooring.cli.subjects import read_subjects
+    from mooring.placement.engine import Engine
+
+    home = namespace or "default"
+    snapshot = load_snapshot(snapshots, f"{home}/{name}" if name else "")
+    notes: list[str] = []
+    if name:
+        subjects = [live_subject(snapshot, name, home, snapshots)]
+    else:
+        subjects, notes = read_subjects(snapshot, files, namespace)
+    notes += snapshot.remarks({subject.key for subject in subjects})
+    notes += _sampling(snapshot.cluster.node_count, percentage)
+    engine = Engine(snapshot.cluster, percentage)
+    explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
+    outcomes = list(explainer.run(subjects))
+    if form == "text":
+        from mooring.cli.render.story import tell
+
+        _show(tell(snapshot.cluster, outcomes, notes, all_nodes=all_nodes), colour=not no_color)
+    else:
+        from mooring.cli.render.data import encode, to_data
+
+        click.echo(encode(to_data(snapshot.cluster, outcomes, notes), form), nl=False)
+    return LANDS if all_land(outcomes) else CANNOT_LAND
+
+
+def _sampling(nodes: int, percentage: int) -> list[str]:
+    """How the search compares to that of a scheduler at work, where there are so many nodes that they differ."""
+    from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible
+
+    if nodes < MIN_FEASIBLE:
+        return []
+    if percentage == ALL_NODES:
+        usual = wanted_feasible(nodes, 0)
+        return [f"all {nodes:,} nodes are scored here; a scheduler at work stops at {usual:,} that fit, unless told to"]
+    return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]
+
+
+def _pod_name(target: str | None, files: tuple[str, ...]) -> str:
+    """The name of the pod to look up in the snapshot, or nothing when files say what to place."""
+    if target is None:
+        if not files:
+            raise InputError("say what to explain: -f FILE, or pod/NAME for a pod of the snapshot")
+        return ""
+    if files:
+        raise InputError(f"{target} and -f cannot be explained together: give one of them")
+    kind, slash, name = target.partition("/")
+    if not slash or kind not in ("pod", "pods", "po") or not name:
+        raise InputError(f'expected pod/NAME, not "{target}"; workloads are explained from files, with -f')
+    return name
+
+
+def _show(page: Page, *, colour: bool) -> None:
+    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        from mooring.cli.render.terminal import show
+
+        show(page, sys.stdout, colour=colour and not os.environ.get("NO_COLOR"))
+    else:
+        from mooring.cli.render.plain import to_text
+
+        click.echo(to_text(page), nl=False)

@@ -1,0 +1,60 @@
+"""Where `mooring` starts: a group that imports a command's module only when that command is asked for.
+
+Help and shell completion must answer within 150 ms, and most commands need libraries that cost more than that to
+import. So the group knows each command by its name, its module and its one-line help, and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import PurePath
+from typing import Final
+
+import click
+
+import mooring
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "explain": (
+        "mooring.cli.explain",
+        "Where a pod lands and why, or what keeps it off all nodes and what would help.",
+    ),
+}
+"""Command name to the module that defines it (as `command`) and the line that `--help` shows."""
+
+
+class LazyGroup(click.Group):
+    """A click group whose commands are imported when they are invoked."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = importlib.import_module(entry[0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if COMMANDS:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(mooring.__version__, prog_name="mooring")
+def cli() -> None:
+    """Mooring says where a workload will land before it is applied, and, when it cannot land, names the smallest
+    change that would let it."""
+
+
+def program_name(argv0: str) -> str:
+    """The name that usage lines show: kubectl runs a plug-in as `kubectl-mooring`, people type it with a space."""
+    return "kubectl mooring" if PurePath(argv0).name.startswith("kubectl-") else "mooring"
+
+
+def main() -> None:
+    cli(prog_name=program_name(sys.argv[0]))

@@ -1,0 +1,1 @@
+"""How answers are shown: as text for people, as JSON or YAML for programs."""

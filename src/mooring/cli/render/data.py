@@ -1,0 +1,60 @@
+"""Answers for programs: the scheduler's own answer with the pod, what blocks its nodes, and the advice added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from mooring.cli.outcomes import Outcome
+from mooring.kube.errors import unique_texts
+from mooring.manifests.emit import to_yaml
+from mooring.placement.cluster import Cluster
+
+Json = dict[str, Any]
+
+
+def to_data(cluster: Cluster, outcomes: Sequence[Outcome], notes: Sequence[str]) -> Json:
+    """One pod is told as such, several as a list. Nothing is left out."""
+    told = [_one(cluster, outcome, notes) for outcome in outcomes]
+    return told[0] if len(told) == 1 else {"pods": told}
+
+
+def _one(cluster: Cluster, outcome: Outcome, notes: Sequence[str]) -> Json:
+    data: Json = {"pod": outcome.subject.key, "lands": outcome.lands}
+    if outcome.lands:
+        data["node"] = outcome.node
+    if outcome.subject.errors:
+        data["invalid"] = unique_texts(outcome.subject.errors)
+    if outcome.gates:
+        data["schedulingGates"] = list(outcome.gates)
+    data |= outcome.answer
+    if outcome.causes:
+        data["nodes"] = [
+            node | {"causes": [cause._asdict() for cause in outcome.causes[cluster.slots[node["name"]]]]}
+            if cluster.slots[node["name"]] in outcome.causes
+            else node
+            for node in outcome.answer.get("nodes", [])
+        ]
+    if outcome.blocked:
+        data["blocked"] = [
+            {
+                "nodes": [cluster.names[slot] for slot in group.slots.tolist()],
+                "causes": [cause._asdict() for cause in group.causes],
+            }
+            for group in outcome.blocked
+        ]
+    data["advice"] = [advice.to_json() for advice in outcome.advice]
+    remarks = [*notes, *outcome.subject.notes]
+    if outcome.info is not None and outcome.info.template.unevaluated:
+        data["notEvaluated"] = list(outcome.info.template.unevaluated)
+    if remarks:
+        data["notes"] = remarks
+    return data
+
+
+def encode(data: Json, form: str) -> str:
+    if form == "yaml":
+        return to_yaml(data)
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

@@ -1,0 +1,243 @@
+"""The pods that files describe: expanded, completed and checked as the API server and the controllers would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mooring.api.core.decoding import unknown_fields
+from mooring.api.core.defaults import default_pod
+from mooring.api.core.types import ObjectMeta, Pod
+from mooring.api.core.validation import validate_pod
+from mooring.api.policy import PriorityClass
+from mooring.cli.errors import InputError
+from mooring.kube.errors import FieldError, InvalidObjectError, MooringError
+from mooring.manifests import Document, read_manifests
+from mooring.manifests.views import convert
+from mooring.placement.pods import PodInfo
+from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
+from mooring.placement.workloads import KINDS, Expansion, expand, makes_pods
+
+Object = dict[str, Any]
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+# Kinds whose controllers make pods in ways that are not told here, and what to do instead.
+_REFUSED = {
+    "DaemonSet": "its controller picks the nodes itself, one pod each; explain one of its pods as a Pod",
+    "CronJob": "explain its spec.jobTemplate as a Job",
+    "ReplicationController": "explain its spec.template as a Pod",
+}
+
+
+class Source(NamedTuple):
+    """The object that a pod comes from: the Pod itself, or the workload that makes it."""
+
+    kind: str
+    namespace: str
+    name: str
+    template_path: str = ""
+    file: str | None = None
+    manifest: Object | None = None
+    # Whether it is in the snapshot.
+    live: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass
+class Subject:
+    """A pod to be explained, and what is known about it beforehand."""
+
+    pod: Object
+    view: Pod
+    source: Source
+    errors: Sequence[FieldError] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return f"{self.view.metadata.namespace}/{self.view.metadata.name}"
+
+
+def read_subjects(snapshot: Snapshot, files: Sequence[str], namespace: str) -> tuple[list[Subject], list[str]]:
+    """The pods of all files in order, and notes. Other objects that matter to placement go into the snapshot."""
+    workloads: list[Document[Object]] = []
+    ignored: list[Document[Object]] = []
+    for file in files:
+        for document in read_manifests(file):
+            value = document.value
+            if makes_pods(value["apiVersion"], value["kind"]):
+                workloads.append(document)
+            elif value["kind"] in KINDS:
+                known = KINDS[value["kind"]][0]
+                raise document.error(f"{_label(value)}: apiVersion {value['apiVersion']} is not known; use {known}")
+            elif value["kind"] in _REFUSED:
+                raise document.error(f"{_label(value)} is not explained: {_REFUSED[value['kind']]}")
+            elif not _take_in(snapshot, document, namespace):
+                ignored.append(document)
+    if not workloads:
+        if ignored:
+            kinds = " and ".join([", ".join(list(KINDS)[:-1]), list(KINDS)[-1]])
+            raise ignored[0].error(f"{_label(ignored[0].value)} makes no pods; -f takes {kinds}")
+        raise InputError(f"{', '.join(files)}: holds no object that makes pods")
+    notes = []
+    if ignored:
+        counts = Counter(str(document.value["kind"]) for document in ignored)
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        notes.append(f"left out, as placement does not depend on it: {listed}")
+    subjects: list[Subject] = []
+    for document in workloads:
+        subjects.extend(_subjects(snapshot, document, namespace, notes))
+    return subjects, notes
+
+
+def _label(value: Object) -> str:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return f"{value['kind']} {name}" if isinstance(name, str) and name else str(value["kind"])
+
+
+def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> bool:
+    """Take an object that makes no pods into the cluster, if placement depends on it."""
+    value = document.value
+    wanted = VIEWS.get((value["apiVersion"], value["kind"]))
+    if wanted is None:
+        return False
+    try:
+        view = convert(value, wanted)
+        metadata: ObjectMeta = view.metadata
+        if not metadata.namespace:
+            view = msgspec.structs.replace(
+                view, metadata=msgspec.structs.replace(metadata, namespace=namespace or "default")
+            )
+        snapshot.add(view)
+    except msgspec.ValidationError as error:
+        raise document.error(f"{_label(value)}: {worded(error)}") from None
+    except MooringError as error:
+        raise document.error(f"{_label(value)}: {error}") from None
+    return True
+
+
+def _subjects(snapshot: Snapshot, document: Document[Object], namespace: str, notes: list[str]) -> list[Subject]:
+    value = document.value
+    prefix = ""
+    try:
+        expansion = expand(value, namespace or "default", snapshot.cluster.pods)
+        prefix = f"{expansion.template_path}." if expansion.template_path else ""
+        if namespace and expansion.namespace != namespace:
+            raise InputError(
+                f'the namespace from the provided object "{expansion.namespace}" does not match the namespace '
+                f'"{namespace}"; pass -n {expansion.namespace}'
+            )
+        replaced = _replaced(snapshot, expansion)
+        notes.extend(replaced)
+        if expansion.owner is not None:
+            snapshot.add(expansion.owner)
+        notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
+        notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
+        path = expansion.template_path
+        source = Source(
+            expansion.kind, expansion.namespace, expansion.name, path, document.file, value, live=bool(replaced)
+        )
+        return [_subject(snapshot, expansion, pod, source) for pod in expansion.pods]
+    except msgspec.ValidationError as error:
+        raise document.error(f"{_label(value)}: {worded(error)}") from None
+    except InvalidObjectError as error:
+        raise document.error(f"{_label(value)}: {prefix}{error.errors[0]}") from None
+    except MooringError as error:
+        raise document.error(f"{_label(value)}: {error}") from None
+
+
+def _unknown(expansion: Expansion, prefix: str) -> list[str]:
+    found = unknown_fields("Pod", expansion.pods[0]) if expansion.pods else []
+    return [line.replace('"', f'"{prefix}', 1) + "; the API drops it" for line in found]
+
+
+def _replaced(snapshot: Snapshot, expansion: Expansion) -> list[str]:
+    """Take the pods that the workload has in the snapshot out, as if it had not been placed yet."""
+    cluster = snapshot.cluster
+    keys = [p.key for p in cluster.pods.values() if not p.finished and _belongs(p, expansion)]
+    for key in keys:
+        cluster.remove_pod(key)
+    if not keys:
+        return []
+    what = "is" if expansion.kind == "Pod" else f"has {len(keys)} pod{'s' if len(keys) > 1 else ''}"
+    return [
+        f"{expansion.kind} {expansion.namespace}/{expansion.name} {what} in the snapshot already; "
+        "explained as if not yet placed"
+    ]
+
+
+def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
+    if pod.namespace != expansion.namespace:
+        return False
+    if expansion.kind == "Pod":
+        return pod.name == expansion.name
+    if pod.owner is None:
+        return False
+    if expansion.kind == "Deployment":
+        # A Deployment's ReplicaSets are called by its name and a hash, which has no dash.
+        return pod.owner.kind == "ReplicaSet" and pod.owner.name.rpartition("-")[0] == expansion.name
+    return pod.owner.kind == expansion.kind and pod.owner.name == expansion.name
+
+
+def _subject(snapshot: Snapshot, expansion: Expansion, pod: Object, source: Source) -> Subject:
+    pod = default_pod(pod)
+    notes = _set_priority(snapshot, pod)
+    errors = [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
+    return Subject(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]))
+
+
+def _prefixed(errors: list[FieldError], path: str) -> list[FieldError]:
+    return [e._replace(path=f"{path}.{e.path}") for e in errors] if path else errors
+
+
+def _set_priority(snapshot: Snapshot, pod: Object) -> list[str]:
+    """Give the pod the priority of its class, as admission does."""
+    spec, classes = pod["spec"], snapshot.priority_classes
+    name = spec.get("priorityClassName")
+    found: PriorityClass | None = None
+    if name:
+        found = classes.get(name)
+        if found is None and name in SYSTEM_PRIORITIES:
+            found = PriorityClass(value=SYSTEM_PRIORITIES[name])
+        if found is None and "priority" in spec:
+            return [f"no PriorityClass with name {name} was found; spec.priority {spec['priority']} is taken as given"]
+        if found is None:
+            raise InputError(
+                f"no PriorityClass with name {name} was found; add priorityclasses to what kubectl get writes into the "
+                "snapshot, or give the PriorityClass with -f",
+                "spec.priorityClassName",
+            )
+    elif "priority" not in spec:
+        # Of several default classes the one with the lowest value counts.
+        found = min((c for c in classes.values() if c.global_default), key=lambda c: c.value, default=None)
+    if found is not None:
+        spec["priority"] = found.value
+        if found.preemption_policy:
+            spec.setdefault("preemptionPolicy", found.preemption_policy)
+    return []
+
+
+def remarks(spec: Object) -> list[str]:
+    notes = []
+    scheduler = spec.get("schedulerName") or DEFAULT_SCHEDULER
+    if scheduler != DEFAULT_SCHEDULER:
+        notes.append(f"schedulerName is {scheduler}; this is what {DEFAULT_SCHEDULER} would do")
+    if spec.get("nodeName"):
+        notes.append(f"spec.nodeName is set: no scheduler is asked, the kubelet of {spec['nodeName']} takes the pod")
+    return notes
+
+
+def worded(error: msgspec.ValidationError) -> str:
+    """msgspec's "Expected `int`, got `str` - at `$.spec.replicas`" as `spec.replicas: expected int, got str`."""
+    problem, _, place = str(error).partition(" - at ")
+    path = place.strip("`").removeprefix("$").removeprefix(".")
+    problem = problem.replace("`", "").replace("Expected", "expected")
+    return f"{path}: {problem}" if path else problem

@@ -1,0 +1,175 @@
+"""Any YAML document to what kubectl would send for it: libyaml's parser with Kubernetes' idea of scalars.
+
+This is the reader that decides; the fast one in `blocks` handles the regular part of a snapshot and comes here with
+everything else. It builds values from parse events itself rather than through PyYAML's constructors, because those
+make dates of strings, recurse in C without a limit (a line of ten thousand brackets ends the process), and follow
+aliases however often they multiply.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+
+from mooring.manifests.errors import ManifestError
+from mooring.manifests.scalars import NotJsonError, resolve, spell_key
+
+MAX_ALIASED: Final = 100_000
+"""How many values aliases may add to a document; ten lines of aliases can otherwise ask for billions."""
+
+MAX_DEPTH: Final = 150
+"""How deep values may nest. No kind comes near it."""
+
+_TAG = "tag:yaml.org,2002:"
+_RESOLVED_TAGS = frozenset(_TAG + name for name in ("int", "float", "bool", "null"))
+_STRING_TAGS = frozenset(("!", _TAG + "str"))
+_COLLECTION_TAGS = frozenset((None, "!", _TAG + "map", _TAG + "seq"))
+
+# Wheels of PyYAML bring libyaml; a build from source may lack it, and then only the slow parser exists.
+_Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def load_all(text: str) -> Iterator[tuple[Any, int]]:
+    """The documents in `text`, each with the line it starts on. Lines, also in errors, count from 1 in this text."""
+    try:
+        events = _Events(text)
+        while (event := events.next()) is not None:
+            if isinstance(event, yaml.DocumentStartEvent):
+                yield _document(events)
+    except yaml.MarkedYAMLError as error:
+        # What was never closed is noticed at the end of the text; where it was opened says more.
+        unclosed = (error.context or "").startswith(("while parsing a flow", "while scanning a quoted"))
+        mark = error.context_mark if unclosed else error.problem_mark or error.context_mark
+        line = None if mark is None else mark.line + 1
+        raise ManifestError(f"not YAML: {error.problem or error.context}", line=line) from None
+    except yaml.reader.ReaderError as error:
+        raise _unreadable(text, error) from None
+
+
+def load(text: str) -> Any:
+    """The only document in `text`, or None where there is none."""
+    values = [value for value, _ in load_all(text)]
+    if len(values) > 1:
+        raise ManifestError("expected one document")
+    return values[0] if values else None
+
+
+class _Events:
+    """The parser's events, and what a document has defined so far."""
+
+    def __init__(self, text: str) -> None:
+        self._parser = _Parser(text)
+        self.anchors: dict[str, Any] = {}
+        self.aliased = 0
+
+    def next(self) -> Any:
+        return self._parser.get_event()
+
+
+def _document(events: _Events) -> tuple[Any, int]:
+    events.anchors.clear()
+    events.aliased = 0
+    first = events.next()
+    value = _value(events, first, 0)
+    events.next()
+    return value, first.start_mark.line + 1
+
+
+def _value(events: _Events, event: Any, depth: int) -> Any:
+    line = event.start_mark.line + 1
+    if depth > MAX_DEPTH:
+        raise ManifestError(f"nested more than {MAX_DEPTH} deep", line=line)
+    if isinstance(event, yaml.AliasEvent):
+        return _alias(events, event.anchor, line)
+    value: Any
+    if isinstance(event, yaml.ScalarEvent):
+        value = _scalar(event, line)
+    else:
+        if event.tag not in _COLLECTION_TAGS:
+            raise ManifestError(f"tag {event.tag} means nothing to Kubernetes", line=line)
+        if isinstance(event, yaml.SequenceStartEvent):
+            value = []
+            while not isinstance(item := events.next(), yaml.SequenceEndEvent):
+                value.append(_value(events, item, depth + 1))
+        else:
+            value = _mapping(events, depth + 1)
+    if event.anchor is not None:
+        events.anchors[event.anchor] = value
+    return value
+
+
+def _mapping(events: _Events, depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    merged: list[dict[str, Any]] = []
+    while not isinstance(key := events.next(), yaml.MappingEndEvent):
+        line = key.start_mark.line + 1
+        if isinstance(key, yaml.AliasEvent):
+            name = _key_of(_alias(events, key.anchor, line), line)
+        elif isinstance(key, yaml.ScalarEvent):
+            if key.value == "<<" and key.tag is None and key.implicit[0]:
+                merged += _merge_sources(_value(events, events.next(), depth), line)
+                continue
+            name = _key_of(_scalar(key, line), line)
+            if key.anchor is not None:
+                events.anchors[key.anchor] = name
+        else:
+            raise ManifestError("a key must be a string", line=line)
+        value[name] = _value(events, events.next(), depth)
+    for source in merged:
+        for name, item in source.items():
+            value.setdefault(name, item)
+    return value
+
+
+def _merge_sources(value: Any, line: int) -> list[dict[str, Any]]:
+    sources = value if isinstance(value, list) else [value]
+    if not all(isinstance(source, dict) for source in sources):
+        raise ManifestError("<< takes a mapping or a list of mappings", line=line)
+    return sources
+
+
+def _scalar(event: yaml.ScalarEvent, line: int) -> Any:
+    tag, text = event.tag, event.value
+    if tag in _STRING_TAGS or (tag is None and not event.implicit[0]):
+        return text
+    if tag is not None and tag not in _RESOLVED_TAGS:
+        raise ManifestError(f"tag {tag} means nothing to Kubernetes", line=line)
+    try:
+        return resolve(text)
+    except NotJsonError as error:
+        raise ManifestError(str(error), line=line) from None
+
+
+def _key_of(value: Any, line: int) -> str:
+    if isinstance(value, dict | list):
+        raise ManifestError("a key must be a string", line=line)
+    if value is None:
+        raise ManifestError("a key is missing or null", line=line)
+    return spell_key(value)
+
+
+def _alias(events: _Events, anchor: str | None, line: int) -> Any:
+    if anchor is None or anchor not in events.anchors:
+        raise ManifestError(f"alias *{anchor} has no anchor before it", line=line)
+    value = events.anchors[anchor]
+    events.aliased += _size(value)
+    if events.aliased > MAX_ALIASED:
+        raise ManifestError(f"aliases expand to more than {MAX_ALIASED:,} values", line=line)
+    return copy.deepcopy(value)
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + sum(map(_size, value.values()))
+    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
+
+
+def _unreadable(text: str, error: yaml.reader.ReaderError) -> ManifestError:
+    character = error.character
+    code = ord(character) if isinstance(character, str) else int(character)
+    return ManifestError(
+        f"not YAML: character U+{code:04X} is not allowed", line=text.count("\n", 0, error.position) + 1
+    )

@@ -1,0 +1,220 @@
+"""Reads blocks straight into typed views, leaving out what the views do not declare.
+
+A view names the few fields that are used, so most of an object's text is skipped by indentation. And the pods of one
+workload are alike: labels, tolerations, resources and affinity have the same text in every replica. Each such block is
+read and type-checked once, and the frozen result is shared, which saves most of the time and most of the memory of a
+large snapshot. The outcome equals `convert` of the whole object; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from typing import Any, Final
+
+import msgspec
+
+from mooring.manifests.blocks import BlockReader, Unusual, block_below, entries, is_regular, items
+from mooring.manifests.scalars import WORDS
+from mooring.manifests.templates import Template
+
+_NAME = re.compile(r"[a-z][a-z0-9.-]*")
+_MEMO_LIMIT: Final = 20_000
+_MEMO_TEXT: Final = 4096
+_TRIAL: Final = 4096
+
+
+def convert(value: Any, view: Any) -> Any:
+    """A plain object as a view. As in Kubernetes, a null counts as absent where the field cannot be null."""
+    try:
+        return msgspec.convert(value, view)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without_nulls(value), view)
+
+
+class Plan:
+    """How to read one type: a Struct, a tuple of Structs, or a leaf that msgspec checks as a whole."""
+
+    def __init__(self, wanted: Any) -> None:
+        self.type = wanted
+        self.struct: type[msgspec.Struct] | None = None
+        self.fields: dict[str, Field] = {}
+        self.spellings: dict[str, Field | None] = {}
+        self.item: Plan | None = None
+        self.memo: dict[str, Any] | None = {}
+        self._tries = self._hits = 0
+        inner = self.leaf = _without_none(wanted)
+        if _is_struct(inner):
+            self.struct = inner
+            for field in msgspec.structs.fields(inner):
+                self.fields[field.encode_name] = (field.name, Plan(field.type))
+        elif typing.get_origin(inner) is tuple and _is_struct(typing.get_args(inner)[0]):
+            self.item = Plan(typing.get_args(inner)[0])
+
+    def remembered(self, text: str) -> Any:
+        """The value that this very text had before, or None. What hardly ever repeats is soon no longer remembered."""
+        if self.memo is None:
+            return None
+        self._tries += 1
+        value = self.memo.get(text)
+        if value is not None:
+            self._hits += 1
+        elif self._tries == _TRIAL and self._hits * 8 < _TRIAL:
+            self.memo = None
+        return value
+
+    def remember(self, text: str, value: Any) -> None:
+        if self.memo is not None and len(text) <= _MEMO_TEXT:
+            if len(self.memo) >= _MEMO_LIMIT:
+                self.memo.clear()
+            self.memo[text] = value
+
+
+Field = tuple[str, Plan]
+"""The name of a field in its view, and how to read it."""
+
+
+class ViewReader:
+    """Reads objects as views."""
+
+    def __init__(self) -> None:
+        self._blocks = BlockReader()
+        self._plans: dict[Any, Plan] = {}
+        self._templates: dict[tuple[Any, int], tuple[Template | None, int]] = {}
+
+    def read(self, text: str, indent: int, view: type[msgspec.Struct]) -> Any:
+        """The object with entries at `indent` as a view. Raises Unusual where the general reader must decide."""
+        shape = (view, text.count("\n"))
+        template, misses = self._templates.get(shape, (None, 0))
+        if template is not None:
+            value = template.read(text)
+            if value is not None:
+                if misses:
+                    self._templates[shape] = (template, 0)
+                return value
+        if not is_regular(text):
+            raise Unusual
+        plan = self._plans.get(view)
+        if plan is None:
+            plan = self._plans[view] = Plan(view)
+        # Objects of which no two are alike would make every one a template for nothing.
+        if misses < 8 or misses % 64 == 0:
+            try:
+                template = Template(self, text, indent, plan)
+            except Unusual:
+                pass
+            else:
+                self._templates[shape] = (template, misses + 1)
+                return template.value
+        self._templates[shape] = (template, misses + 1)
+        return self._struct(text, indent, plan)
+
+    def field_of(self, plan: Plan, entry: str, indent: int) -> Field | None:
+        """The field that an entry is for, if the view has it."""
+        key, _, rest = entry.partition(":")
+        try:
+            field = plan.spellings[key]
+        except KeyError:
+            field = self._field_for(plan, key, entry, indent)
+        # What is skipped must be whole: a quote left open would go on in lines that look like the next entries.
+        if field is None and (entry.count('"') & 1 or entry.count("'") & 1):
+            raise Unusual
+        if rest[:1] not in " \n" or (not rest and entry[-1] != ":"):
+            raise Unusual
+        return field
+
+    def _field_for(self, plan: Plan, key: str, entry: str, indent: int) -> Field | None:
+        try:
+            field = plan.fields.get(self._blocks.key(key))
+        except Unusual:
+            return plan.fields.get(next(iter(self._blocks.odd_entry(entry, indent))))
+        if len(plan.spellings) < _MEMO_LIMIT:
+            plan.spellings[key] = field
+        return field
+
+    def scalar(self, text: str, plan: Plan) -> Any:
+        """The value of a field that has one line."""
+        if plan.leaf is str and _NAME.fullmatch(text) and text not in WORDS:
+            return text
+        return self._leaf(self._blocks.scalar(text), plan)
+
+    def _struct(self, text: str, indent: int, plan: Plan) -> Any:
+        assert plan.struct is not None
+        values: dict[str, Any] = {}
+        for entry in entries(text, indent):
+            field = self.field_of(plan, entry, indent)
+            if field is None:
+                continue
+            name, inner = field
+            rest = entry.partition(":")[2]
+            try:
+                if rest[:1] == "\n":
+                    value = self.block(rest[1:], indent, inner)
+                else:
+                    value = self._leaf(self._blocks.value(rest, indent), inner)
+            except Unusual:
+                self._odd_field(plan, entry, indent, values)
+                continue
+            if value is not None:
+                values[name] = value
+        return plan.struct(**values)
+
+    def _odd_field(self, plan: Plan, entry: str, indent: int, values: dict[str, Any]) -> None:
+        # The key may not be what it looked like: in `status:: x` it has a colon at its end.
+        for key, plain in self._blocks.odd_entry(entry, indent).items():
+            field = plan.fields.get(key)
+            if field is not None and plain is not None:
+                values[field[0]] = self._leaf(plain, field[1])
+
+    def block(self, text: str, above: int, plan: Plan) -> Any:
+        """The value of a field that has lines below its key."""
+        value = plan.remembered(text)
+        if value is not None:
+            return value
+        inner, indent, is_list = block_below(text, above)
+        if plan.struct is not None and not is_list:
+            value = self._struct(inner, indent, plan)
+        elif plan.item is not None and is_list:
+            value = self._tuple(inner, indent, plan.item)
+        else:
+            plain = self._blocks.list(inner, indent) if is_list else self._blocks.mapping(inner, indent)
+            value = self._leaf(plain, plan)
+        plan.remember(text, value)
+        return value
+
+    def _tuple(self, text: str, indent: int, plan: Plan) -> tuple[Any, ...]:
+        values = []
+        for item in items(text, indent):
+            value = plan.remembered(item)
+            if value is None:
+                value = self._struct(item, indent + 2, plan)
+                plan.remember(item, value)
+            values.append(value)
+        return tuple(values)
+
+    def _leaf(self, value: Any, plan: Plan) -> Any:
+        if value is None or value.__class__ is plan.leaf:
+            return value
+        try:
+            return convert(value, plan.type)
+        except msgspec.ValidationError:
+            raise Unusual from None
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def _without_none(wanted: Any) -> Any:
+    if typing.get_origin(wanted) in (typing.Union, types.UnionType):
+        rest = [arm for arm in typing.get_args(wanted) if arm is not type(None)]
+        if len(rest) == 1:
+            return rest[0]
+    return wanted
+
+
+def _is_struct(wanted: Any) -> bool:
+    return isinstance(wanted, type) and issubclass(wanted, msgspec.Struct)

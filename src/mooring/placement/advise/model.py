@@ -1,0 +1,109 @@
+"""What advice is made of: edits a program can apply, and a sentence and a command for people.
+
+An edit sets one path of one object to a new value, or removes it. Everything that is shown was made by applying
+exactly these edits and asking the engine, so whoever applies them gets what the advice promises.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import msgspec
+
+Object = dict[str, Any]
+
+# Advice may help on thousands of nodes; this many are named.
+MAX_NAMED = 50
+
+
+class Kind(IntEnum):
+    """What an advice does, from the change that disturbs least to the one that disturbs most.
+
+    A correction is what the author meant, so it comes first. Then come changes to this workload alone, those that keep
+    what it asks for before those that give it up; then changes to nodes; then those that cost machines or other pods.
+    """
+
+    CORRECT = 0
+    UNGATE = 1
+    TOLERATE = 2
+    WIDEN = 3
+    PORT = 4
+    LOWER = 5
+    RELAX = 6
+    DROP = 7
+    UNCORDON = 8
+    LABEL = 9
+    UNLABEL = 10
+    UNTAINT = 11
+    ADD_NODE = 12
+    PRIORITISE = 13
+    DELETE_PODS = 14
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """One atomic change. `after` None removes the path; a path that ends in `/-` appends."""
+
+    target: str
+    op: str
+    path: str
+    before: Any
+    after: Any
+
+    def to_json(self) -> Object:
+        return {
+            "target": self.target,
+            "op": self.op,
+            "path": self.path,
+            "before": self.before,
+            "after": self.after,
+        }
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """A change that lets the pod in, confirmed by the engine."""
+
+    kind: Kind
+    title: str
+    edits: tuple[Edit, ...]
+    command: str | None = None
+    # Nodes that would take the pod after these edits, in the scheduler's order.
+    nodes: tuple[str, ...] = ()
+    node_count: int = 0
+    victims: tuple[str, ...] = ()
+    # Other nodes on which the same edit would do instead.
+    alternatives: tuple[str, ...] = ()
+    alternative_count: int = 0
+    # Shown only where there is nothing better to say.
+    last_resort: bool = False
+
+    def to_json(self) -> Object:
+        answer: Object = {
+            "title": self.title,
+            "edits": [edit.to_json() for edit in self.edits],
+            "command": self.command,
+            "nodes": list(self.nodes),
+            "nodeCount": self.node_count,
+        }
+        if self.victims:
+            answer["victims"] = list(self.victims)
+        if self.alternatives:
+            answer["alternatives"] = list(self.alternatives)
+            answer["alternativeCount"] = self.alternative_count
+        return answer
+
+
+class Workload(msgspec.Struct, frozen=True):
+    """What commands act on: the object that the pod comes from."""
+
+    kind: str
+    name: str
+    namespace: str
+    # Where the pod stands in the object: "" for a bare Pod, "/spec/template" for a Deployment.
+    pod_path: str = ""
+    # The manifest that was given; commands then print it corrected, before anything is applied.
+    file: str | None = None
+    # Whether the object exists in the cluster.
+    live: bool = False
+    # The object as it was written, without defaults; patches must not replace what is only defaulted.
+    manifest: Object | None = None

@@ -1,0 +1,106 @@
+"""One more node like one that is there: the smallest machine whose empty twin would take the pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from mooring.api.core.types import Node, NodeSpec, NodeStatus, ObjectMeta
+from mooring.placement.advise.conditions import HOSTNAME, is_passing
+from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.placement.advise.residents import short_for_now
+from mooring.placement.advise.search import MAX_TRIES, Search
+from mooring.placement.engine import Slots
+from mooring.placement.filters import (
+    ALONE,
+    CORDONED,
+    CROWDED,
+    OUTSIDE,
+    PORT_TAKEN,
+    REPELLED,
+    TAINTED,
+    TOO_MANY_PODS,
+    UNSELECTED,
+    UNWELCOME,
+)
+from mooring.placement.static import untolerated
+
+_RELATIONAL = (CROWDED, ALONE, REPELLED, UNWELCOME)
+
+
+def new_node(search: Search) -> Iterator[Advice]:
+    for slot in _models(search)[:MAX_TRIES].tolist():
+        model = search.cluster.nodes[slot]
+        assert model is not None
+        twin = _twin(search, model)
+        nodes, count = search.after((twin,))
+        if count:
+            name = model.metadata.name
+            edit = Edit("cluster", "addNode", "/nodes/-", None, _plain(twin))
+            yield Advice(Kind.ADD_NODE, f"Add one more node like {name}", (edit,), None, nodes, count)
+            return
+
+
+def _models(search: Search) -> Slots:
+    """Nodes whose empty twin may take the pod, one of each shape, smallest first."""
+    cluster = search.cluster
+    doubtful = (*_RELATIONAL, UNSELECTED, OUTSIDE) if _asks_for_names(search) else _RELATIONAL
+    lifted = (CORDONED, TAINTED, PORT_TAKEN, TOO_MANY_PODS, *doubtful, *short_for_now(search))
+    tolerations = search.info.template.tolerations
+    passing = np.array(
+        [all(map(is_passing, untolerated(tolerations, taints))) for taints in cluster.taint_sets], dtype=np.bool_
+    )
+    mask = search.only(*lifted) & passing[cluster.taint_set] & (cluster.alloc_pods > 0)
+    slots = search.in_order(mask)
+    if not slots.size:
+        return slots
+    doubt = search.verdicts.bits[slots] & search.bits(doubtful) != 0
+    scalars = sum((column[slots] for column in cluster.alloc_scalar.values()), np.zeros(slots.size, dtype=np.int64))
+    columns = [doubt, scalars, cluster.alloc_cpu[slots], cluster.alloc_memory[slots], cluster.taint_set[slots]]
+    columns += [cluster.labels.column(key).codes[slots] for key in sorted(_topologies(search)) if key != HOSTNAME]
+    # Sorted by the first columns first, and one node of each distinct row.
+    _, first = np.unique(np.stack(columns, axis=1).astype(np.int64), axis=0, return_index=True)
+    return slots[first]
+
+
+def _asks_for_names(search: Search) -> bool:
+    """Whether the pod shuns nodes by name: a twin has another one."""
+    terms = search.info.template.node_terms
+    return terms is not None and any(
+        term.fields.requirements or any(r.key == HOSTNAME for r in term.labels.requirements)
+        for term in terms.terms or ()
+    )
+
+
+def _topologies(search: Search) -> set[str]:
+    """Keys by which the place of the new node matters to the pod."""
+    template = search.info.template
+    keys = {c.topology_key for c in template.spread_hard}
+    keys |= {t.topology_key for t in (*template.affinity_required, *template.anti_required)}
+    interpod = search.filters.interpod
+    return keys | set(interpod.existing if interpod else ())
+
+
+def _twin(search: Search, model: Node) -> Node:
+    name = f"{model.metadata.name}-copy"
+    while name in search.cluster.slots or name in search.cluster.waiting:
+        name += "-copy"
+    labels = dict(model.metadata.labels or {})
+    if HOSTNAME in labels:
+        labels[HOSTNAME] = name
+    taints = tuple(taint for taint in model.spec.taints or () if not is_passing(taint))
+    return Node(
+        metadata=ObjectMeta(name=name, labels=labels),
+        spec=NodeSpec(taints=taints or None),
+        status=NodeStatus(allocatable=model.status.allocatable),
+    )
+
+
+def _plain(node: Node) -> Object:
+    """The node as an object, without what it does not say."""
+    found: Object = {"metadata": {"name": node.metadata.name, "labels": node.metadata.labels}}
+    if node.spec.taints:
+        found["spec"] = {"taints": msgspec.to_builtins(node.spec.taints)}
+    return {**found, "status": {"allocatable": node.status.allocatable}}

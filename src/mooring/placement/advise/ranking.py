@@ -1,0 +1,44 @@
+"""Which advice comes first, and which is left out when there is more than anybody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mooring.placement.advise.model import Advice, Edit, Kind
+
+_Rank = tuple[int, int, int, str]
+
+
+def _rank(advice: Advice) -> _Rank:
+    """Least disturbance first; then few victims; then the change that opens most nodes."""
+    return advice.kind, len(advice.victims), -max(advice.node_count, 1 + advice.alternative_count), advice.title
+
+
+def ranked(found: Iterable[Advice], limit: int) -> list[Advice]:
+    """The best advice, in order. Every kind keeps its best one before any shows a second."""
+    distinct = _distinct(sorted(found, key=_rank))
+    fair = [advice for advice in distinct if not advice.last_resort] or distinct
+    if len(fair) <= limit:
+        return fair
+    seen: set[Kind] = set()
+    turns: list[tuple[int, int]] = []
+    for position, advice in enumerate(fair):
+        turns.append((int(advice.kind in seen), position))
+        seen.add(advice.kind)
+    chosen = sorted(position for _, position in sorted(turns)[:limit])
+    return [fair[position] for position in chosen]
+
+
+def _distinct(advice: list[Advice]) -> list[Advice]:
+    seen: set[tuple[tuple[str, str, str], ...]] = set()
+    kept = []
+    for one in advice:
+        effect = tuple(_effect(edit) for edit in one.edits)
+        if effect not in seen:
+            seen.add(effect)
+            kept.append(one)
+    return kept
+
+
+def _effect(edit: Edit) -> tuple[str, str, str]:
+    return edit.target, edit.path, repr(edit.after)

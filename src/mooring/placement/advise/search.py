@@ -1,0 +1,130 @@
+"""The question that advice answers, and the engine's confirmation of every answer.
+
+A `Search` holds one rejected pod and one cluster. Whoever has an idea hands in its edits; the search applies them to a
+copy of the pod, or to the cluster for the length of a `with` block, asks the engine which nodes take the pod then, and
+makes an `Advice` of it only if there are some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from mooring.api.core.types import Node, Pod
+from mooring.placement.advise import commands
+from mooring.placement.advise.model import MAX_NAMED, Advice, Edit, Kind, Object, Workload
+from mooring.placement.advise.pointers import edited
+from mooring.placement.engine import Engine, Explanation, Slots
+from mooring.placement.filters import CROWDED, NO_TOPOLOGY, Filters, Reason, Verdicts
+from mooring.placement.labels import Mask
+from mooring.placement.pods import PodInfo
+
+# How many ideas of one kind are put to the engine before the search gives up on them.
+MAX_TRIES = 24
+
+
+class Search:
+    def __init__(self, engine: Engine, explanation: Explanation, pod: Object, workload: Workload | None) -> None:
+        self.engine = engine
+        self.cluster = engine.cluster
+        self.explanation = explanation
+        self.pod = pod
+        self.spec: Object = pod.get("spec") or {}
+        self.workload = workload
+        self.info: PodInfo = explanation.pod
+        # A new node needs a slot; making one now keeps all masks of this search the same size.
+        if self.cluster.node_count == self.cluster.size:
+            self.cluster.reserve(self.cluster.size)
+
+    @cached_property
+    def _judged(self) -> tuple[Filters, Verdicts]:
+        filters, verdicts = self.explanation.filters, self.explanation.verdicts
+        if filters is None or verdicts is None or verdicts.bits.size != self.cluster.size:
+            return self.engine.judge(self.info)
+        return filters, verdicts
+
+    @property
+    def filters(self) -> Filters:
+        return self._judged[0]
+
+    @property
+    def verdicts(self) -> Verdicts:
+        return self._judged[1]
+
+    # Which nodes are near
+
+    def bits(self, reasons: Iterable[Reason]) -> int:
+        wanted = set(reasons)
+        return sum(1 << i for i, reason in enumerate(self.verdicts.reasons) if reason in wanted)
+
+    def only(self, *reasons: Reason) -> Mask:
+        """Nodes that nothing but some of these rejects."""
+        bits = self.verdicts.bits
+        mask: Mask = self.cluster.valid & (bits != 0) & (bits & ~self.bits(reasons) == 0)
+        return mask
+
+    def spreading(self, *, by_taints: bool = False, by_affinity: bool = False) -> tuple[Reason, ...]:
+        """The spread verdicts, where a change of taints or of selected nodes changes what the constraints count."""
+        for constraint in self.info.template.spread_hard:
+            if (by_taints and constraint.honor_taints) or (by_affinity and constraint.honor_affinity):
+                return NO_TOPOLOGY, CROWDED
+        return ()
+
+    def rivals(self, slot: int) -> list[PodInfo]:
+        """Pods for which room on a node is kept, because they are nominated to it and no less important."""
+        nominated = self.cluster.nominated.get(self.cluster.names[slot], {})
+        return [p for p in nominated.values() if p.priority >= self.info.priority and p.key != self.info.key]
+
+    @property
+    def independent(self) -> bool:
+        """Whether a node's verdict depends on no other node's taints and labels."""
+        return self.filters.spread is None and self.filters.interpod is None
+
+    # Asking the engine
+
+    def compile(self, pod: Object) -> PodInfo:
+        return self.cluster.compiler.compile(msgspec.convert(pod, Pod))
+
+    def takers(self, info: PodInfo) -> Mask:
+        """Nodes that would take a pod. One that cannot be scored goes to the only node that fits, or nowhere."""
+        mask = self.engine.fits(info)
+        if info.template.score_error and np.count_nonzero(mask) > 1:
+            return np.zeros(self.cluster.size, dtype=np.bool_)
+        return mask
+
+    def takers_of(self, edits: Sequence[Edit]) -> Mask:
+        return self.takers(self.compile(edited(self.pod, edits)))
+
+    def changed_node(self, slot: int, edits: Sequence[Edit]) -> Node:
+        node: Object = msgspec.to_builtins(self.cluster.nodes[slot])
+        return msgspec.convert(edited(node, edits), Node)
+
+    def named(self, slots: Slots) -> tuple[str, ...]:
+        return tuple(self.cluster.names[slot] for slot in slots[:MAX_NAMED].tolist())
+
+    def in_order(self, mask: Mask) -> Slots:
+        order = self.cluster.order
+        return order[mask[order]]
+
+    # Advice
+
+    def on_pod(self, kind: Kind, title: str, *edits: Edit, last_resort: bool = False) -> Advice | None:
+        """Advice to edit the pod, if that lets it in somewhere."""
+        mask = self.takers_of(edits)
+        if not mask.any():
+            return None
+        slots = self.in_order(mask)
+        command = commands.patch(self.workload, self.pod, edits)
+        return Advice(kind, title, edits, command, self.named(slots), int(slots.size), last_resort=last_resort)
+
+    def after(self, nodes: Sequence[Node] = (), without: Sequence[str] = ()) -> tuple[tuple[str, ...], int]:
+        """The nodes that would take the pod in a changed cluster, and how many they are."""
+        with self.cluster.pretending(nodes, without):
+            mask = self.takers(self.info)
+            if not mask.any():
+                return (), 0
+            slots = self.in_order(mask)
+            return self.named(slots), int(slots.size)

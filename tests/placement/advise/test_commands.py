@@ -1,0 +1,90 @@
+"""Commands to paste: patches that fit the manifest as it was written, and nothing that the API would refuse."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+from mooring.placement.advise import Edit, Kind, Workload
+from mooring.placement.advise.pointers import edited, json_patch, pointer, resolve
+from mooring.testing import advised, cluster, deployment, node, pod
+
+Object = dict[str, Any]
+
+TAINTED = cluster(node("a", taints=["x=1:NoSchedule"]))
+
+
+def toleration_patch(workload: Workload | None, asked: Object) -> str | None:
+    (advice,) = [a for a in advised(TAINTED, asked, workload) if a.kind is Kind.TOLERATE]
+    return advice.command
+
+
+def operations(command: str | None) -> list[Object]:
+    assert command is not None
+    words = shlex.split(command)
+    found: list[Object] = json.loads(words[words.index("-p") + 1])
+    return found
+
+
+def test_a_manifest_is_patched_where_it_lies() -> None:
+    web = pod("web")
+    workload = Workload(
+        "Deployment", "web", "default", "/spec/template", file="my app.yaml", manifest=deployment("web", web)
+    )
+    command = toleration_patch(workload, web)
+    assert command is not None
+    assert command.startswith("kubectl patch -f 'my app.yaml' --local --type=json -p '[")
+    assert command.endswith("]' -o yaml")
+    assert operations(command)[0]["path"] == "/spec/template/spec/tolerations/-"
+
+
+def test_a_list_that_the_manifest_does_not_have_is_added_whole() -> None:
+    web = pod("web")
+    written = deployment("web", web)
+    written["spec"]["template"] = {"metadata": {}, "spec": {"containers": web["spec"]["containers"]}}
+    workload = Workload("Deployment", "web", "default", "/spec/template", live=True, manifest=written)
+    command = toleration_patch(workload, web)
+    toleration = {"key": "x", "operator": "Equal", "value": "1", "effect": "NoSchedule"}
+    assert operations(command) == [{"op": "add", "path": "/spec/template/spec/tolerations", "value": [toleration]}]
+    assert command is not None
+    assert command.startswith("kubectl patch deployment web -n default --type=json -p ")
+
+
+def test_without_a_workload_there_is_nothing_to_patch() -> None:
+    assert toleration_patch(None, pod("web")) is None
+    assert toleration_patch(Workload("Deployment", "web", "default", "/spec/template"), pod("web")) is None
+
+
+def test_a_pod_that_exists_takes_tolerations_and_little_else() -> None:
+    workload = Workload("Pod", "web", "default", live=True)
+    assert toleration_patch(workload, pod("web")) is not None
+    found = advised(cluster(node("a")), pod("web", nodeSelector={"x": "1"}), workload)
+    assert [advice.command for advice in found if advice.kind is Kind.DROP] == [None]
+
+
+def test_the_template_of_a_job_that_exists_cannot_be_changed() -> None:
+    assert toleration_patch(Workload("Job", "web", "default", "/spec/template", live=True), pod("web")) is None
+
+
+def test_what_only_defaults_wrote_cannot_be_removed() -> None:
+    edit = Edit("pod", "drop", "/spec/nodeName", "a", None)
+    assert json_patch({"spec": {}}, (edit,)) is None
+
+
+def test_missing_parents_are_added_with_what_they_hold() -> None:
+    edit = Edit("pod", "lower", "/spec/containers/0/resources/requests/cpu", "4", "2")
+    written = {"spec": {"containers": [{"name": "main", "resources": {"limits": {"cpu": "4"}}}]}}
+    path = "/spec/containers/0/resources/requests"
+    assert json_patch(written, (edit,)) == [{"op": "add", "path": path, "value": {"cpu": "2"}}]
+
+
+@pytest.mark.parametrize("key", ["plain", "nvidia.com/gpu", "odd~key", "both~/here"])
+def test_pointers_escape_what_they_must(key: str) -> None:
+    document = {"labels": {key: "1"}}
+    assert resolve(document, pointer("labels", key)) == "1"
+    changed = edited(document, (Edit("pod", "drop", pointer("labels", key), "1", None),))
+    assert changed == {"labels": {}}
+    assert document == {"labels": {key: "1"}}
