@@ -105,7 +105,10 @@ def pods_per_second(load: Load, nodes: int) -> float:
         cluster.set_node(msgspec.convert(node(number), Node))
     if load.services:
         for app in range(20):
-            service = {"metadata": {"name": f"s{app}", "namespace": "default"}, "spec": {"selector": {"app": f"a{app}"}}}
+            service = {
+                "metadata": {"name": f"s{app}", "namespace": "default"},
+                "spec": {"selector": {"app": f"a{app}"}},
+            }
             cluster.set_service(msgspec.convert(service, Service))
     engine = Engine(cluster)
     # Anti-affinity by host runs out of nodes.

@@ -135,7 +135,7 @@ class World:
         container: Object = {"name": "c", "image": "reg/web:v1", "resources": {"requests": requests}}
         if chance() < 0.2:
             container["ports"] = [{"containerPort": 80, "hostPort": pick([80, 81])}]
-        term = {"topologyKey": pick(["kubernetes.io/hostname", "topology.kubernetes.io/zone"])}
+        term: Object = {"topologyKey": pick(["kubernetes.io/hostname", "topology.kubernetes.io/zone"])}
         term |= {"labelSelector": {"matchLabels": {"app": pick(APPS)}}}
         weighted = [{"weight": 7, "podAffinityTerm": {**term, "namespaceSelector": {}}}]
         kinds = [
