@@ -180,7 +180,7 @@ class _Reader:
             view = self._views.get((head[1], head[2]))
             if view is not None:
                 try:
-                    value = self._typed.read(text, 2, view)
+                    value = self._typed.read(text, 2, view, section.more)
                 except Unusual:
                     pass
                 else:

@@ -23,10 +23,11 @@ _JSON_LAST: Final = "\n        }\n    ]"
 
 
 class Section(NamedTuple):
-    """A line at column 0 and the deeper lines below it, and the number of its first line."""
+    """A line at column 0 and the deeper lines below it, the number of its first line, and how many lines follow."""
 
     text: str
     line: int
+    more: int
 
 
 def text_chunks(stream: IO[bytes]) -> Iterator[str]:
@@ -61,10 +62,12 @@ def sections(chunks: Iterable[str]) -> Iterator[Section]:
     for chunk in chunks:
         *whole, rest = _COLUMN_0.split(rest + chunk)
         for text in whole:
-            yield Section(text, line)
-            line += text.count("\n") + 1
+            more = text.count("\n")
+            yield Section(text, line, more)
+            line += more + 1
     if rest.strip():
-        yield Section(rest.removesuffix("\n"), line)
+        text = rest.removesuffix("\n")
+        yield Section(text, line, text.count("\n"))
 
 
 def json_items(head: str, chunks: Iterator[str]) -> Iterator[str] | None:

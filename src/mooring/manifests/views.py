@@ -83,9 +83,12 @@ class ViewReader:
         self._plans: dict[Any, Plan] = {}
         self._templates: dict[tuple[Any, int], tuple[Template | None, int]] = {}
 
-    def read(self, text: str, indent: int, view: type[msgspec.Struct]) -> Any:
-        """The object with entries at `indent` as a view. Raises Unusual where the general reader must decide."""
-        shape = (view, text.count("\n"))
+    def read(self, text: str, indent: int, view: type[msgspec.Struct], more: int | None = None) -> Any:
+        """The object with entries at `indent` as a view. Raises Unusual where the general reader must decide.
+
+        `more` is the number of line ends in the text, for those who have counted them.
+        """
+        shape = (view, text.count("\n") if more is None else more)
         template, misses = self._templates.get(shape, (None, 0))
         if template is not None:
             value = template.read(text)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from mooring.api.core.types import (
+    ContainerStatus,
     LabelSelector,
     Pod,
     PodAffinity,
@@ -195,7 +196,6 @@ class PodInfo:
         "start_time",
         "template",
         "terminating",
-        "uid",
     )
 
     def __init__(self, pod: Pod, template: Template) -> None:
@@ -203,7 +203,6 @@ class PodInfo:
         self.name = meta.name
         self.namespace = meta.namespace
         self.key = f"{meta.namespace}/{meta.name}"
-        self.uid = meta.uid
         self.labels: dict[str, str] = meta.labels or {}
         self.node_name = pod.spec.node_name
         self.nominated = pod.status.nominated_node_name
@@ -239,45 +238,59 @@ class Compiler:
 
     def __init__(self) -> None:
         self._templates: dict[bytes, Template] = {}
+        # Templates by the identity of the views that a pod is made of, which the entry keeps alive: a reader that
+        # shares equal views spares the encoding.
+        self._shared: dict[tuple[object, ...], tuple[Template, tuple[object, ...]]] = {}
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._encoder = msgspec.msgpack.Encoder()
 
     def compile(self, pod: Pod) -> PodInfo:
-        key = self._encoder.encode(self._signature(pod))
-        template = self._templates.get(key)
-        if template is None:
-            if len(self._templates) >= MAX_INTERNED:
-                self._templates.clear()
-            template = self._templates[key] = Template(pod)
-        info = PodInfo(pod, template)
+        info = PodInfo(pod, self._template(pod))
         if info.labels:
             if len(self._labels) >= MAX_INTERNED:
                 self._labels.clear()
             info.labels = self._labels.setdefault(tuple(info.labels.items()), info.labels)
         return info
 
-    @staticmethod
-    def _signature(pod: Pod) -> tuple[object, ...]:
+    def _template(self, pod: Pod) -> Template:
         spec, status = pod.spec, pod.status
-        constraints = spec.topology_spread_constraints
-        merges = constraints is not None and any(c.match_label_keys for c in constraints)
-        resized = any(s.resources is not None for s in status.container_statuses or ()) or any(
-            s.resources is not None for s in status.init_container_statuses or ()
-        )
-        return (
-            pod.metadata.namespace if spec.affinity else "",
+        views = (
             spec.containers,
             spec.init_containers,
             spec.node_selector,
             spec.affinity,
             spec.tolerations,
-            constraints,
+            spec.topology_spread_constraints,
             spec.overhead,
             spec.resources,
-            _unevaluated(spec),
-            pod.metadata.labels if merges else None,
-            (status.container_statuses, status.init_container_statuses, status.conditions) if resized else None,
         )
+        rest: tuple[object, ...] = (pod.metadata.namespace if spec.affinity else "", _unevaluated(spec))
+        if any(c.match_label_keys for c in spec.topology_spread_constraints or ()):
+            rest += (pod.metadata.labels,)
+        elif _reports_resources(status.container_statuses) or _reports_resources(status.init_container_statuses):
+            rest += (status.container_statuses, status.init_container_statuses, status.conditions)
+        else:
+            key = (*map(id, views), *rest)
+            shared = self._shared.get(key)
+            if shared is None:
+                if len(self._shared) >= MAX_INTERNED:
+                    self._shared.clear()
+                shared = self._shared[key] = self._encoded(pod, views, rest), views
+            return shared[0]
+        return self._encoded(pod, views, rest)
+
+    def _encoded(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
+        key = self._encoder.encode((views, rest))
+        template = self._templates.get(key)
+        if template is None:
+            if len(self._templates) >= MAX_INTERNED:
+                self._templates.clear()
+            template = self._templates[key] = Template(pod)
+        return template
+
+
+def _reports_resources(statuses: tuple[ContainerStatus, ...] | None) -> bool:
+    return any(status.resources is not None for status in statuses) if statuses else False
 
 
 def _tagged(image: str) -> str:
@@ -385,17 +398,21 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
 
 def _unevaluated(spec: PodSpec) -> tuple[str, ...]:
     """What can tie a pod to nodes and is not evaluated by this engine, in words."""
+    if not spec.volumes and not spec.resource_claims:
+        return ()
     found = []
     for volume in spec.volumes or ():
-        for source, words in (
-            (volume.persistent_volume_claim, "persistent volume claim of volume"),
-            (volume.ephemeral, "ephemeral volume"),
-            (volume.aws_elastic_block_store, "AWS EBS volume"),
-            (volume.gce_persistent_disk, "GCE persistent disk"),
-            (volume.iscsi, "iSCSI volume"),
-            (volume.rbd, "RBD volume"),
-        ):
-            if source is not None:
-                found.append(f'{words} "{volume.name}"')
+        if volume.persistent_volume_claim is not None:
+            found.append(f'persistent volume claim of volume "{volume.name}"')
+        elif volume.ephemeral is not None:
+            found.append(f'ephemeral volume "{volume.name}"')
+        elif volume.aws_elastic_block_store is not None:
+            found.append(f'AWS EBS volume "{volume.name}"')
+        elif volume.gce_persistent_disk is not None:
+            found.append(f'GCE persistent disk "{volume.name}"')
+        elif volume.iscsi is not None:
+            found.append(f'iSCSI volume "{volume.name}"')
+        elif volume.rbd is not None:
+            found.append(f'RBD volume "{volume.name}"')
     found.extend(f'resource claim "{claim.name}"' for claim in spec.resource_claims or ())
     return tuple(found)

@@ -22,14 +22,12 @@ class OwnerReference(View, frozen=True):
     kind: str = ""
     name: str = ""
     api_version: str = ""
-    uid: str = ""
     controller: bool | None = None
 
 
 class ObjectMeta(View, frozen=True):
     name: str = ""
     namespace: str = ""
-    uid: str = ""
     labels: Labels | None = None
     deletion_timestamp: str | None = None
     owner_references: tuple[OwnerReference, ...] | None = None

@@ -32,6 +32,8 @@ def priorities(search: Search, residents: Residents, classes: Mapping[str, int])
     best: tuple[int, Preemption] | None = None
     for priority, room in _levels(search, residents):
         found = _preempt(search, priority, room)
+        if _evicts_its_own(search, found):
+            continue
         if found.slot >= 0 and (best is None or found.violations < best[1].violations):
             best = priority, found
             if not found.violations:
@@ -64,6 +66,12 @@ def _levels(search: Search, residents: Residents) -> Iterator[tuple[int, Mask]]:
         yield int(above[index]), room(index)
 
 
+def _evicts_its_own(search: Search, found: Preemption) -> bool:
+    """Pods of one workload share their priority, so a higher one would not set them against each other."""
+    owner, namespace = search.info.owner, search.info.namespace
+    return owner is not None and any(p.owner == owner and p.namespace == namespace for p in found.victims)
+
+
 def _edit(search: Search, priority: int) -> Edit:
     return Edit("pod", "prioritise", pointer("spec", "priority"), search.spec.get("priority"), priority)
 
@@ -88,7 +96,7 @@ def _named(search: Search, residents: Residents, priority: int, classes: Mapping
         return None
     value, name = min(enough)
     found = _preempt(search, value, residents.near & residents.room_without(residents.priorities < value))
-    if found.slot < 0:
+    if found.slot < 0 or _evicts_its_own(search, found):
         return None
     before = search.spec.get("priorityClassName")
     chosen = Edit("pod", "prioritise", pointer("spec", "priorityClassName"), before, name)
