@@ -32,7 +32,7 @@ _SINGLE_QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _OTHER_BREAKS: Final = ("\r", "\x85", "\u2028", "\u2029")
 
 
-class Unusual(Exception):  # noqa: N818 - not an error: it sends the text to the other reader
+class Unusual(Exception):
     """The text is not in the part of YAML that this module reads."""
 
 

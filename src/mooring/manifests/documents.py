@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, Generic, TypeVar
 
@@ -20,6 +20,7 @@ import msgspec
 from mooring.manifests.blocks import BlockReader, Unusual, is_regular
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load_all
+from mooring.manifests.parallel import WorkerFailed, pieces_of, read_in_parallel
 from mooring.manifests.stream import Section, json_items, sections, text_chunks
 from mooring.manifests.views import ViewReader, convert
 
@@ -49,8 +50,23 @@ def read_manifests(path: str | Path) -> Iterator[Document[dict[str, Any]]]:
 
 def read_views(path: str | Path, views: Views) -> Iterator[Document[Any]]:
     """The objects of the given kinds as views; objects of other kinds are left out."""
+    done = 0
     with _opened(path) as (stream, name):
-        yield from _Reader(name, views).read(stream)
+        pieces = pieces_of(Path(path)) if stream is not sys.stdin.buffer else []
+        if len(pieces) > 1:
+            try:
+                for index, value in read_in_parallel(Path(path), pieces, views):
+                    done += 1
+                    yield Document(name, 1, index, value)
+                return
+            except WorkerFailed:
+                pass
+        yield from islice(read_stream(stream, name, views), done, None)
+
+
+def read_stream(stream: IO[bytes], name: str, views: Views) -> Iterator[Document[Any]]:
+    """The same from an open stream, in this process."""
+    yield from _Reader(name, views).read(stream)
 
 
 @contextmanager

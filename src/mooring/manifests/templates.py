@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_DIFFERENT: Final = 80
 """With more lines than this to look at, reading the object the usual way is no slower."""
 
-_LONG_LIST: Final = 4
+_LONG_LIST: Final = 8
 _SKIPPED: Final = -1
 _FIXED: Final = -2
 _LINE_HEAD = re.compile(r" *(?:- )*(?:[A-Za-z0-9_./-]+: )?")

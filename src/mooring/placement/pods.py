@@ -35,6 +35,7 @@ AFFINITY_CONFLICT = "pod affinity terms conflict"
 
 # Interning is started afresh beyond this many: sharing is lost for a while, nothing else.
 MAX_INTERNED = 200_000
+MAX_UNSHARED = 2_000
 
 
 class Term(NamedTuple):
@@ -241,6 +242,7 @@ class Compiler:
         # Templates by the identity of the views that a pod is made of, which the entry keeps alive: a reader that
         # shares equal views spares the encoding.
         self._shared: dict[tuple[object, ...], tuple[Template, tuple[object, ...]]] = {}
+        self._sharing = True
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._encoder = msgspec.msgpack.Encoder()
 
@@ -270,14 +272,20 @@ class Compiler:
         elif _reports_resources(status.container_statuses) or _reports_resources(status.init_container_statuses):
             rest += (status.container_statuses, status.init_container_statuses, status.conditions)
         else:
-            key = (*map(id, views), *rest)
-            shared = self._shared.get(key)
-            if shared is None:
-                if len(self._shared) >= MAX_INTERNED:
-                    self._shared.clear()
-                shared = self._shared[key] = self._encoded(pod, views, rest), views
-            return shared[0]
+            if self._sharing:
+                return self._by_identity(pod, views, rest)
         return self._encoded(pod, views, rest)
+
+    def _by_identity(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
+        key = (*map(id, views), *rest)
+        shared = self._shared.get(key)
+        if shared is None:
+            shared = self._shared[key] = self._encoded(pod, views, rest), views
+            if len(self._shared) - len(self._templates) > MAX_UNSHARED:
+                # Whoever hands these pods in makes every view anew, so remembering them is of no use.
+                self._sharing = False
+                self._shared.clear()
+        return shared[0]
 
     def _encoded(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
         key = self._encoder.encode((views, rest))
