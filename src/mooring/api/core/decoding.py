@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from mooring.api.core.shapes import SHAPES
-from mooring.kube.errors import FieldError, QuantityError, go_quote, invalid, type_invalid
+from mooring.kube.errors import FieldError, InvalidObjectError, QuantityError, go_quote, invalid, type_invalid
 from mooring.kube.quantities import canonical, parse_quantity
 
-__all__ = ["decode", "mismatches", "unknown_fields"]
+__all__ = ["decode", "decode_or_refuse", "mismatches", "unknown_fields"]
 
 Decoder = Callable[[Any], Any]
 
@@ -57,6 +57,14 @@ def decode(kind: str, value: Any) -> dict[str, Any] | None:
         decoded: dict[str, Any] = _decoder(kind)(value)
     except (_MismatchError, QuantityError):
         return None
+    return decoded
+
+
+def decode_or_refuse(kind: str, value: Any, path: str) -> dict[str, Any]:
+    """The same for a part of an object; InvalidObjectError says what has the wrong type."""
+    decoded = decode(kind, value)
+    if decoded is None:
+        raise InvalidObjectError(kind, "", mismatches(kind, value, path))
     return decoded
 
 

@@ -20,7 +20,7 @@ from mooring.kube.errors import FieldError, InvalidObjectError
 from mooring.kube.images import image_tag
 from mooring.kube.quantities import Quantity, parse_quantity
 
-__all__ = ["complete_pod", "default_pod", "default_pod_spec"]
+__all__ = ["complete_pod", "default_pod", "default_pod_spec", "fill_pod", "prepare_pod"]
 
 Object = dict[str, Any]
 
@@ -64,7 +64,13 @@ def _name(pod: Mapping[str, Any]) -> str:
 
 
 def complete_pod(pod: Object, now: str | None = None) -> Object:
-    """Default a decoded pod in place."""
+    """Default a decoded pod that is being created, in place."""
+    fill_pod(pod)
+    return prepare_pod(pod, now)
+
+
+def fill_pod(pod: Object) -> Object:
+    """Default a decoded pod in place, without what happens only at creation."""
     spec = pod["spec"]
     _default_requests(spec)
     if "resources" in spec:
@@ -77,7 +83,6 @@ def complete_pod(pod: Object, now: str | None = None) -> Object:
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
     _drop_old_annotations(pod["metadata"])
-    _prepare_for_create(pod, now)
     return pod
 
 
@@ -138,7 +143,8 @@ def _drop_old_annotations(metadata: Object) -> None:
             del metadata["annotations"]
 
 
-def _prepare_for_create(pod: Object, now: str | None) -> None:
+def prepare_pod(pod: Object, now: str | None) -> Object:
+    """What happens to a filled pod at its creation and never again, in place."""
     metadata, spec = pod["metadata"], pod["spec"]
     pod.pop("apiVersion", None)
     pod.pop("kind", None)
@@ -164,6 +170,7 @@ def _prepare_for_create(pod: Object, now: str | None) -> None:
         ]
     _merge_label_keys(spec, metadata.get("labels", {}))
     _sync_app_armor(pod)
+    return pod
 
 
 def _drop_disabled_fields(spec: Object) -> None:

@@ -41,7 +41,7 @@ from mooring.kube.errors import (
 from mooring.kube.errors import invalid_message as _invalid_message
 from mooring.kube.names import byte_length, is_dns1123_subdomain, is_valid_name
 
-__all__ = ["answer_validate", "invalid_message", "validate_pod"]
+__all__ = ["answer_validate", "check_pod_spec", "invalid_message", "validate_decoded_pod", "validate_pod"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -55,7 +55,7 @@ _LONGEST_DEADLINE: Final = 2**31 - 1
 def validate_pod(pod: Any) -> list[FieldError]:
     """Every reason why the API would refuse to create this pod, in its order."""
     decoded = decode("Pod", pod)
-    return mismatches("Pod", pod) if decoded is None else _validate(decoded)
+    return mismatches("Pod", pod) if decoded is None else validate_decoded_pod(decoded)
 
 
 def invalid_message(pod: Any, errors: Sequence[FieldError]) -> str:
@@ -74,21 +74,22 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
         errors = mismatches("Pod", pod)
     else:
         answer["object"] = complete_pod(decoded)
-        errors = _validate(decoded)
+        errors = validate_decoded_pod(decoded)
     if errors:
         answer["invalid"] = [str(error) for error in errors]
         answer["message"] = invalid_message(pod, errors)
     return answer
 
 
-def _validate(pod: Object) -> list[FieldError]:
+def validate_decoded_pod(pod: Object) -> list[FieldError]:
+    """The same for a pod that is typed and defaulted already."""
     errors: Errors = []
     metadata, spec = pod["metadata"], pod["spec"]
     annotations: Mapping[str, str] = metadata.get("annotations", {})
     check_metadata(errors, metadata, lambda name, prefix: is_valid_name(name, prefix=prefix), namespaced=True)
     if annotations:
         check_pod_annotations(errors, annotations, spec)
-    _check_spec(errors, spec, metadata, "spec")
+    check_pod_spec(errors, spec, metadata, "spec")
     _check_tokens(errors, spec, "spec")
     for name in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(name) or ()):
@@ -102,7 +103,8 @@ def _validate(pod: Object) -> list[FieldError]:
     return errors
 
 
-def _check_spec(errors: Errors, spec: Object, metadata: Object, path: str) -> None:
+def check_pod_spec(errors: Errors, spec: Object, metadata: Object, path: str) -> None:
+    """The rules that hold for pods and for templates of pods."""
     if "terminationGracePeriodSeconds" not in spec:
         errors.append(required(f"{path}.terminationGracePeriodSeconds", ""))
     claims = spec.get("resourceClaims", ())

@@ -1,4 +1,4 @@
-"""The rules for the claim templates of generic ephemeral volumes."""
+"""The rules for volume claims and for the claim templates of generic ephemeral volumes."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +14,7 @@ from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_suppor
 from mooring.kube.names import is_dns1123_subdomain
 from mooring.kube.quantities import parse_quantity
 
-__all__ = ["check_claim_template"]
+__all__ = ["check_claim_spec", "check_claim_template"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -46,10 +46,10 @@ def check_claim_template(errors: Errors, template: Object, path: str) -> None:
     for name, shown in _FORBIDDEN_METADATA.items():
         if name in metadata:
             errors.append(forbidden(f"{path}.metadata.{shown}", "cannot be set"))
-    _check_claim_spec(errors, template["spec"], f"{path}.spec")
+    check_claim_spec(errors, template["spec"], f"{path}.spec")
 
 
-def _check_claim_spec(errors: Errors, spec: Object, path: str) -> None:
+def check_claim_spec(errors: Errors, spec: Object, path: str) -> None:
     modes = spec.get("accessModes", ())
     if not modes:
         errors.append(required(f"{path}.accessModes", "at least 1 access mode is required"))

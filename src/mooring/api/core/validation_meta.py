@@ -86,9 +86,14 @@ def check_label_selector(errors: Errors, selector: Object | None, path: str) -> 
 
 
 def check_metadata(
-    errors: Errors, metadata: Object, name_texts: Callable[[str, bool], list[str]], *, namespaced: bool
+    errors: Errors,
+    metadata: Object,
+    name_texts: Callable[[str, bool], list[str]],
+    *,
+    namespaced: bool,
+    builtin: bool = True,
 ) -> None:
-    """`name_texts(name, prefix)` is the kind's rule for names."""
+    """`name_texts(name, prefix)` is the kind's rule for names. Custom kinds may have finalizers without a domain."""
     path = "metadata"
     if prefix := metadata.get("generateName"):
         check_texts(errors, f"{path}.generateName", prefix, name_texts(prefix, True))
@@ -111,7 +116,7 @@ def check_metadata(
     _check_finalizers(errors, metadata.get("finalizers", ()), f"{path}.finalizers")
     _check_managed_fields(errors, metadata.get("managedFields", ()), f"{path}.managedFields")
     for index, finalizer in enumerate(metadata.get("finalizers", ())):
-        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+        if builtin and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             detail = "name is neither a standard finalizer name nor is it fully qualified"
             errors.append(invalid(f"{path}.finalizers[{index}]", finalizer, detail))
 

@@ -1,0 +1,75 @@
+"""What the API server adds to Deployments, ReplicaSets, StatefulSets and DaemonSets, in place."""
+
+from typing import Any
+
+from mooring.api.core.decoding import decode_or_refuse
+from mooring.api.templates import default_template
+
+__all__ = ["default_daemon_set", "default_deployment", "default_replica_set", "default_stateful_set"]
+
+Object = dict[str, Any]
+
+
+def default_deployment(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    default_template(spec)
+    strategy = _section(spec, "strategy")
+    _type(strategy, "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = _section(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+
+
+def default_replica_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    default_template(spec)
+
+
+def default_stateful_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    default_template(spec)
+    spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
+    strategy = _section(spec, "updateStrategy")
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
+    retention = _section(spec, "persistentVolumeClaimRetentionPolicy")
+    for name in ("whenDeleted", "whenScaled"):
+        retention[name] = retention.get(name) or "Retain"
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):
+        claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+        claim.setdefault("metadata", {})
+        path = f"spec.volumeClaimTemplates[{index}].spec"
+        claim["spec"] = decode_or_refuse("PersistentVolumeClaimSpec", claim.get("spec"), path)
+        claim["spec"].setdefault("volumeMode", "Filesystem")
+        claim.setdefault("status", {}).setdefault("phase", "Pending")
+
+
+def default_daemon_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    default_template(spec)
+    strategy = _section(spec, "updateStrategy")
+    _type(strategy, "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = _section(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    spec.setdefault("revisionHistoryLimit", 10)
+
+
+def _section(owner: Object, name: str) -> Object:
+    section: Object = owner.setdefault(name, {})
+    return section
+
+
+def _type(strategy: Object, default: str) -> None:
+    strategy["type"] = strategy.get("type") or default

@@ -1,0 +1,97 @@
+"""Drops what a schema does not know, or says what that would be.
+
+The API stores only what it understands. A field nobody knows is dropped without a word, or, under strict field
+validation, refused by name. Built-in types lose nulls here too: to them null is another way of not setting a field.
+"""
+
+from typing import Any, Final
+
+from mooring.kube.errors import go_quote
+from mooring.kube.schemas.model import Schema
+
+__all__ = ["prune", "unknown_fields"]
+
+# Stands where a schema says nothing about what is inside: fields there are unknown.
+_NOTHING: Final = Schema()
+
+
+def prune(schema: Schema, value: Any) -> Any:
+    """The value without unknown fields; the very same object when there are none."""
+    if value.__class__ is dict:
+        return _prune_object(schema, value)
+    if value.__class__ is list:
+        items = schema.items
+        if items is None:
+            return value if schema.preserve_unknown_fields else _prune_list(_NOTHING, value)
+        return _prune_list(items, value)
+    return value
+
+
+def _prune_list(items: Schema, value: list[Any]) -> list[Any]:
+    changed: list[Any] | None = None
+    for index, item in enumerate(value):
+        if item.__class__ is items.plain:
+            continue
+        kept = prune(items, item)
+        if kept is not item:
+            if changed is None:
+                changed = value.copy()
+            changed[index] = kept
+    return value if changed is None else changed
+
+
+def _prune_object(schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.properties
+    others = schema.additional_properties
+    if others is not None and not properties and all(item.__class__ is others.plain for item in value.values()):
+        return value
+    changed: dict[str, Any] | None = None
+    for key, item in value.items():
+        child = properties.get(key, others)
+        if child is None:
+            if schema.preserve_unknown_fields:
+                continue
+            kept = None
+        elif item.__class__ is dict:
+            kept = _prune_object(child, item)
+        elif item.__class__ is list:
+            kept = prune(child, item)
+        elif item is None and schema.builtin:
+            kept = None
+        else:
+            continue
+        if kept is item and kept is not None:
+            continue
+        if changed is None:
+            changed = value.copy()
+        if kept is None:
+            del changed[key]
+        else:
+            changed[key] = kept
+    return value if changed is None else changed
+
+
+def unknown_fields(schema: Schema, value: Any) -> list[str]:
+    """What strict field validation says about the value: `unknown field "spec.foo"`, sorted."""
+    found: list[str] = []
+    _find(schema, value, "", found)
+    return [f"unknown field {go_quote(path)}" for path in sorted(found)]
+
+
+def _find(schema: Schema, value: Any, path: str, found: list[str]) -> None:
+    if value.__class__ is dict:
+        for key, item in value.items():
+            child = schema.properties.get(key, schema.additional_properties)
+            if child is None:
+                if not schema.preserve_unknown_fields:
+                    found.append(f"{path}.{key}" if path else key)
+            elif item.__class__ is dict or item.__class__ is list:
+                _find(child, item, f"{path}.{key}" if path else key, found)
+    elif value.__class__ is list:
+        items = schema.items
+        if items is None:
+            if schema.preserve_unknown_fields:
+                return
+            items = _NOTHING
+        for index, item in enumerate(value):
+            _find(items, item, f"{path}[{index}]", found)

@@ -1,0 +1,187 @@
+"""How a changed object comes about: what the client may set is taken from its object, the rest from the stored one.
+
+Every section that comes out as it was is the very section that is stored, so that whoever comes after can tell by
+identity what needs another look.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from mooring.kube.errors import invalid
+from mooring.kube.schemas import apply_defaults
+from mooring.kube.status import BadRequestError, ConflictError, InvalidError
+from mooring.registry.core import Core
+from mooring.registry.objects import body
+from mooring.registry.reading import check_fields, decoded, own_metadata, own_object, own_status
+from mooring.registry.requests import Options
+from mooring.registry.resources import Resource
+
+__all__ = ["SYSTEM", "is_finished", "merge", "same", "same_managers", "shares_body", "wrong_uid"]
+
+Object = dict[str, Any]
+
+# What only the server may say about an object.
+SYSTEM: Final = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+_MISSING: Final = object()
+# Sub-resources through which a part of the body is written that the main resource keeps closed.
+_SECTIONS: Final[dict[str, Callable[[Object, Object], Object]]] = {
+    "ephemeralcontainers": lambda given, current: with_spec(given, current, "ephemeralContainers"),
+    "finalize": lambda given, current: with_spec(given, current, "finalizers"),
+    "resize": lambda given, current: resized(given, current),
+}
+
+
+def merge(
+    core: Core, resource: Resource, current: Object, given: Object, name: str, options: Options, subresource: str
+) -> Object:
+    """The new object: what the client may set from the given one, the rest from the current one."""
+    strategy = core.strategy(resource)
+    was: Object = current["metadata"]
+    sent: Object = was if given.get("metadata") is was else own_metadata(resource, given)
+    metadata = _take_over(core, resource, sent, was, name)
+    schema = core.schema(resource)
+    if subresource in _SECTIONS:
+        given = _SECTIONS[subresource](given, current)
+    if subresource in ("status", "approval"):
+        if resource.custom:
+            # A custom status write is about nothing but status.
+            managers = metadata.get("managedFields")
+            metadata = {**was, "managedFields": managers} if managers else dict(was)
+        new = {**current, "metadata": metadata}
+        _set_status(core, resource, new, current, given.get("status", _MISSING))
+        return new
+    same = body(given) == body(current)
+    if same:
+        new = {**current, "metadata": metadata}
+    else:
+        check_fields(resource, schema, given, options)
+        if strategy.shape:
+            new = decoded(resource, strategy.shape, {**given, "metadata": metadata})
+            metadata = new["metadata"]
+        else:
+            new = own_object(resource, schema, given)
+        new = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+        if resource.custom:
+            new = apply_defaults(schema, new)
+    if not same:
+        # Before the status is taken over: defaults are filled in place, and the old status is shared.
+        strategy.default(new)
+    if resource.has_status:
+        if "status" in current:
+            new["status"] = current["status"]
+        else:
+            new.pop("status", None)
+    elif same and given.get("status", _MISSING) != current.get("status", _MISSING):
+        _set_status(core, resource, new, current, given.get("status", _MISSING))
+    if not same:
+        share(new, current)
+    return new
+
+
+def _set_status(core: Core, resource: Resource, new: Object, current: Object, status: Any) -> None:
+    if status is _MISSING or status is None:
+        new.pop("status", None)
+    elif status != current.get("status", _MISSING):
+        new["status"] = own_status(resource, core.schema(resource), status)
+
+
+def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, name: str) -> Object:
+    given_name = metadata.get("name", name)
+    if given_name != name:
+        raise BadRequestError(f"the name of the object ({given_name}) does not match the name on the URL ({name})")
+    if metadata.get("namespace", was.get("namespace")) != was.get("namespace"):
+        raise BadRequestError("the namespace of the provided object does not match the namespace sent on the request")
+    version = metadata.get("resourceVersion", "")
+    if version not in ("", "0"):
+        if version != was["resourceVersion"]:
+            raise ConflictError.stale(resource.plural, resource.group, name)
+    elif not core.strategy(resource).unconditional:
+        why = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise InvalidError(resource.plural, resource.group, name, [why])
+    if metadata.get("uid", was["uid"]) != was["uid"]:
+        raise wrong_uid(resource, was, metadata["uid"])
+    kept = {key: value for key, value in metadata.items() if key not in SYSTEM and key != "selfLink"}
+    return kept | {key: was[key] for key in ("name", "namespace", *SYSTEM) if key in was}
+
+
+def with_spec(given: Object, current: Object, name: str) -> Object:
+    """The current object with one field of its spec from the given one."""
+    spec = {key: value for key, value in current.get("spec", {}).items() if key != name}
+    wanted = (given.get("spec") or {}).get(name)
+    if wanted:
+        spec[name] = wanted
+    return {**current, "spec": spec, "metadata": given.get("metadata")}
+
+
+def resized(given: Object, current: Object) -> Object:
+    """The current pod with the resources of the given one's containers."""
+    wanted = {each.get("name"): each for each in (given.get("spec") or {}).get("containers") or ()}
+    containers = [
+        {**each, "resources": wanted[each["name"]].get("resources") or {}} if each["name"] in wanted else each
+        for each in current["spec"]["containers"]
+    ]
+    return {**current, "spec": {**current["spec"], "containers": containers}, "metadata": given.get("metadata")}
+
+
+def is_finished(obj: Object) -> bool:
+    """Whether a deletion that has begun has nothing left to wait for."""
+    metadata = obj["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if metadata.get("deletionGracePeriodSeconds"):
+        return False
+    return not (obj["kind"] == "Namespace" and obj["apiVersion"] == "v1" and obj.get("spec", {}).get("finalizers"))
+
+
+def wrong_uid(resource: Resource, was: Object, uid: str) -> ConflictError:
+    key = "/".join(filter(None, ("/registry", resource.plural, was.get("namespace", ""), was["name"])))
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: UID in precondition: {uid}, UID in object meta: {was['uid']}"
+    )
+    return ConflictError.of(resource.plural, resource.group, was["name"], why)
+
+
+def share(new: Object, current: Object) -> None:
+    """Take over every section that came out as it was."""
+    for key, value in current.items():
+        if key != "metadata" and new.get(key, _MISSING) == value:
+            new[key] = value
+
+
+def shares_body(new: Object, current: Object) -> bool:
+    """Whether the body is the very same one: what was taken over needs no second look."""
+    inner, was = body(new), body(current)
+    return inner.keys() == was.keys() and all(inner[key] is value for key, value in was.items())
+
+
+def same(new: Object, current: Object) -> bool:
+    """Whether nothing was changed, whoever manages it."""
+    if new.keys() != current.keys():
+        return False
+    for key, value in new.items():
+        if key != "metadata" and value != current[key]:
+            return False
+    metadata, was = new["metadata"], current["metadata"]
+    if metadata == was:
+        return True
+    return {k: v for k, v in metadata.items() if k != "managedFields"} == {
+        k: v for k, v in was.items() if k != "managedFields"
+    }
+
+
+def same_managers(new: Object, current: Object) -> bool:
+    """Whether managers manage what they did; when they last wrote does not count."""
+    entries, were = (each["metadata"].get("managedFields", []) for each in (new, current))
+    return _timeless(entries) == _timeless(were)
+
+
+def _timeless(entries: list[Object]) -> list[Object]:
+    return [{key: value for key, value in entry.items() if key != "time"} for entry in entries]

@@ -1,0 +1,26 @@
+"""The two shapes of an Event: that of the core group, in which events are stored, and that of events.k8s.io."""
+
+from typing import Any, Final
+
+__all__ = ["convert_event"]
+
+Object = dict[str, Any]
+
+# The names of the core group, and those of events.k8s.io.
+_NAMES: Final = (
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+    ("reportingComponent", "reportingController"),
+)
+_TO_CORE: Final = {new: core for core, new in _NAMES}
+_FROM_CORE: Final = dict(_NAMES)
+
+
+def convert_event(obj: Object, wanted: str) -> Object:
+    """The event in the shape of an apiVersion."""
+    names = _TO_CORE if wanted == "v1" else _FROM_CORE
+    return {names.get(key, key): value for key, value in obj.items()} | {"apiVersion": wanted}

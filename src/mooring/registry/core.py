@@ -1,0 +1,174 @@
+"""The state behind all verbs: storage, histories, the kinds served, and the one place where a change is committed.
+
+Every change takes the next revision, becomes the object's resourceVersion, and is recorded for watches. Nothing else
+writes to the storage.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from mooring.kube.apply import Convert as ApplyConvert
+from mooring.kube.schemas import Schema, builtin_schema
+from mooring.kube.status import NotFoundError
+from mooring.registry.history import Change, History
+from mooring.registry.objects import Identity
+from mooring.registry.resources import Resource, Resources, builtin_resources
+from mooring.registry.storage import Storage
+from mooring.registry.strategies import STRATEGIES, Strategy
+
+__all__ = ["Convert", "Core", "CustomKind"]
+
+Object = dict[str, Any]
+# Takes an object and the apiVersion wanted; gives a new object.
+Convert = Callable[[Object, str], Object]
+
+_PLAIN = Strategy()
+
+
+class CustomKind:
+    """What a CustomResourceDefinition says about one version of its kind, beside the names."""
+
+    __slots__ = ("convert", "scale", "schema", "selectable", "strategy", "warning")
+
+    def __init__(
+        self,
+        schema: Schema,
+        strategy: Strategy,
+        convert: Convert,
+        scale: dict[str, str] | None,
+        selectable: tuple[str, ...],
+        warning: str,
+    ) -> None:
+        self.schema = schema
+        self.strategy = strategy
+        self.convert = convert
+        self.scale = scale
+        self.selectable = selectable
+        # Said on every request that uses a deprecated version.
+        self.warning = warning
+
+
+class Core:
+    """See the module. `history_limit` is how many changes per store are kept at least."""
+
+    def __init__(self, storage: Storage, *, history_limit: int, seed: int | None) -> None:
+        self.storage = storage
+        self.resources = Resources(builtin_resources())
+        self.identity = Identity(seed)
+        self.custom: dict[tuple[str, str], CustomKind] = {}
+        self.converts: dict[str, Convert] = {}
+        # Called with the new and the old object after a change of their store, before watchers hear of it.
+        self.hooks: dict[str, Callable[[Object | None, Object | None], None]] = {}
+        # Called with the store after an object of a custom kind is gone.
+        self.on_custom_removal: Callable[[str], None] | None = None
+        self._history_limit = history_limit
+        self._histories: dict[str, History] = {}
+        self._schemas: dict[tuple[str, str], Schema] = {}
+        # What was written before this process is not in any history.
+        self._start = storage.revision
+
+    def strategy(self, resource: Resource) -> Strategy:
+        if resource.custom:
+            return self.custom[resource.api_version, resource.kind].strategy
+        return STRATEGIES.get(resource.store, _PLAIN)
+
+    def schema(self, resource: Resource) -> Schema:
+        if resource.custom:
+            return self.custom[resource.api_version, resource.kind].schema
+        key = resource.api_version, resource.kind
+        found = self._schemas.get(key)
+        if found is None:
+            found = self._schemas[key] = builtin_schema(*key)
+        return found
+
+    def history(self, store: str) -> History:
+        found = self._histories.get(store)
+        if found is None:
+            found = self._histories[store] = History(self._start, self._history_limit)
+        return found
+
+    def compact(self, revision: int) -> None:
+        """Forget changes up to a revision in every store."""
+        self._start = max(self._start, revision)
+        for history in self._histories.values():
+            history.compact(revision)
+
+    # Versions
+
+    def load(self, resource: Resource, obj: Object) -> Object:
+        """A stored object in the version asked for."""
+        return obj if obj["apiVersion"] == resource.api_version else self._convert(resource, obj, resource.api_version)
+
+    def loader(self, resource: Resource) -> Callable[[Object], Object] | None:
+        """What turns stored objects into the version asked for; None when there is nothing to turn."""
+        if resource.api_version == resource.stored_as and not resource.custom:
+            return None
+        return lambda obj: self.load(resource, obj)
+
+    def to_stored(self, resource: Resource, obj: Object) -> Object:
+        if resource.api_version == resource.stored_as:
+            return obj
+        return self._convert(resource, obj, resource.stored_as)
+
+    def _convert(self, resource: Resource, obj: Object, wanted: str) -> Object:
+        if resource.custom:
+            return self.custom[resource.api_version, resource.kind].convert(obj, wanted)
+        return self.converts[resource.store](obj, wanted)
+
+    def converter(self, resource: Resource) -> ApplyConvert | None:
+        """What turns objects of one version into another for the sake of managers; None when there is one version."""
+        if not resource.custom:
+            return None
+
+        def convert(obj: Object, version: str) -> tuple[Object, Schema] | None:
+            kind = self.custom.get((version, resource.kind))
+            return None if kind is None else (kind.convert(obj, version) if obj else obj, kind.schema)
+
+        return convert
+
+    def stored_resource(self, resource: Resource) -> Resource:
+        """The version of a kind in which it is stored."""
+        if resource.api_version == resource.stored_as:
+            return resource
+        return self.resources.find(resource.stored_as, resource.kind) or resource
+
+    # Reading
+
+    def find(self, resource: Resource, namespace: str, name: str) -> Object | None:
+        return self.storage.get(resource.store, namespace if resource.namespaced else "", name)
+
+    def read(self, resource: Resource, namespace: str, name: str) -> Object:
+        """The stored object, or 404."""
+        found = self.storage.get(resource.store, namespace if resource.namespaced else "", name)
+        if found is None:
+            raise NotFoundError.of(resource.plural, resource.group, name)
+        return found
+
+    # Writing
+
+    def commit(self, resource: Resource, obj: Object, old: Object | None) -> Object:
+        """Store an object that belongs to the registry; its metadata dict is written to."""
+        revision = self.storage.revision + 1
+        metadata = obj["metadata"]
+        metadata["resourceVersion"] = str(revision)
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        self.storage.put(resource.store, namespace, name, obj, revision)
+        self._changed(resource.store, Change(revision, namespace, name, obj, old))
+        return obj
+
+    def remove(self, resource: Resource, old: Object) -> Object:
+        """Take an object out of the storage; what is returned carries the revision of its removal."""
+        revision = self.storage.revision + 1
+        metadata = old["metadata"]
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        self.storage.remove(resource.store, namespace, name, revision)
+        self._changed(resource.store, Change(revision, namespace, name, None, old))
+        if resource.custom and self.on_custom_removal is not None:
+            self.on_custom_removal(resource.store)
+        return {**old, "metadata": {**metadata, "resourceVersion": str(revision)}}
+
+    def _changed(self, store: str, change: Change) -> None:
+        hook = self.hooks.get(store)
+        if hook is not None:
+            hook(change.object, change.previous)
+        self.history(store).record(change)

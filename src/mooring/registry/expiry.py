@@ -1,0 +1,33 @@
+"""Events are forgotten an hour after they last said anything; nobody else would ever delete them."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from mooring.registry.core import Core
+from mooring.registry.objects import moment
+from mooring.registry.resources import Resource
+
+__all__ = ["EVENT_LIFE", "expire_events"]
+
+Object = dict[str, Any]
+
+EVENT_LIFE: Final = timedelta(hours=1)
+
+
+def _last_said(event: Object) -> datetime:
+    series = event.get("series") or {}
+    times = (
+        event["metadata"]["creationTimestamp"],
+        event.get("lastTimestamp"),
+        event.get("eventTime"),
+        series.get("lastObservedTime"),
+    )
+    return max(moment(text) for text in times if text)
+
+
+def expire_events(core: Core, events: Resource, now: datetime) -> int:
+    """Remove the events whose time is over; returns how many that were."""
+    old = [event for event in core.storage.items(events.store) if _last_said(event) + EVENT_LIFE <= now]
+    for event in old:
+        core.remove(events, event)
+    return len(old)

@@ -1,0 +1,112 @@
+"""What happened to the objects of one store, for watches and for lists of the past.
+
+A bounded ring of changes, each with the object before and after. A watch reads on from a position; a list at an earlier
+revision is the list of now with the later changes undone. Whoever asks for more than is kept gets 410 and lists anew.
+"""
+
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mooring.kube.status import ExpiredError
+
+__all__ = ["Change", "History"]
+
+Object = dict[str, Any]
+
+
+class Change(NamedTuple):
+    """One write. `object` is None for a removal; `previous` is None for a creation."""
+
+    revision: int
+    namespace: str
+    name: str
+    object: Object | None
+    previous: Object | None
+
+
+def _place(obj: Object) -> tuple[str, str]:
+    metadata = obj["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def _order(obj: Object) -> str:
+    metadata = obj["metadata"]
+    return f"{metadata.get('namespace', '')}/{metadata['name']}"
+
+
+def _revision(change: Change) -> int:
+    return change.revision
+
+
+class History:
+    """The changes of one store, oldest first. Positions count all changes ever recorded and never shift."""
+
+    def __init__(self, revision: int, limit: int) -> None:
+        self._changes: list[Change] = []
+        self._base = 0
+        self._limit = limit
+        self._listeners: list[Callable[[], None]] = []
+        # Changes up to this revision are not kept.
+        self.compacted = revision
+
+    @property
+    def end(self) -> int:
+        return self._base + len(self._changes)
+
+    def record(self, change: Change) -> None:
+        self._changes.append(change)
+        # Trimming by halves keeps recording cheap: each change is moved once on average.
+        if len(self._changes) >= 2 * self._limit:
+            self._drop(len(self._changes) - self._limit)
+        # A copy, because whoever is woken may stop listening.
+        for wake in tuple(self._listeners):
+            wake()
+
+    def compact(self, revision: int) -> None:
+        """Forget changes up to a revision."""
+        self._drop(bisect_right(self._changes, revision, key=_revision))
+        self.compacted = max(self.compacted, revision)
+
+    def _drop(self, count: int) -> None:
+        if count:
+            self.compacted = max(self.compacted, self._changes[count - 1].revision)
+            del self._changes[:count]
+            self._base += count
+
+    def position(self, revision: int) -> int:
+        """Where to read on after a revision; 410 when what follows it is no longer complete."""
+        if revision < self.compacted:
+            raise ExpiredError.too_old(revision, self.compacted)
+        return self._base + bisect_right(self._changes, revision, key=_revision)
+
+    def since(self, position: int, revision: int) -> Sequence[Change]:
+        """The changes from a position on; `revision` is the last one the reader has seen."""
+        if position < self._base:
+            raise ExpiredError.too_old(revision, self.compacted)
+        return self._changes[position - self._base :]
+
+    def undo(self, items: Iterable[Object], revision: int, namespace: str | None) -> list[Object]:
+        """The items, which are those of now, as they were at a revision."""
+        later = self._changes[self.position(revision) - self._base :]
+        touched: dict[tuple[str, str], Object | None] = {}
+        for change in later:
+            if namespace is None or change.namespace == namespace:
+                touched.setdefault((change.namespace, change.name), change.previous)
+        if not touched:
+            return list(items)
+        kept = [item for item in items if _place(item) not in touched]
+        for previous in touched.values():
+            if previous is not None:
+                insort(kept, previous, key=_order)
+        return kept
+
+    def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` after every change until the returned function is called."""
+        self._listeners.append(wake)
+
+        def stop() -> None:
+            if wake in self._listeners:
+                self._listeners.remove(wake)
+
+        return stop

@@ -1,0 +1,225 @@
+"""Lists: of now or of an earlier revision, selected, in pages that together are one consistent picture.
+
+A page's continue token names the revision of the first page and the last key shown. Later pages are cut from the list
+as it was then, which the history can still tell for a while; after that the client gets 410 with a token that goes on
+with the list of now.
+"""
+
+import base64
+import json
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from mooring.kube.errors import FieldError, SelectorError, forbidden, not_supported
+from mooring.kube.selectors import Selector, parse_selector
+from mooring.kube.status import BadRequestError, ExpiredError, InvalidError, TooLargeVersionError
+from mooring.registry.core import Core
+from mooring.registry.fields import FieldSelector, parse_field_selector
+from mooring.registry.resources import Resource
+
+__all__ = ["ListResult", "Matcher", "check_watch_options", "list_objects", "matcher", "parse_revision"]
+
+Object = dict[str, Any]
+Matcher = Callable[[Object], bool]
+
+_NO_LABELS: Final[dict[str, str]] = {}
+_TOO_OLD: Final = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list."
+)
+
+
+class ListResult(NamedTuple):
+    """One page. The objects are shared with the store and must not be mutated."""
+
+    items: list[Object]
+    resource_version: str
+    continue_: str = ""
+    remaining: int | None = None
+
+
+def parse_revision(text: str | None, field: str = "resourceVersion") -> int:
+    """The revision a request names; 0 for none."""
+    if not text:
+        return 0
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    raise BadRequestError(f'Invalid value for {field} "{text}": must be a non-negative integer')
+
+
+def matcher(
+    core: Core, resource: Resource, label_selector: str | Selector | None, field_selector: str | None
+) -> tuple[Matcher | None, FieldSelector | None]:
+    """The test that a request's selectors ask for, None when everything passes; and the field selector itself."""
+    labels, fields = _parse_labels(label_selector), None
+    if field_selector:
+        selectable = core.custom[resource.api_version, resource.kind].selectable if resource.custom else ()
+        fields = parse_field_selector(field_selector, resource, selectable)
+    if labels is None:
+        return (None if fields is None else fields.matches), fields
+    by_label = labels.matches
+
+    def match_labels(obj: Object) -> bool:
+        return by_label(obj["metadata"].get("labels") or _NO_LABELS)
+
+    if fields is None:
+        return match_labels, None
+    by_field = fields.matches
+    return (lambda obj: match_labels(obj) and by_field(obj)), fields
+
+
+def _parse_labels(selector: str | Selector | None) -> Selector | None:
+    if isinstance(selector, str):
+        try:
+            selector = parse_selector(selector)
+        except SelectorError as error:
+            raise BadRequestError(str(error)) from None
+    return None if selector is None or selector.empty else selector
+
+
+def list_objects(
+    core: Core,
+    resource: Resource,
+    namespace: str | None,
+    label_selector: str | Selector | None,
+    field_selector: str | None,
+    limit: int | None,
+    continue_: str | None,
+    resource_version: str | None,
+    resource_version_match: str | None,
+) -> ListResult:
+    _check_options(resource_version, resource_version_match, continue_)
+    matches, fields = matcher(core, resource, label_selector, field_selector)
+    if not resource.namespaced:
+        namespace = None
+    now = core.storage.revision
+    wanted, start = parse_revision(resource_version), ""
+    if continue_:
+        revision, start = _decode_token(continue_)
+        revision = revision if revision > 0 else now
+    elif resource_version_match == "Exact":
+        revision = wanted
+    else:
+        revision = now
+    if max(wanted, revision) > now:
+        raise TooLargeVersionError.of(max(wanted, revision), now)
+    items = _items_at(core, resource, namespace, fields, revision, now, start, continue_)
+    if start:
+        items = items[bisect_right(items, start, key=_key) :]
+    if limit and limit > 0:
+        return _page(core, resource, items, matches, limit, revision)
+    if matches is not None:
+        items = [item for item in items if matches(item)]
+    return ListResult(_loaded(core, resource, items), str(revision))
+
+
+def _check_options(version: str | None, match: str | None, continue_: str | None) -> None:
+    errors: list[FieldError] = []
+    path = "resourceVersionMatch"
+    if match:
+        if not version:
+            errors.append(forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+        if continue_:
+            errors.append(forbidden(path, "resourceVersionMatch is forbidden when continue is provided"))
+        if match not in ("Exact", "NotOlderThan"):
+            errors.append(not_supported(path, match, ("Exact", "NotOlderThan", "")))
+        if match == "Exact" and version == "0":
+            detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            errors.append(forbidden(path, detail))
+    if errors:
+        raise InvalidError("ListOptions", "meta.k8s.io", "", errors)
+    if continue_ and version and version != "0":
+        raise BadRequestError("specifying resource version is not allowed when using continue")
+
+
+def check_watch_options(send_initial_events: bool | None, match: str | None) -> None:
+    """The options of a watch must go together."""
+    errors: list[FieldError] = []
+    path = "resourceVersionMatch"
+    if send_initial_events is not None and match != "NotOlderThan":
+        errors.append(forbidden(path, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+    if match:
+        if send_initial_events is None:
+            detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            errors.append(forbidden(path, detail))
+        if match != "NotOlderThan":
+            errors.append(not_supported(path, match, ("NotOlderThan",)))
+    if errors:
+        raise InvalidError("ListOptions", "meta.k8s.io", "", errors)
+
+
+def _items_at(
+    core: Core,
+    resource: Resource,
+    namespace: str | None,
+    fields: FieldSelector | None,
+    revision: int,
+    now: int,
+    start: str,
+    continue_: str | None,
+) -> list[Object]:
+    if fields is not None and fields.namespace is not None and resource.namespaced:
+        if namespace is not None and namespace != fields.namespace:
+            return []
+        namespace = fields.namespace
+    if revision == now:
+        if fields is not None and fields.name is not None and (namespace is not None or not resource.namespaced):
+            found = core.find(resource, namespace or "", fields.name)
+            return [] if found is None else [found]
+        return core.storage.items(resource.store, namespace)
+    try:
+        return core.history(resource.store).undo(core.storage.items(resource.store, namespace), revision, namespace)
+    except ExpiredError:
+        if not continue_:
+            raise
+        raise ExpiredError(_TOO_OLD, continue_=_encode_token(-1, start)) from None
+
+
+def _page(
+    core: Core, resource: Resource, items: list[Object], matches: Matcher | None, limit: int, revision: int
+) -> ListResult:
+    if matches is None:
+        page, rest = items[:limit], len(items) - limit
+        more = rest > 0
+    else:
+        page = []
+        more, rest = False, 0
+        for item in items:
+            if matches(item):
+                if len(page) == limit:
+                    more = True
+                    break
+                page.append(item)
+    token = _encode_token(revision, _key(page[-1])) if more else ""
+    # The API does not count what a selector would leave.
+    remaining = rest if more and matches is None else None
+    return ListResult(_loaded(core, resource, page), str(revision), token, remaining)
+
+
+def _loaded(core: Core, resource: Resource, items: list[Object]) -> list[Object]:
+    load = core.loader(resource)
+    return items if load is None else [load(item) for item in items]
+
+
+def _key(obj: Object) -> str:
+    metadata = obj["metadata"]
+    return f"{metadata.get('namespace', '')}/{metadata['name']}"
+
+
+def _encode_token(revision: int, start: str) -> str:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def _decode_token(token: str) -> tuple[int, str]:
+    try:
+        value = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        revision, start = value["rv"], value["start"]
+        if value["v"] != "meta.k8s.io/v1" or not isinstance(revision, int) or not isinstance(start, str):
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise BadRequestError(f"continue key is not valid: {token}") from None
+    return revision, start

@@ -1,0 +1,412 @@
+"""The registry: every verb of the API on every served kind, without I/O and without a clock.
+
+One writer at a time; calls do not interleave. What is returned is shared with the store and must not be mutated:
+change an object by building a new one around the parts that stay.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from mooring.api.policy_validation import SYSTEM_PRIORITIES
+from mooring.kube.schemas import builtin_schema
+from mooring.kube.selectors import Selector
+from mooring.kube.status import BadRequestError, MethodNotAllowedError, NotFoundError
+from mooring.registry.admission import Chain
+from mooring.registry.admission_builtin import BUILTIN_ADMISSION
+from mooring.registry.conversion import convert_event
+from mooring.registry.core import Convert, Core
+from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions
+from mooring.registry.deletion import Propagation, check_preconditions, delete
+from mooring.registry.expiry import expire_events
+from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
+from mooring.registry.patching import PatchType, patcher
+from mooring.registry.pods import bind, check_eviction, disrupted
+from mooring.registry.requests import FieldValidation, Options
+from mooring.registry.resources import Resource, Resources
+from mooring.registry.scale import ScalePaths, replicas_setter, to_scale
+from mooring.registry.storage import MemoryStorage, Storage
+from mooring.registry.watch import Watch
+from mooring.registry.writes import Writer
+
+__all__ = ["Registry"]
+
+Object = dict[str, Any]
+Warnings = list[str]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PRIORITY_DESCRIPTIONS: Final = {
+    "system-cluster-critical": (
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+    ),
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+}
+_NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+
+class Registry:
+    """See the module. `seed` makes uids and generated names repeatable."""
+
+    def __init__(
+        self,
+        storage: Storage | None = None,
+        *,
+        now: datetime = _EPOCH,
+        seed: int | None = None,
+        history_limit: int = 20_000,
+    ) -> None:
+        self._core = Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed)
+        self._chain = Chain(builtin=list(BUILTIN_ADMISSION))
+        self._writer = Writer(self._core, self._chain, self)
+        self._definitions = Definitions(self._core)
+        self._core.hooks[DEFINITIONS] = self._definitions.changed
+        self._core.on_custom_removal = self._definitions.finish
+        self._core.converts["events"] = convert_event
+        self._bootstrap(now)
+
+    def _bootstrap(self, now: datetime) -> None:
+        """Make what every cluster has from its first second: namespaces and the system's priority classes."""
+        namespaces = self.resource("v1", "Namespace")
+        for name in _NAMESPACES:
+            if self._core.find(namespaces, "", name) is None:
+                self.create(namespaces, {"metadata": {"name": name}}, now=now, manager="kube-apiserver")
+        classes = self.resource("scheduling.k8s.io/v1", "PriorityClass")
+        for name, value in SYSTEM_PRIORITIES.items():
+            if self._core.find(classes, "", name) is None:
+                description = _PRIORITY_DESCRIPTIONS[name]
+                made = {"metadata": {"name": name}, "value": value, "description": description}
+                self.create(classes, made, now=now, manager="kube-apiserver")
+
+    # Kinds
+
+    @property
+    def resources(self) -> Resources:
+        """The kinds served now."""
+        return self._core.resources
+
+    def resource(self, api_version: str, kind: str) -> Resource:
+        """The table entry of a kind; NotFoundError when it is not served."""
+        return self._core.resources.of_kind(api_version, kind)
+
+    @property
+    def revision(self) -> int:
+        """The revision of the last change."""
+        return self._core.storage.revision
+
+    def compact(self, revision: int) -> None:
+        """Forget what happened up to a revision; watches and lists from before it get 410."""
+        self._core.compact(revision)
+
+    def register_conversion(self, group: str, kind: str, convert: Convert) -> None:
+        """The function that stands for a custom kind's conversion webhook: `convert(object, apiVersion) -> object`."""
+        self._definitions.conversions[group, kind] = convert
+
+    # Admission
+
+    @property
+    def admission(self) -> Chain:
+        """The admission functions in force; append to `mutating` and `validating`."""
+        return self._chain
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
+        """The object, or None: what admission functions read with."""
+        resource = self._core.resources.find(api_version, kind)
+        found = None if resource is None else self._core.find(resource, namespace, name)
+        return None if found is None or resource is None else self._core.load(resource, found)
+
+    def all(self, api_version: str, kind: str, namespace: str | None = None) -> Sequence[Object]:
+        """Every object of a kind, or of one namespace."""
+        resource = self.resource(api_version, kind)
+        return self.list(resource, namespace).items
+
+    # Reading
+
+    def get(self, resource: Resource, namespace: str, name: str, *, subresource: str = "") -> Object:
+        found = self._core.read(resource, namespace, name)
+        if found["apiVersion"] != resource.api_version:
+            found = self._core.load(resource, found)
+        return to_scale(resource, found, self._scale_paths(resource)) if subresource == "scale" else found
+
+    def _scale_paths(self, resource: Resource) -> ScalePaths | None:
+        if "scale" not in resource.subresources:
+            raise NotFoundError("the server could not find the requested resource")
+        return self._core.custom[resource.api_version, resource.kind].scale if resource.custom else None
+
+    def list(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        label_selector: str | Selector | None = None,
+        field_selector: str | None = None,
+        limit: int | None = None,
+        continue_: str | None = None,
+        resource_version: str | None = None,
+        resource_version_match: str | None = None,
+    ) -> ListResult:
+        return list_objects(
+            self._core,
+            resource,
+            namespace,
+            label_selector,
+            field_selector,
+            limit,
+            continue_,
+            resource_version,
+            resource_version_match,
+        )
+
+    def watch(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        resource_version: str | None = None,
+        label_selector: str | Selector | None = None,
+        field_selector: str | None = None,
+        send_initial_events: bool | None = None,
+        resource_version_match: str | None = None,
+        wake: Callable[[], None] | None = None,
+    ) -> Watch:
+        check_watch_options(send_initial_events, resource_version_match)
+        matches, _ = matcher(self._core, resource, label_selector, field_selector)
+        history = self._core.history(resource.store)
+        wanted, now = parse_revision(resource_version), self._core.storage.revision
+        whole = send_initial_events or (send_initial_events is None and wanted == 0)
+        begin = now if whole or wanted == 0 else wanted
+        watch = Watch(
+            history,
+            history.position(begin),
+            begin,
+            namespace=namespace if resource.namespaced else None,
+            matches=matches,
+            convert=self._core.loader(resource),
+            current=lambda: self._core.storage.revision,
+            api_version=resource.api_version,
+            kind=resource.kind,
+        )
+        if whole:
+            items = self.list(resource, namespace, label_selector=label_selector, field_selector=field_selector).items
+            watch.begin_with(items, marked=bool(send_initial_events))
+        if wake is not None:
+            watch.on_change(wake)
+        return watch
+
+    # Writing
+
+    def create(
+        self,
+        resource: Resource,
+        obj: Mapping[str, Any],
+        *,
+        now: datetime,
+        namespace: str | None = None,
+        manager: str = "",
+        dry_run: bool = False,
+        field_validation: FieldValidation = "Ignore",
+        user: str = "",
+        warnings: Warnings | None = None,
+    ) -> Object:
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings)
+        return self._writer.create(resource, obj, namespace, options)
+
+    def update(
+        self,
+        resource: Resource,
+        obj: Mapping[str, Any],
+        *,
+        now: datetime,
+        subresource: str = "",
+        manager: str = "",
+        dry_run: bool = False,
+        field_validation: FieldValidation = "Ignore",
+        user: str = "",
+        warnings: Warnings | None = None,
+    ) -> Object:
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings)
+        metadata = obj.get("metadata") if isinstance(obj, dict) else None
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+            raise BadRequestError("metadata.name: name must be provided")
+        name, namespace = metadata["name"], metadata.get("namespace") or "default"
+        if not isinstance(namespace, str):
+            raise BadRequestError("metadata.namespace: must be a string")
+        self._check_subresource(resource, subresource)
+        if subresource == "scale":
+            return self._rescale(resource, namespace, name, lambda _: obj, options)
+        creates = not subresource and self._core.strategy(resource).create_on_update
+        if creates and self._core.find(resource, namespace, name) is None:
+            return self._writer.create(resource, obj, namespace, options)
+        return self._writer.change(resource, namespace, name, lambda _: obj, options, subresource)
+
+    def _check_subresource(self, resource: Resource, subresource: str) -> None:
+        if subresource and subresource not in resource.subresources:
+            raise NotFoundError("the server could not find the requested resource")
+
+    def _rescale(
+        self, resource: Resource, namespace: str, name: str, make: Callable[[Object], Any], options: Options
+    ) -> Object:
+        paths = self._scale_paths(resource)
+        scale = make(self.get(resource, namespace, name, subresource="scale"))
+        change = replicas_setter(resource, scale, paths)
+        changed = self._writer.change(resource, namespace, name, change, options, "scale")
+        return to_scale(resource, changed, paths)
+
+    def patch(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        patch_type: PatchType,
+        body: Any,
+        *,
+        now: datetime,
+        subresource: str = "",
+        manager: str = "",
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation = "Ignore",
+        user: str = "",
+        warnings: Warnings | None = None,
+    ) -> Object:
+        options = _options(now, manager, dry_run, field_validation, force, user, warnings)
+        self._check_subresource(resource, subresource)
+        if patch_type == "apply":
+            return self._writer.apply(resource, namespace, name, body, options, subresource)
+        if subresource == "scale":
+            make = patcher(resource, builtin_schema("autoscaling/v1", "Scale"), patch_type, body)
+            return self._rescale(resource, namespace, name, make, options)
+        make = patcher(resource, self._core.schema(resource), patch_type, body)
+        return self._writer.change(resource, namespace, name, make, options, subresource)
+
+    def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        now: datetime,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: Propagation | None = None,
+        grace: int | None = None,
+        dry_run: bool = False,
+        user: str = "",
+        warnings: Warnings | None = None,
+    ) -> Object:
+        options = _options(now, "", dry_run, "Ignore", False, user, warnings)
+        old = self._core.read(resource, namespace, name)
+        self._writer.admit_delete(resource, old, options)
+        gone = delete(
+            self._core,
+            resource,
+            old,
+            options,
+            uid=uid,
+            resource_version=resource_version,
+            propagation=propagation,
+            grace=grace,
+        )
+        if resource.store == DEFINITIONS and not dry_run and CLEANUP in gone["metadata"].get("finalizers", ()):
+            self._clean_up(gone, now)
+        return self._core.load(resource, gone)
+
+    def _clean_up(self, gone: Object, now: datetime) -> None:
+        """The objects of a definition go with it."""
+        store, kind = gone["metadata"]["name"], gone["spec"]["names"]["kind"]
+        for served in [each for each in self._core.resources.in_store(store) if each.kind == kind][:1]:
+            self.delete_collection(served, now=now)
+        self._definitions.finish(store)
+
+    def delete_collection(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        now: datetime,
+        label_selector: str | Selector | None = None,
+        field_selector: str | None = None,
+        propagation: Propagation | None = None,
+        grace: int | None = None,
+        dry_run: bool = False,
+        user: str = "",
+    ) -> Sequence[Object]:
+        """Delete what the selectors select; returns what each object is, or was, afterwards."""
+        if "deletecollection" not in resource.verbs:
+            raise MethodNotAllowedError.of(resource.plural, resource.group, "deletecollection")
+        chosen = self.list(resource, namespace, label_selector=label_selector, field_selector=field_selector).items
+        return [
+            self.delete(
+                resource,
+                obj["metadata"].get("namespace", ""),
+                obj["metadata"]["name"],
+                now=now,
+                propagation=propagation,
+                grace=grace,
+                dry_run=dry_run,
+                user=user,
+            )
+            for obj in chosen
+        ]
+
+    def expire_events(self, now: datetime) -> int:
+        """Forget events that are an hour old; whoever keeps the clock calls this now and then."""
+        return expire_events(self._core, self.resource("v1", "Event"), now)
+
+    def bind(self, binding: Mapping[str, Any], *, now: datetime, dry_run: bool = False, user: str = "") -> Object:
+        """Assign a pod to a node, once; returns the pod."""
+        options = _options(now, "", dry_run, "Ignore", False, user, None)
+        pods, nodes = self.resource("v1", "Pod"), self.resource("v1", "Node")
+        return bind(self._core, pods, nodes, dict(binding), options)
+
+    def evict(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        now: datetime,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        grace: int | None = None,
+        propagation: Propagation | None = None,
+        dry_run: bool = False,
+        user: str = "",
+    ) -> Object:
+        """Delete a pod if its disruption budget allows it; 429 otherwise."""
+        options = _options(now, "", dry_run, "Ignore", False, user, None)
+        pods, budgets = self.resource("v1", "Pod"), self.resource("policy/v1", "PodDisruptionBudget")
+        pod = self._core.read(pods, namespace, name)
+        check_preconditions(pods, pod["metadata"], uid, resource_version)
+        check_eviction(self._core, budgets, pod, options)
+        if not dry_run:
+            self._writer.change(pods, namespace, name, lambda current: disrupted(current, options), options, "status")
+        return self.delete(
+            pods, namespace, name, now=now, uid=uid, grace=grace, propagation=propagation, dry_run=dry_run, user=user
+        )
+
+    def restore(self, obj: Mapping[str, Any], *, now: datetime) -> Object:
+        """Store an object as another cluster had it: its own uid, times and status, without admission.
+
+        What a snapshot holds was admitted where it came from. It is decoded, defaulted and checked all the same.
+        """
+        resource = self.resource(str(obj.get("apiVersion")), str(obj.get("kind")))
+        return self._writer.restore(resource, dict(obj), _options(now, "restore", False, "Ignore", False, "", None))
+
+
+def _options(
+    now: datetime,
+    manager: str,
+    dry_run: bool,
+    field_validation: FieldValidation,
+    force: bool,
+    user: str,
+    warnings: Warnings | None,
+) -> Options:
+    return Options(
+        now=now,
+        manager=manager,
+        dry_run=dry_run,
+        field_validation=field_validation,
+        force=force,
+        user=user,
+        warnings=[] if warnings is None else warnings,
+    )

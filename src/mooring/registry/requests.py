@@ -1,0 +1,34 @@
+"""Who writes, when and how: the options that every write carries."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from mooring.kube.status import BadRequestError
+from mooring.registry.objects import timestamp
+
+__all__ = ["FieldValidation", "Options"]
+
+FieldValidation = Literal["Ignore", "Warn", "Strict"]
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of one write. Warnings are added to `warnings` and are for the person at the other end."""
+
+    now: datetime
+    manager: str = ""
+    dry_run: bool = False
+    field_validation: FieldValidation = "Ignore"
+    force: bool = False
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    stamp: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stamp = timestamp(self.now)
+        if self.field_validation not in ("Ignore", "Warn", "Strict"):
+            raise BadRequestError(
+                f'invalid fieldValidation "{self.field_validation}": must be one of "Ignore", "Warn", "Strict"'
+            )

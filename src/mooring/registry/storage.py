@@ -1,0 +1,104 @@
+"""Where objects are kept: the protocol, and the home in memory.
+
+Stored objects are shared, never copied: a reader gets the very dict that is stored, and so does the watch history. They
+must not be mutated by anyone, ever; whoever changes an object builds a new dict around the parts that stay.
+`CheckedStorage` finds breaches of that, for tests.
+
+Keys are ordered as the real server orders them, by the bytes of `namespace/name`, because pages depend on it.
+"""
+
+from typing import Any, Protocol
+
+import msgspec
+
+__all__ = ["CheckedStorage", "MemoryStorage", "Storage"]
+
+Object = dict[str, Any]
+
+
+class Storage(Protocol):
+    """One writer, one revision that grows with every change. A change is durable when `put` or `remove` returns."""
+
+    @property
+    def revision(self) -> int:
+        """The revision of the last change."""
+
+    def get(self, store: str, namespace: str, name: str) -> Object | None: ...
+
+    def items(self, store: str, namespace: str | None = None) -> list[Object]:
+        """The objects of a store, or of one namespace in it, in the order of their keys."""
+
+    def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
+
+    def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
+
+
+class MemoryStorage:
+    """Objects in dicts: stores, namespaces, names. An order is made when it is asked for and kept until it breaks."""
+
+    def __init__(self) -> None:
+        # 1 is the revision of the empty store; 0 means "any version" in requests.
+        self.revision = 1
+        self._stores: dict[str, dict[str, dict[str, Object]]] = {}
+        self._names: dict[tuple[str, str], list[str]] = {}
+
+    def get(self, store: str, namespace: str, name: str) -> Object | None:
+        try:
+            return self._stores[store][namespace][name]
+        except KeyError:
+            return None
+
+    def items(self, store: str, namespace: str | None = None) -> list[Object]:
+        spaces = self._stores.get(store)
+        if not spaces:
+            return []
+        if namespace is not None:
+            return self._in_namespace(store, namespace, spaces)
+        if len(spaces) == 1:
+            return self._in_namespace(store, next(iter(spaces)), spaces)
+        found: list[Object] = []
+        for space in sorted(spaces, key=lambda name: f"{name}/"):
+            found += self._in_namespace(store, space, spaces)
+        return found
+
+    def _in_namespace(self, store: str, namespace: str, spaces: dict[str, dict[str, Object]]) -> list[Object]:
+        objects = spaces.get(namespace)
+        if not objects:
+            return []
+        names = self._names.get((store, namespace))
+        if names is None:
+            names = self._names[store, namespace] = sorted(objects)
+        return [objects[name] for name in names]
+
+    def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None:
+        objects = self._stores.setdefault(store, {}).setdefault(namespace, {})
+        if name not in objects:
+            self._names.pop((store, namespace), None)
+        objects[name] = obj
+        self.revision = revision
+
+    def remove(self, store: str, namespace: str, name: str, revision: int) -> None:
+        spaces = self._stores[store]
+        del spaces[namespace][name]
+        self._names.pop((store, namespace), None)
+        if not spaces[namespace]:
+            del spaces[namespace]
+        self.revision = revision
+
+
+class CheckedStorage(MemoryStorage):
+    """A memory storage that remembers how each object looked when it was stored: slow and strict, for tests."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: list[tuple[Object, bytes]] = []
+
+    def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None:
+        super().put(store, namespace, name, obj, revision)
+        self._seen.append((obj, msgspec.json.encode(obj)))
+
+    def verify(self) -> None:
+        """Raise when any object that was ever stored has been changed in place since."""
+        for obj, text in self._seen:
+            if msgspec.json.encode(obj) != text:
+                raise AssertionError(f"a stored object was mutated; it was {text.decode()} and now is {obj}")
