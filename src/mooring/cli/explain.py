@@ -108,7 +108,7 @@ def command(
     if form == "text":
         from mooring.cli.render.story import tell
 
-        _show(tell(snapshot.cluster, outcomes, notes, all_nodes=all_nodes), colour=not no_color)
+        show_page(tell(snapshot.cluster, outcomes, notes, all_nodes=all_nodes), colour=not no_color)
     else:
         from mooring.cli.render.data import encode, to_data
 
@@ -142,7 +142,7 @@ def _pod_name(target: str | None, files: tuple[str, ...]) -> str:
     return name
 
 
-def _show(page: Page, *, colour: bool) -> None:
+def show_page(page: Page, *, colour: bool) -> None:
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         from mooring.cli.render.terminal import show
 

@@ -17,6 +17,10 @@ import click
 import mooring
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "plan": (
+        "mooring.cli.plan",
+        "Carry workloads out in memory and say which pod lands where and when.",
+    ),
     "explain": (
         "mooring.cli.explain",
         "Where a pod lands and why, or what keeps it off all nodes and what would help.",

@@ -1,0 +1,116 @@
+"""Who owns whom, by uid, over all kinds that garbage collection covers: a fold, because the answer spans the cluster.
+
+Only owners in trouble are looked at: those that are gone, and those that are being deleted and want something done
+about their dependents first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from mooring.api.meta import OwnerRef
+from mooring.runtime.folds import Fold
+from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.runtime.store import Changed
+
+FOREGROUND = "foregroundDeletion"
+ORPHAN = "orphan"
+
+
+class Item(NamedTuple):
+    """An object as garbage collection sees it."""
+
+    kind: Kind[Any]
+    key: Key
+    uid: str
+    owners: tuple[OwnerRef, ...]
+    finalizers: tuple[str, ...]
+    deleting: bool
+
+    @property
+    def foreground(self) -> bool:
+        """Waits for the dependents that block it."""
+        return self.deleting and FOREGROUND in self.finalizers
+
+    @property
+    def orphans(self) -> bool:
+        """Waits until its dependents have forgotten it."""
+        return self.deleting and ORPHAN in self.finalizers
+
+
+class Graph:
+    def __init__(self, kinds: Iterable[Kind[Any]]) -> None:
+        self._covered = {(_group(kind.api_version), kind.kind) for kind in kinds}
+        self.items: dict[str, Item] = {}
+        self._dependents: dict[str, dict[str, None]] = {}
+        # Owners that were there and are not any more, as long as something refers to them.
+        self.seen_going: set[str] = set()
+        self.troubled: dict[str, None] = {}
+
+    def covers(self, owner: OwnerRef) -> bool:
+        """Whether the absence of such an owner can be told at all."""
+        return (_group(owner.api_version), owner.kind) in self._covered
+
+    def dependents(self, uid: str) -> list[Item]:
+        return [self.items[dependent] for dependent in self._dependents.get(uid, ())]
+
+    def change(self, kind: Kind[Any], change: Changed) -> None:
+        old, new = _item(kind, change.key, change.old), _item(kind, change.key, change.new)
+        if old == new:
+            return
+        touched = set()
+        if old is not None:
+            touched |= self._forget(old, replaced=new is not None and new.uid == old.uid)
+        if new is not None:
+            touched |= self._take_in(new)
+        for uid in touched:
+            self._review(uid)
+
+    def _forget(self, item: Item, *, replaced: bool) -> set[str]:
+        del self.items[item.uid]
+        if not replaced:
+            self.seen_going.add(item.uid)
+        for owner in item.owners:
+            members = self._dependents.get(owner.uid, {})
+            members.pop(item.uid, None)
+            if not members:
+                self._dependents.pop(owner.uid, None)
+        return {item.uid, *(owner.uid for owner in item.owners)}
+
+    def _take_in(self, item: Item) -> set[str]:
+        self.items[item.uid] = item
+        self.seen_going.discard(item.uid)
+        for owner in item.owners:
+            self._dependents.setdefault(owner.uid, {})[item.uid] = None
+        return {item.uid, *(owner.uid for owner in item.owners)}
+
+    def _review(self, uid: str) -> None:
+        owner = self.items.get(uid)
+        if owner is None:
+            in_trouble = uid in self._dependents
+            if not in_trouble:
+                self.seen_going.discard(uid)
+        else:
+            in_trouble = owner.foreground or owner.orphans
+        if in_trouble:
+            self.troubled[uid] = None
+        else:
+            self.troubled.pop(uid, None)
+
+
+def _item(kind: Kind[Any], key: Key, obj: HasMeta | None) -> Item | None:
+    if obj is None:
+        return None
+    meta = obj.metadata
+    return Item(kind, key, meta.uid, meta.owner_references, meta.finalizers, meta.deleting)
+
+
+def _group(api_version: str) -> str:
+    """Owners are the same in every version of their group."""
+    return api_version.rpartition("/")[0]
+
+
+def graph_of(kinds: Iterable[Kind[Any]]) -> Fold[Graph]:
+    covered = tuple(kinds)
+    return Fold("garbage-graph", covered, lambda: Graph(covered), Graph.change)

@@ -1,0 +1,105 @@
+"""The kinds that the built-in controllers read and write, with the questions they ask of them.
+
+One declaration serves all of them: a kind is compared by identity, and a second declaration would be a second cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mooring.api import workloads as api
+from mooring.runtime.kinds import HasMeta, Kind
+
+# Pods of a StatefulSet are counted in blocks of ordinals, small and large, so that a set of any size is looked at
+# without listing it.
+BLOCK = 32
+LARGE_BLOCK = 32 * BLOCK
+REVISION_LABEL = "controller-revision-hash"
+INDEX_LABEL = "apps.kubernetes.io/pod-index"
+NAME_LABEL = "statefulset.kubernetes.io/pod-name"
+_OF_ONE_POD = frozenset({INDEX_LABEL, NAME_LABEL})
+
+
+def owned_alike(uid: str, labels: dict[str, str]) -> str:
+    """The beginning of a value of index `alike`: an owner's pods that carry these labels, their own names aside."""
+    return uid + "".join([f"\n{name}={labels[name]}" for name in sorted(labels) if name not in _OF_ONE_POD]) + "\n"
+
+
+def alike_in_block(start: str, size: int, ordinal: int) -> str:
+    """A value of index `alike` for a StatefulSet: those in the block of this size that the ordinal falls into."""
+    return f"{start}{size}/{ordinal // size}"
+
+
+def owned_in_block(uid: str, block: int) -> str:
+    """The value of index `block`: the pods of a StatefulSet whose ordinals fall into one block."""
+    return f"{uid}/{block}"
+
+
+def _by_node(pod: api.Pod) -> Iterable[str]:
+    return (pod.spec.node_name,) if pod.spec.node_name else ()
+
+
+def _ordinal(pod: api.Pod) -> int:
+    ordinal = pod.metadata.labels.get(INDEX_LABEL, "")
+    return int(ordinal) if ordinal.isdecimal() else -1
+
+
+def _by_block(pod: api.Pod) -> Iterable[str]:
+    owner = pod.metadata.controller
+    if owner is None or owner.kind != "StatefulSet":
+        return ()
+    return (owned_in_block(owner.uid, _ordinal(pod) // BLOCK),)
+
+
+def _alike(pod: api.Pod) -> Iterable[str]:
+    owner = pod.metadata.controller
+    if owner is None:
+        return ()
+    start = owned_alike(owner.uid, pod.metadata.labels)
+    if owner.kind != "StatefulSet":
+        return (start,)
+    ordinal = _ordinal(pod)
+    return alike_in_block(start, BLOCK, ordinal), alike_in_block(start, LARGE_BLOCK, ordinal)
+
+
+def _orphans(obj: HasMeta) -> Iterable[str]:
+    """By namespace, what nobody controls: asking for these does not wake for every owned object beside them."""
+    meta = obj.metadata
+    return (meta.namespace,) if meta.controller is None and not meta.deleting else ()
+
+
+def _by_any_owner(obj: HasMeta) -> Iterable[str]:
+    return {owner.uid for owner in obj.metadata.owner_references}
+
+
+POD = Kind(
+    "v1",
+    "Pod",
+    api.Pod,
+    indexes={
+        "node": _by_node,
+        "orphan": _orphans,
+        "alike": _alike,
+        "block": _by_block,
+    },
+    counters={
+        "any": lambda pod: True,
+        "active": lambda pod: pod.active,
+        "ready": lambda pod: pod.active and pod.ready,
+        "terminating": lambda pod: pod.terminating,
+        "healthy": lambda pod: pod.healthy,
+    },
+)
+REPLICA_SET = Kind("apps/v1", "ReplicaSet", api.ReplicaSet, indexes={"orphan": _orphans})
+DEPLOYMENT = Kind("apps/v1", "Deployment", api.Deployment)
+STATEFUL_SET = Kind("apps/v1", "StatefulSet", api.StatefulSet)
+CONTROLLER_REVISION = Kind("apps/v1", "ControllerRevision", api.ControllerRevision, indexes={"orphan": _orphans})
+PERSISTENT_VOLUME_CLAIM = Kind(
+    "v1", "PersistentVolumeClaim", api.PersistentVolumeClaim, indexes={"any-owner": _by_any_owner}
+)
+JOB = Kind("batch/v1", "Job", api.Job)
+NODE = Kind("v1", "Node", api.Node)
+NAMESPACE = Kind("v1", "Namespace", api.Namespace)
+SERVICE = Kind("v1", "Service", api.Service)
+POD_DISRUPTION_BUDGET = Kind("policy/v1", "PodDisruptionBudget", api.PodDisruptionBudget)
+LEASE = Kind("coordination.k8s.io/v1", "Lease", api.Lease)

@@ -1,0 +1,99 @@
+"""Deletes what is in a namespace that is being deleted, pods first, and then lets the namespace go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from mooring.api.workloads import Condition, Namespace
+from mooring.builtin.kinds import NAMESPACE, POD
+from mooring.kube.times import timestamp
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Delete, Patch, status
+from mooring.runtime.kinds import HasMeta, Key, Kind, key_of
+from mooring.runtime.view import View
+
+FINALIZER = "kubernetes"
+BURST = 500
+
+# Reason and message of each condition when there is nothing to complain about.
+_FINE = {
+    "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
+    "NamespaceDeletionGroupVersionParsingFailure": (
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    "NamespaceDeletionContentFailure": (
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
+    "NamespaceFinalizersRemaining": ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+}
+
+
+def namespace_controller(kinds: Iterable[Kind[Any]]) -> Controller:
+    """Deletion of namespaces whose content is of these kinds."""
+    covered = tuple(kinds)
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        namespace = view.get(NAMESPACE, *key)
+        if namespace is None or not namespace.metadata.deleting or FINALIZER not in namespace.spec.finalizers:
+            return Decision()
+        content = {kind: found for kind in covered if (found := view.list(kind, "namespace", key.name))}
+        if not content:
+            # 2. Nothing is left: the namespace may go.
+            left = [name for name in namespace.spec.finalizers if name != FINALIZER]
+            return Decision(
+                status=_tell(namespace, content, now),
+                release=(Patch(NAMESPACE, key, {"spec": {"finalizers": left}}, "finalize"),),
+            )
+        # 1. Pods go before what they use; the rest follows when they are gone.
+        first = [POD] if POD in content else list(content)
+        doomed = [Delete(kind, key_of(obj), "Background") for kind in first for obj in content[kind] if _stays(obj)]
+        return Decision(children=tuple(doomed[:BURST]), status=_tell(namespace, content, now))
+
+    return Controller("namespace", reconcile, of=NAMESPACE, reads=covered, writes=(NAMESPACE, *covered))
+
+
+def _stays(obj: HasMeta) -> bool:
+    return not obj.metadata.deleting
+
+
+def _tell(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: datetime) -> tuple[Patch, ...]:
+    """Conditions that say what the namespace still waits for, once it has to wait."""
+    conditions = {condition.type: condition for condition in namespace.status.conditions}
+    if not content and not conditions:
+        return ()
+    wanted = {kind: ("False", *words) for kind, words in _FINE.items()}
+    if content:
+        remaining = sorted(f"{_resource(kind)} has {len(found)} resource instances" for kind, found in content.items())
+        said = f"Some resources are remaining: {', '.join(remaining)}"
+        wanted["NamespaceContentRemaining"] = ("True", "SomeResourcesRemain", said)
+    finalizers = Counter(name for found in content.values() for obj in found for name in obj.metadata.finalizers)
+    if finalizers:
+        counts = sorted(f"{name} in {count} resource instances" for name, count in finalizers.items())
+        said = f"Some content in the namespace has finalizers remaining: {', '.join(counts)}"
+        wanted["NamespaceFinalizersRemaining"] = ("True", "SomeFinalizersRemain", said)
+    changed = False
+    for kind, (value, reason, message) in wanted.items():
+        known = conditions.get(kind)
+        if known is None or (known.status, known.reason, known.message) != (value, reason, message):
+            changed = True
+            since = timestamp(now) if known is None or known.status != value else known.last_transition_time
+            conditions[kind] = Condition(kind, value, reason, message, last_transition_time=since)
+    if not changed:
+        return ()
+    body = [{k: v for k, v in msgspec.to_builtins(condition).items() if v} for condition in conditions.values()]
+    return (status(NAMESPACE, namespace, {"conditions": body}),)
+
+
+def _resource(kind: Kind[Any]) -> str:
+    """A kind as `plural.group`, by the rules that the names of all built-in kinds follow."""
+    name = kind.kind.lower()
+    plural = name[:-1] + "ies" if name.endswith("cy") else name + ("es" if name.endswith("s") else "s")
+    return f"{plural}.{kind.api_version.rpartition('/')[0]}"

@@ -1,0 +1,95 @@
+"""`mooring plan`: workloads carried out in memory, and what comes of every pod."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import click
+
+from mooring.cli.errors import CANNOT_LAND, LANDS, Command, InputError, exit_code
+
+FORMATS = ("text", "json", "yaml")
+ADVICE = 3
+
+
+def _duration(context: click.Context, parameter: click.Parameter, value: str) -> timedelta:
+    from mooring.builtin.nodes_pods import parse_duration
+
+    found = parse_duration(value)
+    if found is None:
+        raise click.BadParameter(f'"{value}" is not a duration such as 90s, 5m or 1h30m')
+    return found
+
+
+@click.command(cls=Command)
+@click.option(
+    "-f", "--filename", "files", multiple=True, required=True, metavar="FILE", help="Manifests; - is standard input."
+)
+@click.option(
+    "--snapshot",
+    "snapshots",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="The cluster, as kubectl get ... -A -o yaml prints it.",
+)
+@click.option("-n", "--namespace", default="default", metavar="NAME", help="Namespace of manifests that name none.")
+@click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
+@click.option(
+    "--horizon",
+    callback=_duration,
+    default="1h",
+    show_default=True,
+    metavar="TIME",
+    help="Virtual time after which a plan that has not settled is cut off.",
+)
+@click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
+@exit_code
+def command(
+    files: tuple[str, ...],
+    snapshots: tuple[str, ...],
+    namespace: str,
+    form: str,
+    horizon: timedelta,
+    no_color: bool,
+) -> int:
+    """Carry workloads out in memory, in virtual time, and say which pod lands where and when.
+
+    \b
+      mooring plan -f workload.yaml --snapshot cluster.yaml
+
+    Deployments, StatefulSets, Jobs and pods are run by Mooring's own controllers on the nodes of the snapshot until
+    nothing moves. What stays pending is explained, with what would help.
+
+    The exit code is 0 when every pod lands, 2 when some stay pending, and 1 when the input is wrong.
+    """
+    if "-" in files and "-" in snapshots:
+        raise InputError("standard input can be read once only: give -f or --snapshot as a file")
+
+    from mooring.kube.status import ApiError
+    from mooring.manifests import read_manifests
+    from mooring.plan.planner import Workload, make_plan
+    from mooring.plan.world import World
+
+    world = World(document.value for file in snapshots for document in read_manifests(file))
+    if not world.objects("v1", "Node"):
+        raise InputError(
+            f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "
+            "kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml"
+        )
+    workloads = [Workload(document.value, document.file) for file in files for document in read_manifests(file)]
+    try:
+        plan = make_plan(world, workloads, namespace, horizon)
+    except ApiError as error:
+        raise InputError(f"{', '.join(files)}: {error}") from None
+    if form == "text":
+        from mooring.cli.explain import show_page
+        from mooring.cli.render.plan import tell_plan
+
+        show_page(tell_plan(plan, ADVICE), colour=not no_color)
+    else:
+        from mooring.cli.render.data import encode
+        from mooring.cli.render.plan import plan_data
+
+        click.echo(encode(plan_data(plan, ADVICE), form), nl=False)
+    return CANNOT_LAND if plan.pending or plan.settled.moving else LANDS

@@ -1,0 +1,155 @@
+"""What is told about a plan: how many pods land, each with its node and times, and why the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from mooring.api.core.types import Pod
+from mooring.cli.outcomes import Explainer, Outcome
+from mooring.cli.render.page import Column, Page
+from mooring.cli.render.story import tell
+from mooring.cli.render.words import and_more, counted
+from mooring.cli.subjects import Source, Subject
+from mooring.manifests.views import convert
+from mooring.placement.cluster import Cluster
+from mooring.placement.engine import Engine
+from mooring.placement.snapshot import VIEWS, Snapshot
+from mooring.plan.planner import Plan, PlannedPod
+
+# How many pods have a row each, and how many that wait are explained in full.
+MAX_ROWS = 40
+MAX_STORIES = 3
+
+
+def tell_plan(plan: Plan, advice: int) -> Page:
+    page = Page()
+    landed, pending = len(plan.pods) - len(plan.pending), plan.pending
+    ended = "cut off" if plan.settled.moving else "settled"
+    head = f"{landed} of {counted(len(plan.pods), 'pod')} land" if plan.pods else "No pod moves"
+    page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if pending or plan.settled.moving else "good")
+    if plan.pods:
+        page.line()
+        columns = (Column("POD"), Column("NODE"), Column("BOUND"), Column("RUNNING"), Column("PHASE"))
+        shown = plan.pods[:MAX_ROWS]
+        page.table(columns, map(_row, shown), marked=[i for i, pod in enumerate(shown) if not pod.lands])
+        if len(plan.pods) > MAX_ROWS:
+            page.line(f"... and {len(plan.pods) - MAX_ROWS:,} more", "dim", 2)
+    if plan.evicted:
+        page.title(
+            f"{counted(len(plan.evicted), 'pod')} of the snapshot {'is' if len(plan.evicted) == 1 else 'are'} gone"
+        )
+        page.line(and_more(plan.evicted, 10), indent=2)
+    if plan.settled.moving:
+        page.title("Still moving at the horizon")
+        for key in plan.settled.moving:
+            page.line(key, indent=2)
+    for outcome, cluster, alike in _explained(plan, advice):
+        others = f" and {counted(alike - 1, 'pod')} like it" if alike > 1 else ""
+        page.title(
+            f"{outcome.subject.key}{others} stay pending" if alike > 1 else f"{outcome.subject.key} stays pending"
+        )
+        page.blocks += tell(cluster, [outcome], (), all_nodes=False).blocks
+    for note in _notes(plan):
+        page.line()
+        page.line(f"Note: {note}", "dim")
+    return page
+
+
+def _row(pod: PlannedPod) -> tuple[str, str, str, str, str]:
+    return pod.key, pod.node or "-", spell(pod.bound), spell(pod.running), pod.phase
+
+
+def spell(span: timedelta | None) -> str:
+    """A stretch of time as people write it: `0s`, `1m30s`, `2h`."""
+    if span is None:
+        return "-"
+    seconds = int(span.total_seconds())
+    hours, rest = divmod(seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    parts = [f"{number}{unit}" for number, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if number]
+    return "".join(parts) or "0s"
+
+
+def _notes(plan: Plan) -> Iterable[str]:
+    if plan.world.inert:
+        yield f"nothing here acts on {and_more(plan.world.inert, 5)}; kept as it is"
+    if plan.world.assumed:
+        yield f"namespace {and_more(plan.world.assumed, 5)} is not in the snapshot; assumed to exist"
+    if plan.world.simulation.terminal:
+        for asker, why in sorted(plan.world.simulation.terminal.items())[:3]:
+            yield f"{asker} was refused for good: {why}"
+
+
+def _explained(plan: Plan, advice: int) -> Iterable[tuple[Outcome, Cluster, int]]:
+    """The pods that wait, one of each workload, with how many are like it."""
+    groups: dict[str, list[PlannedPod]] = {}
+    for pod in plan.pending:
+        groups.setdefault(plan.origin(pod)[0]["metadata"]["uid"], []).append(pod)
+    for members in list(groups.values())[:MAX_STORIES]:
+        snapshot = _snapshot(plan)
+        first = members[0]
+        snapshot.cluster.remove_pod(first.key)
+        view = convert(first.object, Pod)
+        subject = Subject(first.object, view, _source(plan, first))
+        explainer = Explainer(
+            Engine(snapshot.cluster), snapshot.priorities, thorough=False, each_node=False, limit=advice
+        )
+        (outcome,) = explainer.run([subject])
+        yield outcome, snapshot.cluster, len(members)
+
+
+def _source(plan: Plan, pod: PlannedPod) -> Source:
+    """What commands should act on: the workload in its file where there is one."""
+    top, workload = plan.origin(pod)
+    meta = top["metadata"]
+    path = "" if top["kind"] == "Pod" else "spec.template"
+    file = workload.file if workload is not None else None
+    manifest = workload.object if workload is not None else None
+    return Source(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
+
+
+def _snapshot(plan: Plan) -> Snapshot:
+    """The world as it ended, as the placement engine sees it."""
+    snapshot = Snapshot(len(plan.world.objects("v1", "Node")))
+    for (api_version, kind), view in VIEWS.items():
+        for obj in plan.world.objects(api_version, kind):
+            snapshot.add(convert(obj, view))
+    return snapshot
+
+
+def plan_data(plan: Plan, advice: int) -> dict[str, Any]:
+    """The same as data."""
+    pods = [
+        {
+            "pod": pod.key,
+            "node": pod.node or None,
+            "boundAfterSeconds": _seconds(pod.bound),
+            "runningAfterSeconds": _seconds(pod.running),
+            "phase": pod.phase,
+        }
+        for pod in plan.pods
+    ]
+    pending = [
+        {
+            "pod": outcome.subject.key,
+            "alike": alike,
+            "message": outcome.message,
+            "advice": [found.to_json() for found in outcome.advice],
+        }
+        for outcome, _, alike in _explained(plan, advice)
+    ]
+    return {
+        "settled": not plan.settled.moving,
+        "seconds": _seconds(plan.took),
+        "pods": pods,
+        "pending": pending,
+        "evicted": plan.evicted,
+        "moving": list(plan.settled.moving),
+        "notes": list(_notes(plan)),
+    }
+
+
+def _seconds(span: timedelta | None) -> float | None:
+    return None if span is None else span.total_seconds()

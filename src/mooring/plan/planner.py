@@ -1,0 +1,131 @@
+"""Carries workloads out and says what became of every pod: where it landed and when, or that it waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from mooring.kube.times import moment
+from mooring.plan.world import World
+from mooring.runtime.simulation import START, Settled
+
+Object = dict[str, Any]
+
+
+class PlannedPod(NamedTuple):
+    """One pod that was not on a node before. Times count from the start of the plan."""
+
+    key: str
+    object: Object
+    node: str = ""
+    bound: timedelta | None = None
+    running: timedelta | None = None
+
+    @property
+    def phase(self) -> str:
+        return str(self.object.get("status", {}).get("phase", "Pending"))
+
+    @property
+    def lands(self) -> bool:
+        return bool(self.node)
+
+
+class Workload(NamedTuple):
+    """An object to carry out, and the file it came from."""
+
+    object: Object
+    file: str
+
+
+@dataclass
+class Plan:
+    """How it ended: the pods that moved, and the pods of the snapshot that had to go."""
+
+    world: World
+    settled: Settled
+    pods: list[PlannedPod] = field(default_factory=list)
+    evicted: list[str] = field(default_factory=list)
+    workloads: list[Workload] = field(default_factory=list)
+
+    def origin(self, pod: PlannedPod) -> tuple[Object, Workload | None]:
+        """The object at the top of a pod's owners, and the workload that was asked for it."""
+        top = pod.object
+        while (owner := _owner(top)) is not None:
+            home = top["metadata"].get("namespace", "")
+            above = self.world.registry.find(owner["apiVersion"], owner["kind"], home, owner["name"])
+            if above is None:
+                break
+            top = above
+        name = top["metadata"]["name"]
+        for workload in self.workloads:
+            wanted = workload.object
+            if wanted["kind"] == top["kind"] and wanted.get("metadata", {}).get("name") == name:
+                return top, workload
+        return top, None
+
+    @property
+    def pending(self) -> list[PlannedPod]:
+        return [pod for pod in self.pods if not pod.lands]
+
+    @property
+    def took(self) -> timedelta:
+        return self.settled.now - START
+
+
+def make_plan(world: World, workloads: list[Workload], namespace: str, horizon: timedelta) -> Plan:
+    """Apply workloads to a world and let it run until nothing moves, or to the horizon."""
+    before = {_key(pod): pod for pod in world.objects("v1", "Pod")}
+    for workload in workloads:
+        world.apply(workload.object, namespace)
+    settled = world.simulation.run(horizon)
+    after = {_key(pod): pod for pod in world.objects("v1", "Pod")}
+    plan = Plan(world, settled, workloads=workloads)
+    for key, pod in after.items():
+        known = before.get(key)
+        if known is not None and _node(known) == _node(pod) and (_node(pod) or _ended(pod)):
+            continue
+        plan.pods.append(_planned(key, pod))
+    plan.evicted = sorted(key for key, pod in before.items() if key not in after and not _ended(pod))
+    return plan
+
+
+def _planned(key: str, pod: Object) -> PlannedPod:
+    status = pod.get("status", {})
+    node = _node(pod)
+    bound = next(
+        (
+            condition.get("lastTransitionTime")
+            for condition in status.get("conditions", ())
+            if condition["type"] == "PodScheduled" and condition["status"] == "True"
+        ),
+        None,
+    )
+    return PlannedPod(key, pod, node, _since(bound) if node else None, _since(status.get("startTime")))
+
+
+def _since(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    when: datetime = moment(text)
+    return when - START
+
+
+def _key(pod: Object) -> str:
+    return f"{pod['metadata'].get('namespace', '')}/{pod['metadata']['name']}"
+
+
+def _node(pod: Object) -> str:
+    return str(pod.get("spec", {}).get("nodeName", ""))
+
+
+def _owner(obj: Object) -> Object | None:
+    for reference in obj["metadata"].get("ownerReferences", ()):
+        if reference.get("controller"):
+            found: Object = reference
+            return found
+    return None
+
+
+def _ended(pod: Object) -> bool:
+    return pod.get("status", {}).get("phase") in ("Succeeded", "Failed")

@@ -1,0 +1,117 @@
+"""What a reconcile decides: writes in four stages, events, and what to remember.
+
+The stages run in order and the writes of one stage together; the first failure stops the later stages. So whatever
+prefix of a decision was carried out before a crash, running again ends in the same place: intent is recorded before
+children exist, status says only what was seen, and a finalizer goes last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from mooring.runtime.kinds import HasMeta, Key, Kind, key_of
+
+Object = dict[str, Any]
+
+
+class Create(NamedTuple):
+    """Make a child. Its name follows from its owner and slot or revision, never from `generateName`."""
+
+    kind: Kind[Any]
+    object: Object
+
+    @property
+    def key(self) -> Key:
+        meta = self.object["metadata"]
+        return Key(meta.get("namespace", ""), meta["name"])
+
+
+class Apply(NamedTuple):
+    """Server-side apply of everything this controller wants of an object."""
+
+    kind: Kind[Any]
+    object: Object
+
+    @property
+    def key(self) -> Key:
+        meta = self.object["metadata"]
+        return Key(meta.get("namespace", ""), meta["name"])
+
+
+class Patch(NamedTuple):
+    """A merge patch, for what people or other controllers edit too, and for status."""
+
+    kind: Kind[Any]
+    key: Key
+    body: Object
+    subresource: str = ""
+
+
+class Delete(NamedTuple):
+    kind: Kind[Any]
+    key: Key
+    propagation: Literal["Foreground", "Background", "Orphan"] | None = None
+    grace: int | None = None
+
+
+class Bind(NamedTuple):
+    """Put a pod on a node."""
+
+    kind: Kind[Any]
+    key: Key
+    node: str
+
+
+Write = Create | Apply | Patch | Delete | Bind
+
+
+class Event(NamedTuple):
+    """Something to tell about an object. Losing one never fails a decision."""
+
+    kind: Kind[Any]
+    key: Key
+    type: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+
+
+class Run(NamedTuple):
+    """Something done outside the API: helm, git, a script. Its executor reports only by writing the object's status.
+
+    `recorded` says that the view showed the effect's id in the object's status: an effect starts only after its id is
+    on record, so that a crash can neither lose it nor start it twice.
+    """
+
+    kind: Kind[Any]
+    key: Key
+    effect: str
+    id: str
+    arguments: Object
+    recorded: bool
+
+
+class Decision(NamedTuple):
+    """Writes by stage. An empty decision means that all is as it should be."""
+
+    intent: tuple[Write, ...] = ()
+    children: tuple[Write, ...] = ()
+    status: tuple[Write, ...] = ()
+    release: tuple[Write, ...] = ()
+    events: tuple[Event, ...] = ()
+    # Started once every stage went well.
+    effects: tuple[Run, ...] = ()
+    # Handed to the next run of the same key; may be lost at any time.
+    memory: Any = None
+
+    @property
+    def stages(self) -> tuple[tuple[Write, ...], ...]:
+        return self.intent, self.children, self.status, self.release
+
+    @property
+    def empty(self) -> bool:
+        return not any(self.stages)
+
+
+def status(kind: Kind[Any], obj: HasMeta, body: Object) -> Patch:
+    """A new status for an object; only what is named in `body` changes."""
+    return Patch(kind, key_of(obj), {"status": body}, "status")

@@ -1,0 +1,28 @@
+"""State derived from the stream of changes, kept by the runtime and shared by whoever asks.
+
+A fold is for answers about the whole cluster, such as where a pod would fit: computing them from lists would cost the
+cluster each time. Controllers read the state and never change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from mooring.runtime.kinds import Kind
+from mooring.runtime.store import Changed
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Generic[S]):
+    """A named fold over some kinds. Askers are woken at most once per `interval`."""
+
+    name: str
+    kinds: tuple[Kind[Any], ...]
+    start: Callable[[], S]
+    apply: Callable[[S, Kind[Any], Changed], None]
+    interval: timedelta = timedelta(0)

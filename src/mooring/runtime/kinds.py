@@ -1,0 +1,68 @@
+"""The kinds that controllers read, with the questions that may be asked of them.
+
+Lists go by a declared index and counts by a declared counter, so that every question has one place to be looked up and
+one place that an event touches. All kinds have the indexes `owner` (uid of the controlling owner), `namespace` and
+`all`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from mooring.api.meta import Meta
+
+
+class HasMeta(Protocol):
+    @property
+    def metadata(self) -> Meta: ...
+
+
+T = TypeVar("T", bound=HasMeta)
+T_co = TypeVar("T_co", bound=HasMeta, covariant=True)
+
+
+class Key(NamedTuple):
+    """An object's name. Kinds without namespaces have an empty one."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def key_of(obj: HasMeta) -> Key:
+    return Key(obj.metadata.namespace, obj.metadata.name)
+
+
+def _by_owner(obj: HasMeta) -> Iterable[str]:
+    owner = obj.metadata.controller
+    return (owner.uid,) if owner is not None else ()
+
+
+def _by_namespace(obj: HasMeta) -> Iterable[str]:
+    return (obj.metadata.namespace,)
+
+
+def _all(obj: HasMeta) -> Iterable[str]:
+    return ("",)
+
+
+@dataclass(frozen=True, eq=False)
+class Kind(Generic[T]):
+    """One kind as one typed view. Compared by identity: declare it once."""
+
+    api_version: str
+    kind: str
+    view: type[T]
+    indexes: Mapping[str, Callable[[T], Iterable[str]]] = field(default_factory=dict)
+    counters: Mapping[str, Callable[[T], bool]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.api_version}/{self.kind}"
+
+    @property
+    def every_index(self) -> dict[str, Callable[[T], Iterable[str]]]:
+        return {"owner": _by_owner, "namespace": _by_namespace, "all": _all, **self.indexes}

@@ -1,0 +1,301 @@
+"""The state of a running set of controllers, without I/O: what was seen, who asked what, who runs next.
+
+A driver feeds it what a watch delivers (`observe`, `resync`), asks for the next task, carries its requests out, and
+reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same machine runs in virtual time and
+against a cluster.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from mooring.client.transport import Object, Request
+from mooring.kube.errors import MooringError
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Event, Run
+from mooring.runtime.folds import Fold
+from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.outcome import Outcome
+from mooring.runtime.queue import WorkQueue
+from mooring.runtime.requests import Intents, requests_for
+from mooring.runtime.store import Changed, Store
+from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
+
+# A key that its own writes have woken this often in a row, and that wrote each time, is going in circles.
+LOOP_LIMIT = 25
+
+ALL = Key("", "all")
+
+
+class Asker(NamedTuple):
+    """One key of one controller."""
+
+    controller: Controller
+    key: Key
+
+    def __str__(self) -> str:
+        return f"{self.controller.name} {self.key}"
+
+
+class Task(NamedTuple):
+    """A run that has decided: what to carry out, stage by stage."""
+
+    asker: Asker
+    stages: Sequence[Sequence[Request]]
+    events: tuple[Event, ...] = ()
+    effects: tuple[Run, ...] = ()
+    # Why nothing could be decided.
+    unavailable: str = ""
+
+
+class Hold(NamedTuple):
+    """What a key must see before it runs again: its own writes."""
+
+    versions: dict[Kind[Any], int]
+    gone: frozenset[tuple[Kind[Any], Key, str]]
+
+
+class Machine:
+    def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
+        self.controllers = tuple(controllers)
+        self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
+        self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
+        self.queue: WorkQueue[Asker] = WorkQueue(jitter)
+        # Keys that run in circles, by what they were about to do.
+        self.loops: dict[Asker, str] = {}
+        self._folds = {fold: fold.start() for c in self.controllers for fold in c.folds}
+        self._questions: dict[Asker, set[Question]] = {}
+        self._askers: dict[Question, set[Asker]] = {}
+        self._dirty: dict[Asker, bool] = {}
+        self._memory: dict[Asker, Any] = {}
+        self._intents: dict[Asker, Intents] = {}
+        self._holds: dict[Asker, Hold] = {}
+        self._held_back: set[Asker] = set()
+        self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int]] = {}
+        self._circles: dict[Asker, int] = {}
+        self._timers: dict[Asker, set[datetime]] = {}
+        # Those of the timers that only look again: they do not keep a simulation from settling.
+        self._polls: dict[Asker, set[datetime]] = {}
+        self._alarms: list[tuple[datetime, int, Asker]] = []
+        self._alarm_count = 0
+        self._folded: set[Fold[Any]] = set()
+        self._rested: dict[Fold[Any], datetime] = {}
+        for controller in self.controllers:
+            if controller.of is None:
+                self._wake(Asker(controller, ALL), foreign=True)
+
+    # What is seen
+
+    def observe(self, kind: Kind[Any], event: str, obj: Object) -> None:
+        """One event of a watch."""
+        store = self.stores[kind]
+        meta = obj["metadata"]
+        if event == "BOOKMARK":
+            store.seen = max(store.seen, int(meta.get("resourceVersion", "0")))
+            return
+        if event == "DELETED":
+            key = Key(meta.get("namespace", ""), meta["name"])
+            change = store.remove(key, int(meta.get("resourceVersion", "0")))
+        else:
+            change = store.put(obj)
+        if change is not None:
+            self._changed(kind, change)
+
+    def resync(self, kind: Kind[Any], items: Iterable[Object], version: str) -> None:
+        """A whole list; the kind can be read from now on."""
+        store = self.stores[kind]
+        first = not store.synced
+        for change in store.resync(items, int(version)):
+            self._changed(kind, change)
+        if first:
+            self._wake_all(SyncQuestion(kind), foreign=True)
+
+    def lose(self, kind: Kind[Any], why: str) -> None:
+        """A kind that cannot be read any more: forbidden, or not installed."""
+        self.stores[kind].synced = False
+        self.stores[kind].problem = why
+        for question in [q for q in self._askers if getattr(q, "kind", None) is kind]:
+            self._wake_all(question, foreign=True)
+
+    def _changed(self, kind: Kind[Any], change: Changed) -> None:
+        store = self.stores[kind]
+        writer, version = self._own.get((kind, change.key), (None, -1))
+        written = int(store.version(change.key) or -1) == version
+        questions: list[Question] = [GetQuestion(kind, change.key)]
+        questions += [ListQuestion(kind, *lookup) for lookup in store.lookups(change)]
+        for question in questions:
+            for asker in self._askers.get(question, ()):
+                self._wake(asker, foreign=not (written and asker == writer))
+        for fold, state in self._folds.items():
+            if kind in fold.kinds:
+                fold.apply(state, kind, change)
+                self._folded.add(fold)
+        for controller in self.controllers:
+            if controller.of is kind and change.old is None:
+                self._wake(Asker(controller, change.key), foreign=True)
+
+    def _wake_all(self, question: Question, *, foreign: bool) -> None:
+        for asker in self._askers.get(question, ()):
+            self._wake(asker, foreign=foreign)
+
+    def _wake(self, asker: Asker, *, foreign: bool) -> None:
+        self._dirty[asker] = self._dirty.get(asker, False) or foreign
+
+    # Who runs
+
+    def flush(self, now: datetime) -> None:
+        """Line up every key that something has changed for; changes at one instant count as one."""
+        for asker in [a for a, hold in self._holds.items() if self._is_over(hold)]:
+            del self._holds[asker]
+            if asker in self._held_back:
+                self._held_back.discard(asker)
+                self._dirty.setdefault(asker, False)
+        while self._alarms and self._alarms[0][0] <= now:
+            moment, _, asker = heapq.heappop(self._alarms)
+            timers = self._timers.get(asker, set())
+            if moment in timers:
+                timers.discard(moment)
+                self._wake(asker, foreign=True)
+        self._wake_for_folds(now)
+        dirty, self._dirty = self._dirty, {}
+        for asker, foreign in dirty.items():
+            if foreign:
+                self._circles.pop(asker, None)
+            if asker in self._holds:
+                self._held_back.add(asker)
+            else:
+                self.queue.add(asker)
+
+    def _wake_for_folds(self, now: datetime) -> None:
+        """Askers of a fold share one answer and are woken at most once per interval."""
+        for fold in list(self._folded):
+            ready = self._rested.get(fold, now)
+            if ready <= now:
+                self._folded.discard(fold)
+                self._rested[fold] = now + fold.interval
+                self._wake_all(FoldQuestion(fold), foreign=True)
+            else:
+                for asker in self._askers.get(FoldQuestion(fold), ()):
+                    if ready not in self._timers.get(asker, ()):
+                        self._alarm(ready, asker)
+
+    def _is_over(self, hold: Hold) -> bool:
+        if any(self.stores[kind].seen < version for kind, version in hold.versions.items()):
+            return False
+        for kind, key, uid in hold.gone:
+            found = self.stores[kind].get(key)
+            if found is not None and found.metadata.uid == uid and not found.metadata.deleting:
+                return False
+        return True
+
+    def next_alarm(self) -> datetime | None:
+        """When the next key wants to run, if nothing happens before."""
+        while self._alarms and self._alarms[0][0] not in self._timers.get(self._alarms[0][2], ()):
+            heapq.heappop(self._alarms)
+        return self._alarms[0][0] if self._alarms else None
+
+    def only_polls(self) -> bool:
+        """Whether every alarm is somebody looking again at what may never change."""
+        return all(moments <= self._polls.get(asker, set()) for asker, moments in self._timers.items())
+
+    def alarms(self) -> list[tuple[datetime, Asker]]:
+        """Every key that waits for a moment, for those who ask what keeps moving."""
+        return sorted(((m, a) for a, moments in self._timers.items() for m in moments), key=lambda pair: pair[0])
+
+    def next(self, now: datetime) -> Task | None:
+        """Run the next key in line. Its requests must be carried out and reported before it runs again."""
+        asker = self.queue.take()
+        if asker is None:
+            return None
+        controller = asker.controller
+        view = View(self.stores, self._folds, controller.kinds, now, self._memory.get(asker))
+        try:
+            decision = controller.reconcile(asker.key, view, now)
+        except Unavailable as missing:
+            self._subscribe(asker, view)
+            return Task(asker, (), unavailable=str(missing))
+        self._subscribe(asker, view)
+        self._memory[asker] = decision.memory
+        intents = self._intents.setdefault(asker, Intents())
+        stages = requests_for(controller, decision, self.stores, intents)
+        self._watch_for_circles(asker, decision, stages)
+        for run in decision.effects:
+            if not run.recorded:
+                raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
+        return Task(asker, stages, decision.events, decision.effects)
+
+    def _subscribe(self, asker: Asker, view: View) -> None:
+        old = self._questions.get(asker, set())
+        for question in old - view.questions:
+            askers = self._askers[question]
+            askers.discard(asker)
+            if not askers:
+                del self._askers[question]
+        for question in view.questions - old:
+            self._askers.setdefault(question, set()).add(asker)
+        self._questions[asker] = view.questions
+        self._timers[asker] = set()
+        self._polls[asker] = set(view.polls) - view.timers
+        for moment in view.timers | view.polls:
+            self._alarm(moment, asker)
+
+    def _alarm(self, moment: datetime, asker: Asker) -> None:
+        self._alarm_count += 1
+        self._timers.setdefault(asker, set()).add(moment)
+        heapq.heappush(self._alarms, (moment, self._alarm_count, asker))
+
+    def _watch_for_circles(self, asker: Asker, decision: Decision, stages: Sequence[Sequence[Request]]) -> None:
+        if not any(stages):
+            self._circles.pop(asker, None)
+            return
+        self._circles[asker] = self._circles.get(asker, 0) + 1
+        if self._circles[asker] > LOOP_LIMIT:
+            first = next(request for stage in stages for request in stage)
+            self.loops[asker] = f"{first.verb} {first.kind} {Key(first.namespace, first.name)} again and again"
+
+    # What came of it
+
+    def settle(self, task: Task, outcome: Outcome, now: datetime) -> None:
+        """A task's requests have been carried out, or as many as went well."""
+        asker = task.asker
+        for (kind, key), version in outcome.versions.items():
+            self._own[kind, key] = (asker, version)
+        if outcome.versions or outcome.gone:
+            newest: dict[Kind[Any], int] = {}
+            for (kind, _), version in outcome.versions.items():
+                newest[kind] = max(newest.get(kind, 0), version)
+            self._holds[asker] = Hold(newest, frozenset(outcome.gone))
+        if outcome.retry_after is not None:
+            self._alarm(now + outcome.retry_after, asker)
+        elif outcome.failed:
+            self._alarm(now + self.queue.backoff(asker), asker)
+        elif asker in self.loops:
+            # What goes in circles is slowed down rather than stopped: the cluster may be to blame.
+            self._alarm(now + self.queue.backoff(asker), asker)
+        else:
+            self.queue.forget(asker)
+        self.queue.done(asker)
+        primary = asker.controller.of
+        if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
+            self._forget(asker)
+
+    def _forget(self, asker: Asker) -> None:
+        """An object that is gone leaves nothing behind; what it asked still wakes it if the object comes back."""
+        self._memory.pop(asker, None)
+        self._intents.pop(asker, None)
+        self._circles.pop(asker, None)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is in line and nobody waits to see its own writes."""
+        return not (self._dirty or len(self.queue) or self.queue.running or self._holds)
+
+    def pending_sight(self) -> set[Kind[Any]]:
+        """Kinds whose watch still has to deliver writes of ours."""
+        return {kind for hold in self._holds.values() for kind in hold.versions} | {
+            kind for hold in self._holds.values() for kind, _, _ in hold.gone
+        }

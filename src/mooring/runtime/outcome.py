@@ -1,0 +1,31 @@
+"""What came of a task: the versions it wrote, what it deleted, and what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from mooring.runtime.kinds import Key, Kind
+
+
+@dataclass
+class Outcome:
+    versions: dict[tuple[Kind[Any], Key], int] = field(default_factory=dict)
+    gone: set[tuple[Kind[Any], Key, str]] = field(default_factory=set)
+    # Kinds to list live before the key runs again, because an answer was lost.
+    suspect: set[Kind[Any]] = field(default_factory=set)
+    failed: str = ""
+    # Whether that was because the view was old, which is nobody's fault.
+    stale: bool = False
+    # Refused for good: trying the same again is of no use until something changes.
+    terminal: str = ""
+    retry_after: timedelta | None = None
+
+    @property
+    def result(self) -> str:
+        if self.terminal:
+            return "terminal"
+        if self.failed:
+            return "conflict" if self.stale else "failed"
+        return "done"

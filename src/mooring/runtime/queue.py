@@ -1,0 +1,67 @@
+"""The work queue: which keys run next.
+
+A key never runs twice at once. A change while it runs gives exactly one more pass, however many changes there were. A
+key that failed waits longer each time, with jitter, and starts over after a success.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from datetime import timedelta
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+
+FIRST_DELAY = timedelta(milliseconds=5)
+LONGEST_DELAY = timedelta(seconds=1000)
+
+
+class WorkQueue(Generic[K]):
+    def __init__(self, jitter: random.Random) -> None:
+        self._jitter = jitter
+        self._ready: deque[K] = deque()
+        self._waiting: set[K] = set()
+        self._running: set[K] = set()
+        self._again: set[K] = set()
+        self._failures: dict[K, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._ready)
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    def add(self, key: K) -> None:
+        if key in self._running:
+            self._again.add(key)
+        elif key not in self._waiting:
+            self._waiting.add(key)
+            self._ready.append(key)
+
+    def take(self) -> K | None:
+        if not self._ready:
+            return None
+        key = self._ready.popleft()
+        self._waiting.discard(key)
+        self._running.add(key)
+        return key
+
+    def done(self, key: K) -> None:
+        """The run of a key has ended; a change meanwhile puts it back in line."""
+        self._running.discard(key)
+        if key in self._again:
+            self._again.discard(key)
+            self.add(key)
+
+    def forget(self, key: K) -> None:
+        """A success: the next failure waits the shortest time again."""
+        self._failures.pop(key, None)
+
+    def backoff(self, key: K) -> timedelta:
+        """How long to wait after one more failure."""
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        delay: timedelta = min(FIRST_DELAY * (1 << min(failures, 30)), LONGEST_DELAY)
+        return delay * (1 + self._jitter.random() / 10)

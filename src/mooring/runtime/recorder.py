@@ -1,0 +1,71 @@
+"""Events for people: the same thing said again is counted, not written anew.
+
+An event's name follows from what it says, so a recorder that has lost its memory goes on counting where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from mooring.client.transport import Request
+from mooring.runtime.decision import Event
+from mooring.runtime.store import Store
+
+# Beyond this many of one kind about one object, only every hundredth is written.
+BURST = 25
+
+
+class _Series(NamedTuple):
+    times: int
+    first: str
+
+
+class Recorder:
+    def __init__(self, component: str) -> None:
+        self._component = component
+        self._series: dict[str, _Series] = {}
+
+    def requests(self, events: tuple[Event, ...], stores: dict[Any, Store[Any]], now: datetime) -> list[Request]:
+        """The writes that tell these events; none for what has been told often enough."""
+        found = []
+        for event in events:
+            request = self._request(event, stores, now)
+            if request is not None:
+                found.append(request)
+        return found
+
+    def _request(self, event: Event, stores: dict[Any, Store[Any]], now: datetime) -> Request | None:
+        namespace = event.key.namespace or "default"
+        store = stores.get(event.kind)
+        seen = None if store is None else store.get(event.key)
+        about = {
+            "apiVersion": event.kind.api_version,
+            "kind": event.kind.kind,
+            "namespace": event.key.namespace,
+            "name": event.key.name,
+            "uid": "" if seen is None else seen.metadata.uid,
+        }
+        said = "\0".join((str(event.kind), *event.key, about["uid"], event.type, event.reason, event.message))
+        name = f"{event.key.name}.{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        moment = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        known = self._series.get(name)
+        series = _Series(1, moment) if known is None else _Series(known.times + 1, known.first)
+        self._series[name] = series
+        if series.times > BURST and series.times % 100:
+            return None
+        body = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"namespace": namespace, "name": name},
+            "involvedObject": about,
+            "type": event.type,
+            "reason": event.reason,
+            "message": event.message,
+            "source": {"component": self._component},
+            "count": series.times,
+            "firstTimestamp": series.first,
+            "lastTimestamp": moment,
+        }
+        return Request("apply", "v1", "Event", namespace, name, body, manager=f"mooring-{self._component}")

@@ -1,0 +1,222 @@
+"""The simulated driver: controllers over a registry in memory, in virtual time, reproducible from a seed.
+
+Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the machine away
+and starts another one on the same registry.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from mooring.client.inprocess import InProcess
+from mooring.client.transport import Object, Request, Stream, Transport
+from mooring.kube.errors import MooringError
+from mooring.kube.status import ApiError, ExpiredError
+from mooring.registry import Registry
+from mooring.runtime.acting import carry_out
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Run
+from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
+from mooring.runtime.kinds import Kind
+from mooring.runtime.logs import say
+from mooring.runtime.machine import Machine, Task
+from mooring.runtime.metrics import RuntimeMetrics
+from mooring.runtime.outcome import Outcome
+from mooring.runtime.recorder import Recorder
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+# Runs at one instant beyond this are a bug in a controller, not work.
+MAX_STEPS = 2_000_000
+
+
+# How an effect goes in a simulation: how long it takes, and the status it reports.
+Model = Callable[[Object], tuple[timedelta, Object]]
+
+
+class LoopError(MooringError):
+    """A controller goes in circles."""
+
+
+class Settled(NamedTuple):
+    """How a simulation ended: at what moment, and what still moves if it was cut off."""
+
+    now: datetime
+    steps: int
+    moving: tuple[str, ...] = ()
+
+
+class Simulation:
+    def __init__(
+        self,
+        controllers: Iterable[Controller],
+        *,
+        registry: Registry | None = None,
+        seed: int = 0,
+        faults: Faults | None = None,
+        effects: Mapping[str, Model] | None = None,
+        now: datetime = START,
+    ) -> None:
+        self.controllers = tuple(controllers)
+        self.now = now
+        self.seed = seed
+        self.registry = registry if registry is not None else Registry(now=now, seed=seed)
+        self.metrics = RuntimeMetrics(self.controllers)
+        self.steps = 0
+        self.crashes = 0
+        self.terminal: dict[str, str] = {}
+        self._effects = dict(effects or {})
+        self._started: set[str] = set()
+        self._reports: list[tuple[datetime, Run, Object]] = []
+        self._draw = random.Random(seed)
+        self.transport: Transport = InProcess(self.registry, lambda: self.now)
+        if faults is not None:
+            self.transport = FaultyTransport(self.transport, faults, self._draw)
+        self._boot()
+
+    def _boot(self) -> None:
+        """Start with an empty memory, as a process does."""
+        self.machine = Machine(self.controllers, self._draw)
+        self._kinds = {(k.api_version, k.kind): k for c in self.controllers for k in (*c.kinds, *c.writes)}
+        self._streams: dict[Kind[Any], Stream] = {}
+        self._recorders = {c: Recorder(c.name) for c in self.controllers}
+        for kind in self.machine.kinds:
+            self._relist(kind)
+
+    def _relist(self, kind: Kind[Any]) -> None:
+        self.metrics.relists.add(str(kind))
+        listed = self.transport.list(kind.api_version, kind.kind)
+        self.machine.resync(kind, listed.items, listed.resource_version)
+        if kind in self._streams:
+            self._streams[kind].close()
+        self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version)
+
+    # Running
+
+    def run(self, horizon: timedelta = HOUR, until: Callable[[], bool] | None = None) -> Settled:
+        """Until nothing moves, the horizon is reached, or `until` says so."""
+        end = self.now + horizon
+        while True:
+            self._work(until)
+            if until is not None and until():
+                return Settled(self.now, self.steps)
+            moment = min(filter(None, (self.machine.next_alarm(), self._next_report())), default=None)
+            if moment is None or (until is None and self._next_report() is None and self.machine.only_polls()):
+                return Settled(self.now, self.steps)
+            if moment > end:
+                self.now = end
+                return Settled(self.now, self.steps, self._moving())
+            self.now = max(self.now, moment)
+
+    def quiet(self) -> None:
+        """No more faults from now on."""
+        calm(self.transport)
+
+    def _moving(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(str(asker) for _, asker in self.machine.alarms()))[:10]
+
+    def _work(self, until: Callable[[], bool] | None) -> None:
+        """Everything that can happen at this instant."""
+        self._report()
+        budget = self.steps + MAX_STEPS
+        while self.steps < budget:
+            self._deliver()
+            self.machine.flush(self.now)
+            task = self.machine.next(self.now)
+            if task is None:
+                if self._lagging():
+                    continue
+                if self.machine.idle:
+                    return
+                self._look()
+                continue
+            self.steps += 1
+            try:
+                self._carry_out(task)
+            except Crash:
+                self.crashes += 1
+                self._boot()
+            if self.machine.loops:
+                asker, what = next(iter(self.machine.loops.items()))
+                raise LoopError(f"{asker} goes in circles: {what} (seed {self.seed})")
+            if until is not None and until():
+                return
+        raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
+
+    def _deliver(self) -> None:
+        for kind in self.machine.kinds:
+            try:
+                for change in self._streams[kind].poll():
+                    self.machine.observe(kind, change.type, change.object)
+            except ExpiredError:
+                self._relist(kind)
+
+    def _lagging(self) -> bool:
+        """Whether a watch holds something back that it will deliver."""
+        return any(getattr(stream, "lagging", False) for stream in self._streams.values())
+
+    def _look(self) -> None:
+        """Somebody waits for writes of its own that no watch delivers; a list will tell."""
+        for kind in self.machine.pending_sight():
+            self._relist(kind)
+
+    def _carry_out(self, task: Task) -> None:
+        outcome = carry_out(task.stages, self.transport, self._kinds) if task.stages else Outcome()
+        for kind in outcome.suspect:
+            if kind in self._streams:
+                self._relist(kind)
+        self._account(task, outcome)
+        if outcome.terminal:
+            self.terminal[str(task.asker)] = outcome.terminal
+        else:
+            self.terminal.pop(str(task.asker), None)
+        if not (outcome.failed or outcome.terminal):
+            for run in task.effects:
+                self._start(run)
+        recorder = self._recorders[task.asker.controller]
+        for request in recorder.requests(task.events, self.machine.stores, self.now):
+            self._tell(request)
+        self.machine.settle(task, outcome, self.now)
+
+    def _account(self, task: Task, outcome: Outcome) -> None:
+        name = task.asker.controller.name
+        result = "unavailable" if task.unavailable else outcome.result
+        self.metrics.reconciles.add(name, result)
+        for stage in task.stages:
+            for request in stage:
+                self.metrics.writes.add(name, request.verb)
+        if result not in ("done", "conflict"):
+            why = task.unavailable or outcome.terminal or outcome.failed
+            say(logging.WARNING, why, controller=name, key=str(task.asker.key), result=result, time=self.now)
+
+    # Effects
+
+    def _start(self, run: Run) -> None:
+        """An executor outlives the controllers' process, and starts an effect of one id once."""
+        if run.id not in self._started:
+            self._started.add(run.id)
+            delay, status = self._effects[run.effect](run.arguments)
+            self._reports.append((self.now + delay, run, status))
+
+    def _next_report(self) -> datetime | None:
+        return min((moment for moment, _, _ in self._reports), default=None)
+
+    def _report(self) -> None:
+        for entry in [entry for entry in self._reports if entry[0] <= self.now]:
+            self._reports.remove(entry)
+            _, run, status = entry
+            body = {"status": status}
+            kind, executor = run.kind, f"mooring-{run.effect}"
+            request = Request("patch", kind.api_version, kind.kind, *run.key, body, "status", executor)
+            self._tell(request)
+
+    def _tell(self, request: Request) -> None:
+        try:
+            self.transport.write(request)
+        except (ApiError, MooringError):
+            # An event that is lost is lost.
+            return

@@ -1,0 +1,121 @@
+"""The picture of the cluster that one reconcile gets, which remembers every question it was asked.
+
+An answer is a subscription: the key runs again when, and only when, one of its answers changes. Asking for something
+that is absent is a question like any other. A kind that cannot be read raises `Unavailable`, never an empty list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+
+from mooring.kube.errors import MooringError
+from mooring.runtime.folds import Fold
+from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.runtime.store import Store
+
+T = TypeVar("T", bound=HasMeta)
+S = TypeVar("S")
+
+
+class Unavailable(MooringError):
+    """A kind that was asked about is not synced, forbidden or not installed."""
+
+    def __init__(self, kind: Kind[Any], why: str) -> None:
+        super().__init__(f"{kind} cannot be read: it {why}")
+        self.kind = kind
+
+
+class GetQuestion(NamedTuple):
+    kind: Kind[Any]
+    key: Key
+
+
+class ListQuestion(NamedTuple):
+    """The members of an index value, or with a counter how many of them it counts."""
+
+    kind: Kind[Any]
+    by: str
+    value: str
+    counter: str = ""
+
+
+class FoldQuestion(NamedTuple):
+    fold: Fold[Any]
+
+
+class SyncQuestion(NamedTuple):
+    """Asked by meeting a kind that is not there yet."""
+
+    kind: Kind[Any]
+
+
+Question = GetQuestion | ListQuestion | FoldQuestion | SyncQuestion
+
+
+class View:
+    def __init__(
+        self,
+        stores: Mapping[Kind[Any], Store[Any]],
+        folds: Mapping[Fold[Any], Any],
+        allowed: Iterable[Kind[Any]],
+        now: datetime,
+        memory: Any = None,
+    ) -> None:
+        self._stores = stores
+        self._folds = folds
+        self._allowed = frozenset(allowed)
+        self.now = now
+        # What the last run of this key left, or None; it may be lost at any time.
+        self.memory = memory
+        self.questions: set[Question] = set()
+        self.timers: set[datetime] = set()
+        self.polls: set[datetime] = set()
+
+    def get(self, kind: Kind[T], namespace: str, name: str) -> T | None:
+        store = self._store(kind)
+        key = Key(namespace, name)
+        self.questions.add(GetQuestion(kind, key))
+        return store.get(key)
+
+    def owned(self, kind: Kind[T], owner: HasMeta) -> tuple[T, ...]:
+        """The objects that `owner` controls."""
+        return self.list(kind, "owner", owner.metadata.uid)
+
+    def list(self, kind: Kind[T], index: str = "all", value: str = "") -> tuple[T, ...]:
+        store = self._store(kind)
+        self.questions.add(ListQuestion(kind, index, value))
+        return store.members(index, value)
+
+    def count(self, kind: Kind[T], index: str, value: str, counter: str) -> int:
+        store = self._store(kind)
+        self.questions.add(ListQuestion(kind, index, value, counter))
+        return store.count(index, value, counter)
+
+    def fold(self, fold: Fold[S]) -> S:
+        for kind in fold.kinds:
+            self._store(kind)
+        self.questions.add(FoldQuestion(fold))
+        state: S = self._folds[fold]
+        return state
+
+    def reached(self, moment: datetime) -> bool:
+        """Whether a moment has come; if not, the key runs again when it does."""
+        if moment <= self.now:
+            return True
+        self.timers.add(moment)
+        return False
+
+    def poll_again(self, moment: datetime) -> None:
+        """Look again at a moment whatever happens. A simulation that only polls has settled."""
+        self.polls.add(moment)
+
+    def _store(self, kind: Kind[T]) -> Store[T]:
+        if kind not in self._allowed:
+            raise MooringError(f"{kind} is read but not declared; add it to the controller's reads")
+        store = self._stores[kind]
+        if not store.synced:
+            self.questions.add(SyncQuestion(kind))
+            raise Unavailable(kind, store.problem)
+        return store

@@ -1,0 +1,99 @@
+"""The crash kit: a run that is cut off between any two writes and started again must end where an undisturbed one does.
+
+It carries out every prefix of every decision of a whole run, which is what rule 3 of the runtime asks of controllers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mooring.client.transport import Listed, Object, Request, Stream, Transport
+from mooring.runtime.controller import Controller
+from mooring.runtime.faults import Crash
+from mooring.runtime.simulation import Simulation
+
+# What differs between two runs without meaning anything.
+_INCIDENTAL = ("resourceVersion", "creationTimestamp", "managedFields", "deletionTimestamp")
+
+
+class _CrashAt:
+    """Dies once: before the write of this number, or right after it."""
+
+    def __init__(self, inner: Transport, number: int, *, after: bool) -> None:
+        self._inner, self._number, self._after = inner, number, after
+        self.writes = 0
+
+    def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+        return self._inner.get(api_version, kind, namespace, name)
+
+    def list(self, api_version: str, kind: str) -> Listed:
+        return self._inner.list(api_version, kind)
+
+    def watch(self, api_version: str, kind: str, resource_version: str) -> Stream:
+        return self._inner.watch(api_version, kind, resource_version)
+
+    def write(self, request: Request) -> Object:
+        self.writes += 1
+        strikes = self.writes - 1 == self._number
+        if strikes and not self._after:
+            raise Crash
+        result = self._inner.write(request)
+        if strikes:
+            raise Crash
+        return result
+
+
+def survives_every_crash(controllers: Iterable[Controller], populate: Callable[[Simulation], None]) -> int:
+    """Runs once in peace and once for every place to die; gives the number of places. Fails where an end differs."""
+    crew = tuple(controllers)
+    peaceful, places = _end(crew, populate, -1, after=False)
+    for number in range(places):
+        for after in (False, True):
+            end, _ = _end(crew, populate, number, after=after)
+            moment = "after" if after else "before"
+            assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
+    return places
+
+
+def _end(
+    controllers: tuple[Controller, ...], populate: Callable[[Simulation], None], number: int, *, after: bool
+) -> tuple[dict[str, Any], int]:
+    simulation = Simulation(controllers)
+    fragile = _CrashAt(simulation.transport, number, after=after)
+    simulation.transport = fragile
+    populate(simulation)
+    simulation.run()
+    return picture(simulation), fragile.writes
+
+
+def picture(simulation: Simulation) -> dict[str, Any]:
+    """Every object of the kinds in play, without what differs from run to run."""
+    found: dict[str, Any] = {}
+    uids: dict[str, str] = {}
+    kinds = {(k.api_version, k.kind) for c in simulation.controllers for k in (*c.kinds, *c.writes)}
+    for api_version, kind in sorted(kinds - {("v1", "Event")}):
+        for obj in simulation.registry.list(simulation.registry.resource(api_version, kind)).items:
+            meta = obj["metadata"]
+            name = f"{kind} {meta.get('namespace', '')}/{meta['name']}"
+            uids[meta["uid"]] = f"uid of {name}"
+            found[name] = obj
+    text = json.dumps({name: _essence(obj) for name, obj in found.items()}, sort_keys=True)
+    for uid, name in uids.items():
+        text = text.replace(uid, name)
+    essence: dict[str, Any] = json.loads(text)
+    return essence
+
+
+def _essence(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _essence(item) for key, item in value.items() if key not in _INCIDENTAL and "Time" not in key}
+    return [_essence(item) for item in value] if isinstance(value, list) else value
+
+
+def _difference(one: dict[str, Any], other: dict[str, Any]) -> str:
+    lines = [f"- only in peace: {name}" for name in one.keys() - other.keys()]
+    lines += [f"- only after the crash: {name}" for name in other.keys() - one.keys()]
+    lines += [f"- {n}: {one[n]} became {other[n]}" for n in one.keys() & other.keys() if one[n] != other[n]]
+    return "\n".join(lines[:5])

@@ -1,0 +1,47 @@
+"""A view made from plain objects, so that a reconcile is tested as a table: objects in, decision out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from mooring.builtin import kinds as builtin
+from mooring.runtime.folds import Fold
+from mooring.runtime.kinds import Kind
+from mooring.runtime.store import Store
+from mooring.runtime.view import View
+
+Object = dict[str, Any]
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+BUILTIN: tuple[Kind[Any], ...] = tuple(kind for kind in vars(builtin).values() if isinstance(kind, Kind))
+
+
+def identified(obj: Object, version: int) -> Object:
+    """An object with what an API server adds to it: a uid that follows from its name, and a resourceVersion."""
+    meta = obj["metadata"]
+    uid = "/".join((obj["kind"], meta.get("namespace", ""), meta["name"]))
+    return {**obj, "metadata": {"uid": uid, "resourceVersion": str(version), **meta}}
+
+
+def view_of(
+    objects: Iterable[Object],
+    now: datetime = NOON,
+    kinds: Iterable[Kind[Any]] = BUILTIN,
+    memory: Any = None,
+    folds: Iterable[Fold[Any]] = (),
+) -> View:
+    """A view of exactly these objects, in which every kind may be read."""
+    stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in kinds}
+    by_name = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
+    for store in stores.values():
+        store.resync((), 0)
+    states = {fold: fold.start() for fold in folds}
+    for version, obj in enumerate(objects, start=1):
+        store = by_name[obj["apiVersion"], obj["kind"]]
+        change = store.put(identified(obj, version))
+        for fold, state in states.items():
+            if change is not None and store.kind in fold.kinds:
+                fold.apply(state, store.kind, change)
+    return View(stores, states, stores, now, memory)

@@ -1,0 +1,104 @@
+"""A small cluster in virtual time with the controllers of this package, and verbs to speak of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from mooring.builtin import kinds as k
+from mooring.builtin.garbage import garbage_collector
+from mooring.builtin.job import JOB_CONTROLLER
+from mooring.builtin.job_orphans import JOB_ORPHANS
+from mooring.builtin.namespaces import namespace_controller
+from mooring.builtin.nodes import simulated_nodes
+from mooring.builtin.nodes_orphans import NODE_ORPHANS
+from mooring.builtin.scheduler import SCHEDULER
+from mooring.registry import Registry
+from mooring.runtime.controller import Controller
+from mooring.runtime.faults import Faults
+from mooring.runtime.simulation import START, Settled, Simulation
+
+Object = dict[str, Any]
+
+CONTENT = (
+    k.POD, k.REPLICA_SET, k.DEPLOYMENT, k.STATEFUL_SET, k.CONTROLLER_REVISION, k.PERSISTENT_VOLUME_CLAIM, k.JOB,
+    k.SERVICE, k.POD_DISRUPTION_BUDGET, k.LEASE,
+)  # fmt: skip
+GARBAGE = garbage_collector((*CONTENT, k.NODE))
+NAMESPACES = namespace_controller(CONTENT)
+NODES = simulated_nodes(every_node=True)
+CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, GARBAGE, NAMESPACES, NODES, NODE_ORPHANS)
+
+_VERSIONS = {
+    "Pod": "v1", "Node": "v1", "Namespace": "v1", "Job": "batch/v1", "Lease": "coordination.k8s.io/v1",
+    "ReplicaSet": "apps/v1", "Event": "v1", "ConfigMap": "v1", "Service": "v1",
+}  # fmt: skip
+
+
+class Town:
+    def __init__(
+        self,
+        *objects: Object,
+        crew: Iterable[Controller] = CREW,
+        seed: int = 0,
+        faults: Faults | None = None,
+        settled: bool = False,
+        after: Town | None = None,
+    ) -> None:
+        """`after` is a town that this one goes on from, with a new crew and other faults."""
+        registry = Registry(now=START, seed=seed) if after is None else after.registry
+        now = START if after is None else after.simulation.now
+        self.simulation: Simulation = Simulation(crew, registry=registry, seed=seed, faults=faults, now=now)
+        for obj in objects:
+            self.create(obj)
+        if settled:
+            self.run()
+
+    @property
+    def registry(self) -> Registry:
+        return self.simulation.registry
+
+    def create(self, obj: Object) -> Object:
+        resource = self.registry.resource(obj["apiVersion"], obj["kind"])
+        namespace = obj["metadata"].get("namespace", "default") if resource.namespaced else None
+        return self.registry.create(resource, obj, now=self.simulation.now, namespace=namespace)
+
+    def run(self, seconds: float | None = None) -> Settled:
+        return self.simulation.run() if seconds is None else self.simulation.run(timedelta(seconds=seconds))
+
+    def elapsed(self) -> float:
+        return (self.simulation.now - START).total_seconds()
+
+    def get(self, kind: str, name: str, namespace: str = "default") -> Object | None:
+        resource = self.registry.resource(_VERSIONS[kind], kind)
+        return self.registry.find(_VERSIONS[kind], kind, namespace if resource.namespaced else "", name)
+
+    def patch(self, kind: str, name: str, body: Object, subresource: str = "", namespace: str = "default") -> None:
+        resource = self.registry.resource(_VERSIONS[kind], kind)
+        where = namespace if resource.namespaced else ""
+        now = self.simulation.now
+        self.registry.patch(resource, where, name, "merge", body, now=now, subresource=subresource)
+
+    def delete(self, kind: str, name: str, namespace: str = "default", **options: Any) -> None:
+        resource = self.registry.resource(_VERSIONS[kind], kind)
+        where = namespace if resource.namespaced else ""
+        self.registry.delete(resource, where, name, now=self.simulation.now, **options)
+
+    def all(self, kind: str) -> list[Object]:
+        return list(self.registry.list(self.registry.resource(_VERSIONS[kind], kind)).items)
+
+    def pods(self) -> dict[str, Object]:
+        return {pod["metadata"]["name"]: pod for pod in self.all("Pod")}
+
+    def placed(self) -> dict[str, str]:
+        """The node of every pod that has one."""
+        return {name: pod["spec"]["nodeName"] for name, pod in self.pods().items() if pod["spec"].get("nodeName")}
+
+    def events(self, reason: str) -> list[str]:
+        return [event["message"] for event in self.all("Event") if event["reason"] == reason]
+
+
+def condition(obj: Object | None, kind: str) -> Object:
+    assert obj is not None
+    return next((c for c in obj["status"].get("conditions", []) if c["type"] == kind), {})

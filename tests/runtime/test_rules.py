@@ -1,0 +1,422 @@
+"""The sixteen rules of view and decision, each with a test of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from mooring.client.transport import Request
+from mooring.kube.errors import MooringError
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run, Write
+from mooring.runtime.faults import Faults
+from mooring.runtime.folds import Fold
+from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.machine import Asker, Machine
+from mooring.runtime.outcome import Outcome
+from mooring.runtime.simulation import START, LoopError, Simulation
+from mooring.runtime.store import Changed
+from mooring.runtime.view import Unavailable, View
+from mooring.testing.crashes import survives_every_crash
+from tests.runtime.sample import CONFIG_MAP, COPIER, ConfigMap
+from tests.runtime.worlds import change, config_map, create, get, names
+
+A = Key("default", "a")
+
+
+def controller(reconcile: Callable[[Key, View, datetime], Decision], **more: Any) -> Controller:
+    more = {"of": CONFIG_MAP, "writes": (CONFIG_MAP,), **more}
+    return Controller("tried", reconcile, **more)
+
+
+def seen(name: str, version: int, **data: str) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "default", "uid": f"uid-{name}", "resourceVersion": str(version)}
+    return {"metadata": meta, "data": data}
+
+
+def machine(*controllers: Controller) -> Machine:
+    made = Machine(controllers, Random(0))
+    for kind in made.kinds:
+        made.resync(kind, [], "1")
+    return made
+
+
+def step(made: Machine, now: datetime = START) -> list[str]:
+    """Run everything in line without carrying anything out; the names of the keys that ran."""
+    ran = []
+    made.flush(now)
+    while (task := made.next(now)) is not None:
+        ran.append(task.asker.key.name)
+        made.settle(task, Outcome(), now)
+        made.flush(now)
+    return ran
+
+
+def test_rule_1_own_writes_are_seen_before_the_key_runs_again() -> None:
+    runs: list[int] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        runs.append(len(view.list(CONFIG_MAP)))
+        return Decision(children=(Patch(CONFIG_MAP, key, {"data": {"x": "y"}}),)) if len(runs) == 1 else Decision()
+
+    made = machine(controller(reconcile))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    task = made.next(START)
+    assert task is not None
+    made.settle(task, Outcome(versions={(CONFIG_MAP, A): 9}), START)
+
+    made.observe(CONFIG_MAP, "ADDED", seen("b", 7))
+    made.flush(START)
+    assert [t.asker.key.name for t in iter(lambda: made.next(START), None)] == ["b"]
+    made.observe(CONFIG_MAP, "MODIFIED", seen("a", 9, x="y"))
+    made.flush(START)
+    again = made.next(START)
+    assert again is not None
+    assert again.asker.key == A
+
+
+def test_rule_1_after_a_lost_answer_the_kind_is_listed_live() -> None:
+    for seed in range(20):
+        simulation = Simulation([COPIER], seed=seed, faults=Faults(lost_answer=0.3, lag=0.5))
+        create(simulation, config_map("a", copies="4"))
+        simulation.run()
+        assert names(simulation) == ["a", "a-0", "a-1", "a-2", "a-3"]
+
+
+def test_rule_2_a_name_follows_from_its_owner() -> None:
+    made = machine(
+        controller(lambda k, v, n: Decision(children=(Create(CONFIG_MAP, {"metadata": {**_generated(k)}}),)))
+    )
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    with pytest.raises(MooringError, match="generateName"):
+        made.next(START)
+
+
+def _generated(key: Key) -> dict[str, str]:
+    return {"generateName": "a-", "name": "", "namespace": key.namespace}
+
+
+def test_rule_2_what_exists_already_is_ours_if_our_owner_made_it() -> None:
+    simulation = Simulation([COPIER])
+    source = create(simulation, config_map("a", copies="2"))
+    create(simulation, config_map("a-0", owner=source))
+    simulation.run()
+    assert names(simulation) == ["a", "a-0", "a-1"]
+    assert not simulation.terminal
+
+
+def test_rule_2_what_somebody_else_owns_is_left_alone() -> None:
+    simulation = Simulation([COPIER])
+    stranger = create(simulation, config_map("stranger"))
+    create(simulation, config_map("a-0", owner=stranger, mine="no"))
+    create(simulation, config_map("a", copies="1"))
+    ended = simulation.run(timedelta(minutes=1))
+    assert get(simulation, "a-0")["data"] == {"mine": "no"}
+    assert ended.moving == ("copier default/a",)
+
+
+def test_rule_3_stages_run_in_order_and_a_failure_stops_the_later_ones() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        if key.name != "a":
+            return Decision()
+        stale = Patch(CONFIG_MAP, Key("default", "missing"), {"data": {"x": "y"}})
+        child = Create(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "late"}})
+        return Decision(intent=(stale,), children=(child,))
+
+    simulation = Simulation([controller(reconcile)])
+    create(simulation, config_map("a"))
+    simulation.run(timedelta(seconds=1))
+    assert names(simulation) == ["a"]
+
+
+def test_rule_3_every_prefix_of_a_decision_leads_to_the_same_end() -> None:
+    assert survives_every_crash([COPIER], lambda s: _scaled(s)) >= 6
+
+
+def _scaled(simulation: Simulation) -> None:
+    source = create(simulation, config_map("a", copies="3"))
+    create(simulation, config_map("a-7", owner=source))
+
+
+def test_rule_4_every_write_says_what_it_was_decided_on() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        writes: tuple[Write, ...] = (
+            Patch(CONFIG_MAP, A, {"data": {}}),
+            Delete(CONFIG_MAP, A),
+            Apply(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "a"}}),
+        )
+        return Decision(children=writes)
+
+    made = machine(controller(reconcile))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    task = made.next(START)
+    assert task is not None
+    patch, delete, apply = [request for stage in task.stages for request in stage]
+    assert patch.resource_version == "5"
+    assert (delete.uid, delete.resource_version) == ("uid-a", "5")
+    assert apply.uid == "uid-a"
+
+
+def test_rule_5_of_two_that_claim_one_object_one_wins() -> None:
+    def claiming(name: str) -> Controller:
+        def reconcile(key: Key, view: View, now: datetime) -> Decision:
+            host = view.get(CONFIG_MAP, *key)
+            if host is None or "claimedBy" in host.data:
+                return Decision()
+            return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"claimedBy": name}}),))
+
+        return Controller(name, reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+
+    one, other = machine(claiming("one")), machine(claiming("other"))
+    simulation = Simulation([])
+    host = create(simulation, config_map("host"))
+    tasks = []
+    for made in (one, other):
+        made.observe(CONFIG_MAP, "ADDED", host)
+        made.flush(START)
+        tasks.append(made.next(START))
+    requests = [task.stages[0][0] for task in tasks if task is not None]
+    simulation.transport.write(requests[0])
+    with pytest.raises(MooringError, match="modified"):
+        simulation.transport.write(requests[1])
+    assert get(simulation, "host")["data"]["claimedBy"] == "one"
+
+
+def test_rule_6_memory_is_passed_on_and_may_be_lost() -> None:
+    remembered: list[Any] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        view.get(CONFIG_MAP, *key)
+        remembered.append(view.memory)
+        return Decision(memory=(view.memory or 0) + 1)
+
+    simulation = Simulation([controller(reconcile)])
+    create(simulation, config_map("a"))
+    simulation.run()
+    change(simulation, "a", {"data": {"x": "1"}})
+    simulation.run()
+    simulation._boot()
+    simulation.run()
+    assert remembered == [None, 1, None]
+
+
+def _count_fold(interval: timedelta = timedelta(0)) -> Fold[dict[str, int]]:
+    def apply(state: dict[str, int], kind: Kind[Any], changed: Changed) -> None:
+        state["changes"] = state.get("changes", 0) + 1
+
+    return Fold("changes", (CONFIG_MAP,), dict, apply, interval)
+
+
+def test_rule_7_folds_follow_the_stream_of_changes() -> None:
+    fold = _count_fold()
+    answers: list[int] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        answers.append(view.fold(fold).get("changes", 0))
+        return Decision()
+
+    simulation = Simulation([Controller("counting", reconcile, folds=(fold,))])
+    for name in ("a", "b", "c"):
+        create(simulation, config_map(name))
+    simulation.run()
+    assert answers[-1] == 3
+
+
+def test_rule_8_a_heartbeat_wakes_nobody_and_changes_at_one_instant_count_as_one() -> None:
+    made = machine(COPIER)
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5, copies="0", seen="0"))
+    assert step(made) == ["a"]
+    made.observe(CONFIG_MAP, "MODIFIED", seen("a", 6, copies="0", seen="0"))
+    assert step(made) == []
+    for version in range(7, 12):
+        made.observe(CONFIG_MAP, "MODIFIED", seen("a", version, copies="0", seen="0", other=str(version)))
+    assert step(made) == ["a"]
+
+
+def test_rule_8_counts_are_questions_and_whole_answers_have_an_interval() -> None:
+    counted: list[int] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        counted.append(view.count(CONFIG_MAP, "namespace", "default", "labelled"))
+        return Decision()
+
+    made = machine(Controller("counting", reconcile, reads=(CONFIG_MAP,)))
+    assert step(made) == ["all"]
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    assert step(made) == []
+    labelled = seen("b", 6)
+    labelled["metadata"]["labels"] = {"ready": "yes"}
+    made.observe(CONFIG_MAP, "ADDED", labelled)
+    assert step(made) == ["all"]
+    assert counted == [0, 1]
+
+    fold = _count_fold(timedelta(seconds=10))
+    runs: list[datetime] = []
+
+    def slow(key: Key, view: View, now: datetime) -> Decision:
+        view.fold(fold)
+        runs.append(now)
+        return Decision()
+
+    simulation = Simulation([Controller("slow", slow, folds=(fold,))])
+    simulation.run()
+    for name in ("a", "b", "c"):
+        create(simulation, config_map(name))
+        simulation.run(timedelta(seconds=1))
+    simulation.run()
+    assert len(runs) == 3
+    assert runs[2] - runs[1] == timedelta(seconds=10)
+
+
+def test_rule_9_what_cannot_be_read_is_not_empty() -> None:
+    made = Machine([COPIER], Random(0))
+    view = View(made.stores, {}, [CONFIG_MAP], START)
+    with pytest.raises(Unavailable, match="v1/ConfigMap cannot be read: it has not been listed yet"):
+        view.list(CONFIG_MAP)
+    made.resync(CONFIG_MAP, [], "1")
+    assert view.list(CONFIG_MAP) == ()
+    made.lose(CONFIG_MAP, "is forbidden")
+    with pytest.raises(Unavailable, match="is forbidden"):
+        view.get(CONFIG_MAP, *A)
+
+
+def test_rule_9_asking_for_what_is_absent_is_a_subscription() -> None:
+    found: list[bool] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        found.append(view.get(CONFIG_MAP, "default", "awaited") is not None)
+        return Decision()
+
+    made = machine(Controller("waiting", reconcile, reads=(CONFIG_MAP,)))
+    step(made)
+    made.observe(CONFIG_MAP, "ADDED", seen("other", 5))
+    assert step(made) == []
+    made.observe(CONFIG_MAP, "ADDED", seen("awaited", 6))
+    step(made)
+    assert found == [False, True]
+
+
+def test_rule_10_reads_and_writes_are_declared() -> None:
+    other: Kind[Any] = Kind("v1", "Secret", ConfigMap)
+    view = View({}, {}, [CONFIG_MAP], START)
+    with pytest.raises(MooringError, match="v1/Secret is read but not declared"):
+        view.get(other, *A)
+
+    made = machine(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes=()))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    with pytest.raises(MooringError, match="tried writes v1/ConfigMap, which it does not declare"):
+        made.next(START)
+
+
+def test_rule_11_time_is_a_moment_that_is_reached_and_polling_does_not_keep_a_run_going() -> None:
+    moments: list[datetime] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        moments.append(now)
+        if view.reached(START + timedelta(minutes=5)):
+            view.poll_again(now + timedelta(minutes=1))
+        return Decision()
+
+    simulation = Simulation([controller(reconcile)])
+    create(simulation, config_map("a"))
+    ended = simulation.run()
+    assert moments == [START, START + timedelta(minutes=5)]
+    assert ended.now == START + timedelta(minutes=5)
+    assert not ended.moving
+
+
+def test_rule_14_one_field_manager_per_controller() -> None:
+    simulation = Simulation([COPIER])
+    create(simulation, config_map("a", copies="1"))
+    simulation.run()
+    managers = {entry["manager"] for entry in get(simulation, "a-0")["metadata"]["managedFields"]}
+    assert managers == {"mooring-copier"}
+
+
+def test_rule_15_an_unchanged_intent_is_not_sent_again() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        view.get(CONFIG_MAP, *key)
+        return Decision(children=(Apply(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "a"}}),))
+
+    made = machine(controller(reconcile))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    sent = []
+    for _ in range(3):
+        made.queue.add(Asker(made.controllers[0], A))
+        made.flush(START)
+        task = made.next(START)
+        assert task is not None
+        sent.append(sum(map(len, task.stages)))
+        made.settle(task, Outcome(), START)
+    assert sent == [1, 0, 0]
+
+
+def test_rule_15_going_in_circles_fails_the_simulation() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        source = view.get(CONFIG_MAP, *key)
+        if source is None:
+            return Decision()
+        count = int(source.data.get("count", "0"))
+        return Decision(status=(Patch(CONFIG_MAP, key, {"data": {"count": str(count + 1)}}),))
+
+    simulation = Simulation([controller(reconcile)], seed=7)
+    create(simulation, config_map("a"))
+    with pytest.raises(LoopError, match=r"tried default/a goes in circles: patch ConfigMap default/a .*seed 7"):
+        simulation.run()
+
+
+def _running(key: Key, view: View, now: datetime) -> Decision:
+    source = view.get(CONFIG_MAP, *key)
+    if source is None or "result" in source.data:
+        return Decision()
+    if source.data.get("effect") != "install-1":
+        return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "install-1"}}),))
+    return Decision(effects=(Run(CONFIG_MAP, key, "helm", "install-1", {"chart": "x"}, recorded=True),))
+
+
+def test_rule_16_an_effect_is_on_record_before_it_starts_and_starts_once() -> None:
+    started: list[Any] = []
+
+    def model(arguments: dict[str, Any]) -> tuple[timedelta, dict[str, Any]]:
+        started.append(arguments)
+        return timedelta(seconds=30), {}
+
+    simulation = Simulation([controller(_running)], effects={"helm": model})
+    create(simulation, config_map("a"))
+    simulation.run(timedelta(seconds=1))
+    simulation._boot()
+    simulation.run(timedelta(seconds=1))
+    assert started == [{"chart": "x"}]
+
+    made = machine(controller(lambda k, v, n: Decision(effects=(Run(CONFIG_MAP, k, "helm", "x", {}, recorded=False),))))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    with pytest.raises(MooringError, match="before its id is in the status"):
+        made.next(START)
+
+
+def test_rule_16_losing_an_event_fails_nothing() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        source = view.get(CONFIG_MAP, *key)
+        if source is None or "told" in source.data:
+            return Decision()
+        event = Event(CONFIG_MAP, key, "Normal", "Told", "x")
+        return Decision(status=(Patch(CONFIG_MAP, key, {"data": {"told": "yes"}}),), events=(event,))
+
+    class Deaf(Simulation):
+        def _tell(self, request: Request) -> None:
+            broken = request._replace(kind="Event", body={"metadata": {}})
+            super()._tell(broken)
+
+    simulation = Deaf([controller(reconcile)])
+    create(simulation, config_map("a"))
+    simulation.run()
+    assert get(simulation, "a")["data"] == {"told": "yes"}

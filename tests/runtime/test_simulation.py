@@ -1,0 +1,81 @@
+"""Whatever goes wrong between controllers and the API server, they end where they would have ended."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import timedelta
+
+import pytest
+
+from mooring.runtime.decision import Event
+from mooring.runtime.faults import Faults
+from mooring.runtime.kinds import Key
+from mooring.runtime.logs import JsonFormatter, say
+from mooring.runtime.recorder import BURST, Recorder
+from mooring.runtime.simulation import START, Simulation
+from tests.runtime.sample import CONFIG_MAP, COPIER
+from tests.runtime.worlds import change, config_map, create, get, names
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_disturbed_runs_end_where_peaceful_ones_do(seed: int) -> None:
+    simulation = Simulation([COPIER], seed=seed, faults=Faults.everything(0.08))
+    create(simulation, config_map("a", copies="6"))
+    create(simulation, config_map("b", copies="2"))
+    simulation.run()
+    change(simulation, "a", {"data": {"copies": "3"}})
+    simulation.run()
+    simulation.quiet()
+    ended = simulation.run()
+    assert not ended.moving
+    assert names(simulation) == ["a", "a-0", "a-1", "a-2", "b", "b-0", "b-1"]
+    assert get(simulation, "a")["data"]["seen"] == "3"
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    def run(seed: int) -> tuple[int, int, str]:
+        simulation = Simulation([COPIER], seed=seed, faults=Faults.everything(0.2))
+        create(simulation, config_map("a", copies="9"))
+        ended = simulation.run()
+        return simulation.steps, simulation.crashes, str(ended.now)
+
+    assert run(5) == run(5)
+    assert run(5) != run(6)
+
+
+def test_a_run_that_is_cut_off_says_what_still_moves() -> None:
+    simulation = Simulation([COPIER])
+    stranger = create(simulation, config_map("stranger"))
+    create(simulation, config_map("a-0", owner=stranger))
+    create(simulation, config_map("a", copies="1"))
+    ended = simulation.run(timedelta(minutes=2))
+    assert ended.moving == ("copier default/a",)
+    assert ended.now == START + timedelta(minutes=2)
+
+
+def test_metrics_count_from_zero_and_read_as_prometheus_expects() -> None:
+    simulation = Simulation([COPIER])
+    create(simulation, config_map("a", copies="2"))
+    simulation.run()
+    text = simulation.metrics.text()
+    assert 'mooring_writes_total{controller="copier",verb="create"} 2' in text
+    assert 'mooring_reconcile_total{controller="copier",result="failed"} 0' in text
+    assert "# TYPE mooring_reconcile_total counter" in text
+
+
+def test_events_are_counted_and_a_flood_is_thinned() -> None:
+    recorder = Recorder("tests")
+    event = Event(CONFIG_MAP, Key("default", "a"), "Warning", "Again", "it happened again")
+    requests = [request for _ in range(300) for request in recorder.requests((event,), {}, START)]
+    assert len({request.name for request in requests}) == 1
+    assert [request.body["count"] for request in requests] == [*range(1, BURST + 1), 100, 200, 300]
+
+
+def test_log_lines_are_objects_with_a_sentence_and_fields(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="mooring.runtime"):
+        say(logging.WARNING, "a key waits", controller="copier", key="default/a")
+    line = json.loads(JsonFormatter().format(caplog.records[0]))
+    assert line["message"] == "a key waits"
+    assert line["level"] == "warning"
+    assert line["controller"] == "copier"
