@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import peer, placing, snapshots
+from bench import peer, placing, runtime, snapshots
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "bench" / "out"
@@ -67,6 +67,17 @@ def snapshot_rows() -> list[Row]:
     return rows
 
 
+def runtime_rows() -> list[Row]:
+    events, pods, plan = (runtime.measured(what) for what in ("events", "pods", "plan"))
+    size = f"{runtime.PLANNED:,} pods of a Parallel StatefulSet on {runtime.PLANNED:,} nodes"
+    return [
+        Row(f"events to reconciles, {runtime.KEYS:,} keys", events["speed"], "events/s", 20_000, at_least=True),
+        Row(f"{runtime.PODS_IN_VIEW:,} pods in view", pods["peak"], "MiB", 1_000),
+        Row(f"plan, {size}", plan["seconds"] * 1000, "ms", 20_000),
+        Row("memory of that plan", plan["peak"], "MiB", 1_500),
+    ]
+
+
 def command_rows() -> list[Row]:
     mooring = [sys.executable, "-m", "mooring"]
     example = ["explain", "-f", "examples/llama-70b.yaml", "--snapshot", "examples/fleet.yaml"]
@@ -106,7 +117,7 @@ def main() -> int:
     options = parser.parse_args()
     sizes = (5_000,) if options.quick else SIZES
     binary = None if options.quick else peer.build()
-    rows = [*command_rows(), *placing_rows(sizes, binary), *snapshot_rows()]
+    rows = [*command_rows(), *placing_rows(sizes, binary), *snapshot_rows(), *runtime_rows()]
     print(table(rows))
     over = [row.what for row in rows if row.verdict not in ("", "ok")]
     if over:

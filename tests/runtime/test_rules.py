@@ -8,9 +8,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
+from mooring.kube.status import ForbiddenError
+from mooring.registry import AdmissionRequest, ClusterView
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run, Write
 from mooring.runtime.faults import Faults
@@ -331,6 +335,73 @@ def test_rule_11_time_is_a_moment_that_is_reached_and_polling_does_not_keep_a_ru
     assert moments == [START, START + timedelta(minutes=5)]
     assert ended.now == START + timedelta(minutes=5)
     assert not ended.moving
+
+
+def test_rule_12_admission_is_a_function_and_reads_what_is_there_now() -> None:
+    def admit(request: AdmissionRequest, view: ClusterView) -> dict[str, Any] | None:
+        if request.resource.kind == "Secret" and view.find("v1", "ConfigMap", "default", "permit") is None:
+            raise ForbiddenError("secrets need a ConfigMap named permit first")
+        return None
+
+    simulation = Simulation([COPIER])
+    simulation.registry.admission.validating.append(admit)
+    secret = Request("create", "v1", "Secret", "default", "s", {"metadata": {"name": "s", "namespace": "default"}})
+    with pytest.raises(ForbiddenError, match="named permit first"):
+        simulation.transport.write(secret)
+    create(simulation, config_map("permit"))
+    assert simulation.transport.write(secret)["metadata"]["name"] == "s"
+
+
+def _to_version(obj: dict[str, Any], wanted: str) -> dict[str, Any]:
+    """v1 counts in dozens."""
+    if obj["apiVersion"] == wanted:
+        return obj
+    eggs = obj["spec"]["eggs"] * 12 if wanted.endswith("v2") else obj["spec"]["eggs"] // 12
+    return {**obj, "apiVersion": wanted, "spec": {**obj["spec"], "eggs": eggs}}
+
+
+@given(st.integers(0, 1000))
+def test_rule_13_conversion_is_a_pure_function_that_goes_both_ways(dozens: int) -> None:
+    nest = {"apiVersion": "farm.example/v1", "kind": "Nest", "metadata": {"name": "n"}, "spec": {"eggs": dozens}}
+    there = _to_version(nest, "farm.example/v2")
+    assert there["spec"]["eggs"] == 12 * dozens
+    assert _to_version(there, "farm.example/v1") == nest
+
+
+def test_rule_13_the_registry_serves_every_version_through_it() -> None:
+    versions = [
+        {
+            "name": name,
+            "served": True,
+            "storage": name == "v1",
+            "schema": {
+                "openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {"spec": {"type": "object", "properties": {"eggs": {"type": "integer"}}}},
+                }
+            },
+        }
+        for name in ("v1", "v2")
+    ]
+    definition = {
+        "metadata": {"name": "nests.farm.example"},
+        "spec": {
+            "group": "farm.example",
+            "names": {"kind": "Nest", "plural": "nests", "singular": "nest"},
+            "scope": "Namespaced",
+            "versions": versions,
+            "conversion": {
+                "strategy": "Webhook",
+                "webhook": {"clientConfig": {"url": "https://x"}, "conversionReviewVersions": ["v1"]},
+            },
+        },
+    }
+    registry = Simulation([]).registry
+    registry.register_conversion("farm.example", "Nest", _to_version)
+    registry.create(registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition"), definition, now=START)
+    nest = {"metadata": {"name": "n", "namespace": "default"}, "spec": {"eggs": 2}}
+    registry.create(registry.resource("farm.example/v1", "Nest"), nest, now=START)
+    assert registry.get(registry.resource("farm.example/v2", "Nest"), "default", "n")["spec"]["eggs"] == 24
 
 
 def test_rule_14_one_field_manager_per_controller() -> None:

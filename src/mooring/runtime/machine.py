@@ -76,7 +76,8 @@ class Machine:
         self._holds: dict[Asker, Hold] = {}
         self._held_back: set[Asker] = set()
         self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int]] = {}
-        self._circles: dict[Asker, int] = {}
+        # What a key wrote last, and how often in a row it wrote some of that again for its own sake.
+        self._circles: dict[Asker, tuple[set[tuple[str, str, str, str]], int]] = {}
         self._timers: dict[Asker, set[datetime]] = {}
         # Those of the timers that only look again: they do not keep a simulation from settling.
         self._polls: dict[Asker, set[datetime]] = {}
@@ -249,11 +250,15 @@ class Machine:
         heapq.heappush(self._alarms, (moment, self._alarm_count, asker))
 
     def _watch_for_circles(self, asker: Asker, decision: Decision, stages: Sequence[Sequence[Request]]) -> None:
-        if not any(stages):
-            self._circles.pop(asker, None)
-            return
-        self._circles[asker] = self._circles.get(asker, 0) + 1
-        if self._circles[asker] > LOOP_LIMIT:
+        written: set[tuple[str, str, str, str]] = {
+            (r.verb, r.kind, r.namespace, r.name) for stage in stages for r in stage
+        }
+        before, times = self._circles.get(asker, (set(), 0))
+        if not written & before:
+            # Nothing, or other objects than before: that is progress.
+            times = 0
+        self._circles[asker] = written, times + 1
+        if times >= LOOP_LIMIT:
             first = next(request for stage in stages for request in stage)
             self.loops[asker] = f"{first.verb} {first.kind} {Key(first.namespace, first.name)} again and again"
 

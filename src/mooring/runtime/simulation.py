@@ -68,7 +68,6 @@ class Simulation:
         self.metrics = RuntimeMetrics(self.controllers)
         self.steps = 0
         self.crashes = 0
-        self.terminal: dict[str, str] = {}
         self._effects = dict(effects or {})
         self._started: set[str] = set()
         self._reports: list[tuple[datetime, Run, Object]] = []
@@ -80,6 +79,7 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
+        self.terminal: dict[str, str] = {}
         self.machine = Machine(self.controllers, self._draw)
         self._kinds = {(k.api_version, k.kind): k for c in self.controllers for k in (*c.kinds, *c.writes)}
         self._streams: dict[Kind[Any], Stream] = {}

@@ -1,0 +1,137 @@
+"""The runtime at size: events to reconciles, subscriptions, pods in view, and a plan of ten thousand pods."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+Object = dict[str, Any]
+
+KEYS = 10_000
+PODS_IN_VIEW = 100_000
+PLANNED = 10_000
+
+
+def measured(what: str) -> dict[str, float]:
+    """Each in a process of its own, so that memory is that of the work alone."""
+    done = subprocess.run([sys.executable, "-m", "bench.runtime", what], capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def events() -> dict[str, float]:
+    """Ten thousand keys with three subscriptions each; every event wakes one of them."""
+    from mooring.builtin.kinds import POD
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.decision import Decision
+    from mooring.runtime.kinds import Key
+    from mooring.runtime.machine import Machine
+    from mooring.runtime.outcome import Outcome
+    from mooring.runtime.simulation import START
+    from mooring.runtime.view import View
+
+    def reconcile(key: Key, view: View, now: object) -> Decision:
+        found = view.get(POD, *key)
+        if found is not None:
+            view.owned(POD, found)
+        view.get(POD, key.namespace, f"beside-{key.name}")
+        return Decision()
+
+    machine = Machine([Controller("counting", reconcile, of=POD)], Random(0))
+    machine.resync(POD, [], "1")
+
+    def drain() -> int:
+        ran = 0
+        machine.flush(START)
+        while (task := machine.next(START)) is not None:
+            machine.settle(task, Outcome(), START)
+            ran += 1
+        return ran
+
+    for number in range(KEYS):
+        machine.observe(POD, "ADDED", pod(number, number + 2))
+    drain()
+    version, ran = KEYS + 2, 0
+    started = time.perf_counter()
+    for round_number in range(3):
+        for number in range(KEYS):
+            version += 1
+            machine.observe(POD, "MODIFIED", pod(number, version, phase=f"Phase{round_number}"))
+            if number % 10 == 9:
+                ran += drain()
+    return {"speed": ran / (time.perf_counter() - started), "peak": _peak()}
+
+
+def pods_in_view() -> dict[str, float]:
+    from mooring.builtin.kinds import POD
+    from mooring.runtime.store import Store
+
+    store: Store[Any] = Store(POD)
+    for number in range(PODS_IN_VIEW):
+        store.put(pod(number, number + 1))
+    return {"peak": _peak()}
+
+
+def plan() -> dict[str, float]:
+    from mooring.plan.planner import Workload, make_plan
+    from mooring.plan.world import World
+
+    started = time.perf_counter()
+    world = World(node(number) for number in range(PLANNED))
+    planned = make_plan(world, [Workload(stateful_set(), "")], "default", timedelta(hours=10))
+    assert not planned.pending
+    return {"seconds": time.perf_counter() - started, "peak": _peak()}
+
+
+def pod(number: int, version: int, phase: str = "Running") -> Object:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"rs{number % 500}", "uid": f"rs{number % 500}"}
+    meta = {
+        "name": f"pod-{number}",
+        "namespace": f"team-{number % 20}",
+        "uid": f"uid-{number}",
+        "resourceVersion": str(version),
+        "labels": {"app": f"app-{number % 500}", "pod-template-hash": f"hash-{number % 500}"},
+        "ownerReferences": [{**owner, "controller": True}],
+    }
+    resources = {"requests": {"cpu": "500m", "memory": "1Gi"}}
+    spec = {"nodeName": f"node-{number % 5000}", "containers": [{"name": "c", "image": "x", "resources": resources}]}
+    return {"metadata": meta, "spec": spec, "status": {"phase": phase, "startTime": "2026-01-01T00:00:00Z"}}
+
+
+def node(number: int) -> Object:
+    labels = {"kubernetes.io/hostname": f"n{number}", "topology.kubernetes.io/zone": f"z{number % 3}"}
+    amounts = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+    meta = {"name": f"n{number}", "labels": labels}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": amounts}}
+
+
+def stateful_set() -> Object:
+    resources = {"requests": {"cpu": "500m", "memory": "1Gi"}}
+    template = {
+        "metadata": {"labels": {"app": "db"}},
+        "spec": {"containers": [{"name": "c", "image": "x", "resources": resources}]},
+    }
+    spec = {
+        "replicas": PLANNED,
+        "podManagementPolicy": "Parallel",
+        "serviceName": "db",
+        "selector": {"matchLabels": {"app": "db"}},
+        "template": template,
+    }
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+
+
+def _peak() -> float:
+    # Linux counts in KiB, macOS in bytes.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+if __name__ == "__main__":
+    print(json.dumps({"events": events, "pods": pods_in_view, "plan": plan}[sys.argv[1]]()))

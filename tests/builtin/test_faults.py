@@ -1,0 +1,146 @@
+"""Two hundred random worlds with crashes, conflicts, lost watches and lost nodes; all come to rest as they should.
+
+A seed that fails is run again by its name: `pytest "tests/builtin/test_faults.py::test_a_disturbed_world_...[17]"`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from mooring.builtin.crew import whole_crew
+from mooring.runtime.faults import Faults
+from mooring.runtime.simulation import Simulation
+
+Object = dict[str, Any]
+
+CPU = {"500m": 500, "2": 2000}
+NODE_CPU = 8000
+
+
+class World:
+    """A simulation of everything, with random workloads in two namespaces."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = Random(seed)
+        self.simulation = Simulation(whole_crew(), seed=seed, faults=Faults.everything(0.04))
+        self.registry = self.simulation.registry
+        self.bound: dict[str, str] = {}
+        for number in range(self.draw.randrange(3, 7)):
+            self.create("v1", "Node", _node(number))
+        self.create("v1", "Namespace", {"metadata": {"name": "doomed"}})
+        for number in range(self.draw.randrange(2, 5)):
+            self.workload(f"w{number}", self.draw.choice(["default", "default", "doomed"]))
+
+    def create(self, api_version: str, kind: str, obj: Object) -> None:
+        self.registry.create(self.registry.resource(api_version, kind), obj, now=self.simulation.now)
+
+    def workload(self, name: str, namespace: str) -> None:
+        kind = self.draw.choice(["Deployment", "StatefulSet", "Job"])
+        template = _template(name, self.draw.choice(list(CPU)))
+        spec: Object = {"replicas": self.draw.randrange(6), "selector": {"matchLabels": {"app": name}}}
+        if kind == "StatefulSet":
+            spec |= {"serviceName": name, "podManagementPolicy": self.draw.choice(["OrderedReady", "Parallel"])}
+        if kind == "Job":
+            template["spec"]["restartPolicy"] = "Never"
+            spec = {"completions": self.draw.randrange(1, 5), "parallelism": 2}
+        meta = {"name": name, "namespace": namespace}
+        self.create(
+            "batch/v1" if kind == "Job" else "apps/v1", kind, {"metadata": meta, "spec": spec | {"template": template}}
+        )
+
+    def change(self, api_version: str, kind: str, namespace: str, name: str, body: Object) -> None:
+        resource = self.registry.resource(api_version, kind)
+        self.registry.patch(resource, namespace, name, "merge", body, now=self.simulation.now)
+
+    def items(self, api_version: str, kind: str) -> list[Object]:
+        return list(self.registry.list(self.registry.resource(api_version, kind)).items)
+
+    def disturb(self) -> None:
+        """Resize, delete, and lose a node for good."""
+        for kind in ("Deployment", "StatefulSet"):
+            for obj in self.items("apps/v1", kind):
+                meta = obj["metadata"]
+                if self.draw.random() < 0.5 and "deletionTimestamp" not in meta:
+                    body = {"spec": {"replicas": self.draw.randrange(5)}}
+                    self.change("apps/v1", kind, meta["namespace"], meta["name"], body)
+                elif self.draw.random() < 0.2:
+                    resource = self.registry.resource("apps/v1", kind)
+                    self.registry.delete(
+                        resource,
+                        meta["namespace"],
+                        meta["name"],
+                        now=self.simulation.now,
+                        propagation=self.draw.choice(["Foreground", "Background"]),
+                    )
+        if self.draw.random() < 0.5:
+            node = self.draw.choice(self.items("v1", "Node"))["metadata"]["name"]
+            self.registry.delete(self.registry.resource("v1", "Node"), "", node, now=self.simulation.now)
+        self.registry.delete(self.registry.resource("v1", "Namespace"), "", "doomed", now=self.simulation.now)
+
+    def run(self, minutes: int) -> None:
+        """Go on for a while, looking at every instant that changes something."""
+        for _ in range(minutes):
+            self.simulation.run(timedelta(minutes=1))
+            self.look()
+
+    def look(self) -> None:
+        """What must hold at any time: no pod on two nodes, and no node over-committed."""
+        used: Counter[str] = Counter()
+        for pod in self.items("v1", "Pod"):
+            node, uid = pod["spec"].get("nodeName"), pod["metadata"]["uid"]
+            if node:
+                assert self.bound.setdefault(uid, node) == node, f"{pod['metadata']['name']} moved"
+                if pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                    used[node] += CPU[pod["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
+        assert all(amount <= NODE_CPU for amount in used.values()), used
+
+
+def _node(number: int) -> Object:
+    amounts = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+    labels = {"kubernetes.io/hostname": f"n{number}", "topology.kubernetes.io/zone": f"z{number % 3}"}
+    return {"metadata": {"name": f"n{number}", "labels": labels}, "status": {"allocatable": amounts}}
+
+
+def _template(app: str, cpu: str) -> Object:
+    resources = {"requests": {"cpu": cpu, "memory": "1Gi"}}
+    return {
+        "metadata": {"labels": {"app": app}},
+        "spec": {"containers": [{"name": "c", "image": "x", "resources": resources}]},
+    }
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_disturbed_world_comes_to_rest_as_it_should(seed: int) -> None:
+    world = World(seed)
+    world.run(3)
+    world.disturb()
+    world.run(5)
+    world.simulation.quiet()
+    ended = world.simulation.run(timedelta(hours=1))
+    world.look()
+
+    assert not ended.moving, f"still moving: {ended.moving}"
+    assert not world.simulation.terminal
+    assert [
+        obj["metadata"]["name"] for obj in world.items("v1", "Namespace") if obj["metadata"]["name"] == "doomed"
+    ] == []
+    pods = world.items("v1", "Pod")
+    owners = {
+        obj["metadata"]["uid"]
+        for api_version, kind in (("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet"), ("batch/v1", "Job"))
+        for obj in world.items(api_version, kind)
+    }
+    orphans = [p["metadata"]["name"] for p in pods if p["metadata"]["ownerReferences"][0]["uid"] not in owners]
+    assert not orphans
+    for kind in ("Deployment", "StatefulSet"):
+        for obj in world.items("apps/v1", kind):
+            mine = [p for p in pods if p["metadata"]["labels"]["app"] == obj["metadata"]["name"]]
+            assert len(mine) == obj["spec"]["replicas"]
+            assert obj["status"].get("readyReplicas", 0) == sum(bool(p["spec"].get("nodeName")) for p in mine)
+    for job in world.items("batch/v1", "Job"):
+        assert job["status"]["succeeded"] == job["spec"]["completions"]
