@@ -61,7 +61,7 @@ class World:
         self.assumed: list[str] = []
         for obj in snapshot:
             self._restore(obj)
-        self.simulation = Simulation(CREW, registry=self.registry, seed=seed)
+        self.simulation = Simulation(CREW, registry=self.registry, seed=seed, events=False)
 
     def _restore(self, obj: Object) -> None:
         namespace = obj.get("metadata", {}).get("namespace")

@@ -23,7 +23,7 @@ from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
-from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
+from mooring.runtime.view import FoldQuestion, Question, SyncQuestion, Unavailable, View
 
 # A key that its own writes have woken this often in a row, and that wrote each time, is going in circles.
 LOOP_LIMIT = 25
@@ -67,9 +67,10 @@ class Machine:
         self.queue: WorkQueue[Asker] = WorkQueue(jitter)
         # Keys that run in circles, by what they were about to do.
         self.loops: dict[Asker, str] = {}
+        self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
         self._folds = {fold: fold.start() for c in self.controllers for fold in c.folds}
         self._questions: dict[Asker, set[Question]] = {}
-        self._askers: dict[Question, set[Asker]] = {}
+        self._askers: dict[tuple[Any, ...], set[Asker]] = {}
         self._dirty: dict[Asker, bool] = {}
         self._memory: dict[Asker, Any] = {}
         self._intents: dict[Asker, Intents] = {}
@@ -126,10 +127,12 @@ class Machine:
         store = self.stores[kind]
         writer, version = self._own.get((kind, change.key), (None, -1))
         written = int(store.version(change.key) or -1) == version
-        questions: list[Question] = [GetQuestion(kind, change.key)]
-        questions += [ListQuestion(kind, *lookup) for lookup in store.lookups(change)]
-        for question in questions:
-            for asker in self._askers.get(question, ()):
+        askers = self._askers
+        # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
+        for asker in askers.get((kind, change.key), ()):
+            self._wake(asker, foreign=not (written and asker == writer))
+        for index, value, counter in store.lookups(change):
+            for asker in askers.get((kind, index, value, counter), ()):
                 self._wake(asker, foreign=not (written and asker == writer))
         for fold, state in self._folds.items():
             if kind in fold.kinds:
@@ -139,7 +142,7 @@ class Machine:
             if controller.of is kind and change.old is None:
                 self._wake(Asker(controller, change.key), foreign=True)
 
-    def _wake_all(self, question: Question, *, foreign: bool) -> None:
+    def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
         for asker in self._askers.get(question, ()):
             self._wake(asker, foreign=foreign)
 
@@ -213,7 +216,7 @@ class Machine:
         if asker is None:
             return None
         controller = asker.controller
-        view = View(self.stores, self._folds, controller.kinds, now, self._memory.get(asker))
+        view = View(self.stores, self._folds, self._readable[controller], now, self._memory.get(asker))
         try:
             decision = controller.reconcile(asker.key, view, now)
         except Unavailable as missing:

@@ -108,6 +108,10 @@ class Store(Generic[T]):
     def lookups(self, change: Changed) -> Iterator[Lookup]:
         """The lists and counts whose answer a change may have changed."""
         old, new = change.old_facts, change.new_facts
+        if old is new and new is not None:
+            for index, value in new.places:
+                yield index, value, ""
+            return
         before = old.places if old is not None else _NOWHERE
         after = new.places if new is not None else _NOWHERE
         for index, value in before | after:
@@ -133,13 +137,19 @@ class Store(Generic[T]):
             return None
         old_facts = self._facts.pop(key, None)
         new_facts = None if view is None else self._find_facts(view)
-        if old_facts is not None:
-            self._index(key, old_facts, None)
         if view is None or new_facts is None:
             del self._views[key]
         else:
             self._views[key] = view
             self._facts[key] = new_facts
+        if view is not None and new_facts is not None and old_facts == new_facts:
+            # It stays where it was and counts as it did, which is what most changes are.
+            for place in new_facts.places:
+                self._members[place][key] = view
+            return Changed(key, old, view, old_facts, old_facts)
+        if old_facts is not None:
+            self._index(key, old_facts, None)
+        if view is not None and new_facts is not None:
             self._index(key, new_facts, view)
         return Changed(key, old, view, old_facts, new_facts)
 

@@ -65,7 +65,7 @@ class View:
     ) -> None:
         self._stores = stores
         self._folds = folds
-        self._allowed = frozenset(allowed)
+        self._allowed = allowed if isinstance(allowed, frozenset) else frozenset(allowed)
         self.now = now
         # What the last run of this key left, or None; it may be lost at any time.
         self.memory = memory
