@@ -45,3 +45,11 @@ def test_commands_in_the_documentation_run() -> None:
         done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode in (0, 2), f"{command}: {done.stderr}"
         assert not done.stderr, command
+
+
+def test_the_tutorial_shows_the_controller_that_the_tests_run() -> None:
+    page = (DOCS / "writing-a-controller.md").read_text(encoding="utf-8")
+    sample = (ROOT / "tests/runtime/sample.py").read_text(encoding="utf-8")
+    code = sample[sample.index("class ConfigMap") :]
+    for part in code.split("\n\n\n"):
+        assert part.strip() in page, part

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from mooring.api.core import types as core
-from mooring.api.core.types import Labels, LabelSelector, View
+from mooring.api.core.types import Labels, LabelSelector, ResourceList, View
 from mooring.api.meta import Meta
 
 Object = dict[str, Any]
@@ -251,8 +251,14 @@ class ClaimStatus(View, frozen=True):
     phase: str = ""
 
 
+class ClaimResources(View, frozen=True):
+    requests: ResourceList = msgspec.field(default_factory=dict)
+
+
 class PersistentVolumeClaimSpec(View, frozen=True):
     volume_name: str = ""
+    access_modes: tuple[str, ...] = ()
+    resources: ClaimResources = ClaimResources()
 
 
 class PersistentVolumeClaim(View, frozen=True):

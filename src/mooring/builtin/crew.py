@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.builtin import deployment, replicaset, statefulset
+from mooring.builtin.claims import CLAIMS
 from mooring.builtin.garbage import garbage_collector
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
@@ -41,6 +42,7 @@ def whole_crew() -> tuple[Controller, ...]:
         deployment.CONTROLLER,
         replicaset.CONTROLLER,
         statefulset.CONTROLLER,
+        CLAIMS,
         JOB_CONTROLLER,
         JOB_ORPHANS,
         SCHEDULER,

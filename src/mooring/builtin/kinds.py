@@ -17,7 +17,8 @@ LARGE_BLOCK = 32 * BLOCK
 REVISION_LABEL = "controller-revision-hash"
 INDEX_LABEL = "apps.kubernetes.io/pod-index"
 NAME_LABEL = "statefulset.kubernetes.io/pod-name"
-_OF_ONE_POD = frozenset({INDEX_LABEL, NAME_LABEL})
+# Labels that tell one pod of a set from the next: its name, its number, and where it was bound.
+_OF_ONE_POD = frozenset({INDEX_LABEL, NAME_LABEL, "topology.kubernetes.io/zone", "topology.kubernetes.io/region"})
 
 
 def owned_alike(uid: str, labels: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from mooring.builtin import deployment, replicaset, statefulset
+from mooring.builtin.claims import CLAIMS
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
 from mooring.builtin.kinds import POD
@@ -45,6 +46,7 @@ CREW = (
     deployment.CONTROLLER,
     replicaset.CONTROLLER,
     statefulset.CONTROLLER,
+    CLAIMS,
     JOB_CONTROLLER,
     JOB_ORPHANS,
     SCHEDULER,

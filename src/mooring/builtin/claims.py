@@ -1,0 +1,36 @@
+"""Claims are bound at once, each to a volume that exists in name only.
+
+Storage is not simulated: what matters is that nobody waits for it. So a claim gets all it asks for, as from a
+provisioner that never runs out.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from mooring.builtin.kinds import PERSISTENT_VOLUME_CLAIM
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Patch, status
+from mooring.runtime.kinds import Key
+from mooring.runtime.view import View
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    claim = view.get(PERSISTENT_VOLUME_CLAIM, *key)
+    if claim is None or claim.metadata.deleting or claim.status.phase == "Bound":
+        return Decision()
+    if not claim.spec.volume_name:
+        # A real cluster names the volume in the claim before it says that the claim is bound.
+        return Decision(
+            intent=(Patch(PERSISTENT_VOLUME_CLAIM, key, {"spec": {"volumeName": f"pvc-{claim.metadata.uid}"}}),)
+        )
+    storage = claim.spec.resources.requests.get("storage")
+    bound = {
+        "phase": "Bound",
+        "accessModes": list(claim.spec.access_modes),
+        "capacity": {} if storage is None else {"storage": storage},
+    }
+    return Decision(status=(status(PERSISTENT_VOLUME_CLAIM, claim, bound),))
+
+
+CLAIMS = Controller("claims", reconcile, of=PERSISTENT_VOLUME_CLAIM, writes=(PERSISTENT_VOLUME_CLAIM,))

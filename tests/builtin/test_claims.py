@@ -1,0 +1,52 @@
+"""Claims find a volume at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooring.builtin import statefulset
+from mooring.builtin.claims import CLAIMS
+from mooring.runtime.simulation import Simulation
+from mooring.testing.crashes import survives_every_crash
+
+Object = dict[str, Any]
+
+
+def stateful_set() -> Object:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "5Gi"}}},
+    }
+    container = {"name": "c", "image": "x", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container]}}
+    spec = {
+        "replicas": 2,
+        "serviceName": "db",
+        "podManagementPolicy": "Parallel",
+        "selector": {"matchLabels": {"app": "db"}},
+        "volumeClaimTemplates": [claim],
+        "template": template,
+    }
+    return {"metadata": {"name": "db", "namespace": "default"}, "spec": spec}
+
+
+def populate(simulation: Simulation) -> None:
+    registry = simulation.registry
+    registry.create(registry.resource("apps/v1", "StatefulSet"), stateful_set(), now=simulation.now)
+
+
+def test_the_claims_of_a_statefulset_are_bound_with_all_they_ask_for() -> None:
+    simulation = Simulation([statefulset.CONTROLLER, CLAIMS])
+    populate(simulation)
+    simulation.run()
+    registry = simulation.registry
+    found = registry.list(registry.resource("v1", "PersistentVolumeClaim")).items
+    assert [obj["metadata"]["name"] for obj in found] == ["data-db-0", "data-db-1"]
+    for obj in found:
+        assert obj["spec"]["volumeName"] == f"pvc-{obj['metadata']['uid']}"
+        assert obj["status"]["phase"] == "Bound"
+        assert obj["status"]["capacity"] == {"storage": "5Gi"}
+
+
+def test_a_crash_at_any_write_ends_the_same() -> None:
+    assert survives_every_crash([statefulset.CONTROLLER, CLAIMS], populate) > 6
