@@ -109,7 +109,7 @@ def pods_per_second(load: Load, nodes: int) -> float:
                 "metadata": {"name": f"s{app}", "namespace": "default"},
                 "spec": {"selector": {"app": f"a{app}"}},
             }
-            cluster.set_service(msgspec.convert(service, Service))
+            cluster.selecting.set_service(msgspec.convert(service, Service))
     engine = Engine(cluster)
     # Anti-affinity by host runs out of nodes.
     count = min(20_000, nodes * 9 // 10)

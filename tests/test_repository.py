@@ -27,7 +27,8 @@ def test_ci_runs_make_test() -> None:
 
 @pytest.mark.parametrize("target", ["up", "test", "lint", "bench", "setup", "clean"])
 def test_make_knows_every_target(target: str) -> None:
-    subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=False, capture_output=True)
+    assert done.returncode == 0
 
 
 def test_every_dependency_is_locked_from_the_public_index() -> None:

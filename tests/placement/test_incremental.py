@@ -32,7 +32,7 @@ class World:
         self.pods: dict[str, Object] = {}
         self.made = 0
         for app in APPS[:2]:
-            self.cluster.set_service(_view(service(app), Service))
+            self.cluster.selecting.set_service(_view(service(app), Service))
         self.cluster.set_namespace(_view({"metadata": {"name": "other", "labels": {"team": "ml"}}}, Namespace))
 
     def step(self) -> None:
@@ -103,7 +103,7 @@ class World:
     def rebuilt(self) -> Cluster:
         cluster = Cluster(len(self.nodes))
         for app in APPS[:2]:
-            cluster.set_service(_view(service(app), Service))
+            cluster.selecting.set_service(_view(service(app), Service))
         cluster.set_namespace(_view({"metadata": {"name": "other", "labels": {"team": "ml"}}}, Namespace))
         for name in self.order():
             cluster.set_node(_view(self.nodes[name], Node))

@@ -111,5 +111,8 @@ def test_objects_are_described_by_kind_and_name() -> None:
 
 
 def test_every_view_can_be_added() -> None:
+    snapshot = Snapshot()
     for (_, kind), view in VIEWS.items():
-        Snapshot().add(msgspec.convert({"metadata": {"name": kind.lower()}}, view))
+        snapshot.add(msgspec.convert({"metadata": {"name": kind.lower()}}, view))
+    assert list(snapshot.cluster.slots) == ["node"]
+    assert list(snapshot.cluster.pods) == ["/pod"]

@@ -181,7 +181,7 @@ class ClusterState:
 
     def change_owner(self, kind: str, key: Key, old: Any, new: Any) -> None:
         if new is None:
-            self.cluster.remove_owner(kind, *key)
+            self.cluster.selecting.remove_owner(kind, *key)
             return
         if old is not None and old.spec.selector == new.spec.selector:
             return
@@ -189,13 +189,13 @@ class ClusterState:
         view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
         selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
         meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
-        self.cluster.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+        self.cluster.selecting.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
 
     def change_service(self, key: Key, new: workloads.Service | None) -> None:
         if new is None:
-            self.cluster.remove_service(*key)
+            self.cluster.selecting.remove_service(*key)
         else:
-            self.cluster.set_service(cast(core.Service, new))
+            self.cluster.selecting.set_service(cast(core.Service, new))
 
     def change_budget(self, key: Key, new: workloads.PodDisruptionBudget | None) -> None:
         if new is None:

@@ -17,10 +17,10 @@ from typing import IO, Any, Final, Generic, TypeVar
 
 import msgspec
 
+from mooring.manifests import pieces
 from mooring.manifests.blocks import BlockReader, Unusual, is_regular
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load_all
-from mooring.manifests.parallel import WorkerFailed, pieces_of, read_in_parallel
 from mooring.manifests.stream import Section, json_items, sections, text_chunks
 from mooring.manifests.views import ViewReader, convert
 
@@ -50,18 +50,28 @@ def read_manifests(path: str | Path) -> Iterator[Document[dict[str, Any]]]:
 
 def read_views(path: str | Path, views: Views) -> Iterator[Document[Any]]:
     """The objects of the given kinds as views; objects of other kinds are left out."""
-    done = 0
     with _opened(path) as (stream, name):
-        pieces = pieces_of(Path(path)) if stream is not sys.stdin.buffer else []
-        if len(pieces) > 1:
-            try:
-                for index, value in read_in_parallel(Path(path), pieces, views):
-                    done += 1
-                    yield Document(name, 1, index, value)
-                return
-            except WorkerFailed:
-                pass
-        yield from islice(read_stream(stream, name, views), done, None)
+        if stream is not sys.stdin.buffer and Path(path).stat().st_size >= pieces.MIN_SIZE:
+            yield from _read_large(Path(path), stream, name, views)
+        else:
+            yield from read_stream(stream, name, views)
+
+
+def _read_large(path: Path, stream: IO[bytes], name: str, views: Views) -> Iterator[Document[Any]]:
+    # What starts processes takes as long to import as a small file to read.
+    from mooring.manifests.parallel import WorkerFailed, pieces_of, read_in_parallel
+
+    done = 0
+    cut = pieces_of(path)
+    if len(cut) > 1:
+        try:
+            for index, value in read_in_parallel(path, cut, views):
+                done += 1
+                yield Document(name, 1, index, value)
+            return
+        except WorkerFailed:
+            pass
+    yield from islice(read_stream(stream, name, views), done, None)
 
 
 def read_stream(stream: IO[bytes], name: str, views: Views) -> Iterator[Document[Any]]:

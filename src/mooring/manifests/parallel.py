@@ -20,9 +20,6 @@ from typing import Any, Final
 
 from mooring.manifests.pieces import NEXT_ITEM, OPENING, Piece
 
-MIN_SIZE: Final = 64 << 20
-"""Below this, starting processes takes longer than it saves."""
-
 MAX_WORKERS: Final = 4
 _WINDOW: Final = 1 << 20
 
@@ -32,10 +29,10 @@ class WorkerFailed(Exception):
 
 
 def pieces_of(path: Path) -> list[Piece]:
-    """Where to cut a file; fewer than two pieces where it is small or laid out otherwise."""
+    """Where to cut a file; fewer than two pieces where it is laid out otherwise, or there is one core."""
     size = path.stat().st_size
     workers = min(os.cpu_count() or 1, MAX_WORKERS)
-    if size < MIN_SIZE or workers < 2 or not sys.executable:
+    if workers < 2 or not sys.executable:
         return []
     ends = []
     with path.open("rb") as file:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import IO, Final, NamedTuple
 
+MIN_SIZE: Final = 64 << 20
+"""Below this, starting processes takes longer than it saves."""
+
 OPENING: Final = b"apiVersion: v1\nitems:\n"
 NEXT_ITEM: Final = b"\n- "
 _ENDING: Final = b"\nkind: List\n"

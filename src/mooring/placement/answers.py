@@ -30,13 +30,13 @@ def add_object(cluster: Cluster, kind: str, value: Any) -> bool:
         case "Namespace":
             cluster.set_namespace(msgspec.convert(value, Namespace))
         case "Service":
-            cluster.set_service(msgspec.convert(value, Service))
+            cluster.selecting.set_service(msgspec.convert(value, Service))
         case "ReplicaSet":
-            cluster.set_owner(kind, msgspec.convert(value, ReplicaSet))
+            cluster.selecting.set_owner(kind, msgspec.convert(value, ReplicaSet))
         case "StatefulSet":
-            cluster.set_owner(kind, msgspec.convert(value, StatefulSet))
+            cluster.selecting.set_owner(kind, msgspec.convert(value, StatefulSet))
         case "ReplicationController":
-            cluster.set_owner(kind, msgspec.convert(value, ReplicationController))
+            cluster.selecting.set_owner(kind, msgspec.convert(value, ReplicationController))
         case "PodDisruptionBudget":
             cluster.set_budget(msgspec.convert(value, PodDisruptionBudget))
         case _:

@@ -15,24 +15,17 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.api.apps import ReplicaSet, StatefulSet
-from mooring.api.core.types import Labels, Namespace, Node, Pod, ReplicationController, Service, Taint
+from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
 from mooring.api.policy import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
-from mooring.kube.selectors import Requirement, Selector, selector_from_labels
 from mooring.placement.labels import LabelColumns, Mask
 from mooring.placement.podindex import PodIndex
-from mooring.placement.pods import Compiler, PodInfo, view_selector
+from mooring.placement.pods import Compiler, PodInfo
 from mooring.placement.resources import is_scalar
+from mooring.placement.selecting import Selecting
 from mooring.placement.terms import ExistingTerms
 
 Amounts = NDArray[np.int64]
-
-_OWNERS = {
-    ("ReplicationController", "v1"),
-    ("ReplicaSet", "apps/v1"),
-    ("StatefulSet", "apps/v1"),
-}
 
 # The journal is cut when it grows past this; engines that fall further behind start afresh.
 MAX_JOURNAL = 200_000
@@ -89,9 +82,7 @@ class Cluster:
         self.nominated: dict[str, dict[str, PodInfo]] = {}
         self.namespaces: dict[str, Labels] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self._services: dict[str, dict[str, Labels]] = {}
-        self._owners: dict[tuple[str, str, str], Selector] = {}
-        self._default_selectors: dict[tuple[str, int, object], tuple[Labels, Selector]] = {}
+        self.selecting = Selecting()
         self.compiler = Compiler()
         self.static_version = 0
         self.world_version = 0
@@ -398,59 +389,11 @@ class Cluster:
         del self.namespaces[name]
         self.world_version += 1
 
-    def set_service(self, service: Service) -> None:
-        meta = service.metadata
-        in_namespace = self._services.setdefault(meta.namespace, {})
-        if service.spec.selector is None:
-            in_namespace.pop(meta.name, None)
-        else:
-            in_namespace[meta.name] = service.spec.selector
-        self._default_selectors.clear()
-
-    def remove_service(self, namespace: str, name: str) -> None:
-        self._services.get(namespace, {}).pop(name, None)
-        self._default_selectors.clear()
-
-    def set_owner(self, kind: str, owner: ReplicaSet | StatefulSet | ReplicationController) -> None:
-        meta = owner.metadata
-        if isinstance(owner, ReplicationController):
-            found = selector_from_labels(owner.spec.selector)
-        else:
-            found = view_selector(owner.spec.selector)
-        self._owners[kind, meta.namespace, meta.name] = found
-        self._default_selectors.clear()
-
-    def remove_owner(self, kind: str, namespace: str, name: str) -> None:
-        self._owners.pop((kind, namespace, name), None)
-        self._default_selectors.clear()
-
     def set_budget(self, budget: PodDisruptionBudget) -> None:
         self.budgets[f"{budget.metadata.namespace}/{budget.metadata.name}"] = budget
 
     def remove_budget(self, key: str) -> None:
         del self.budgets[key]
-
-    def default_selector(self, pod: PodInfo) -> Selector:
-        """What default spreading counts: the pods of the Services and of the owner that select this one."""
-        key = (pod.namespace, id(pod.labels), pod.owner)
-        found = self._default_selectors.get(key)
-        if found is None or found[0] is not pod.labels:
-            if len(self._default_selectors) > 50_000:
-                self._default_selectors.clear()
-            found = self._default_selectors[key] = (pod.labels, self._find_default_selector(pod))
-        return found[1]
-
-    def _find_default_selector(self, pod: PodInfo) -> Selector:
-        merged: Labels = {}
-        for wanted in self._services.get(pod.namespace, {}).values():
-            if wanted.items() <= pod.labels.items():
-                merged.update(wanted)
-        found = Selector(Requirement(key, "In", (value,)) for key, value in merged.items())
-        if pod.owner is not None and (pod.owner.kind, pod.owner.api_version) in _OWNERS:
-            owned = self._owners.get((pod.owner.kind, pod.namespace, pod.owner.name))
-            if owned is not None:
-                found = found.with_requirements(owned.requirements)
-        return found
 
 
 def _zone(node: Node) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from mooring.kube.selectors import Selector
 from mooring.placement.pods import PodInfo
 
 Counts = NDArray[np.int64]
+E = TypeVar("E")
 
 # Vectors are dropped, least recently used first, beyond this many: 1,000 of 5,000 nodes are 40 MB.
 MAX_VECTORS = 1000
@@ -151,14 +152,8 @@ class PodIndex:
     def _forget(self, pods: PodClass) -> None:
         self._namespaces[pods.namespace].discard(pods)
         for key, value in pods.labels.items():
-            for table, entry in (
-                (self._by_label, (pods.namespace, key, value)),
-                (self._by_key, (pods.namespace, key)),
-            ):
-                members = table[entry]  # type: ignore[index]
-                members.discard(pods)
-                if not members:
-                    del table[entry]  # type: ignore[arg-type]
+            _discard(self._by_label, (pods.namespace, key, value), pods)
+            _discard(self._by_key, (pods.namespace, key), pods)
 
     def _candidates(self, clause: PodClause) -> Iterable[PodClass]:
         namespaces = self._namespaces if clause.namespaces is None else clause.namespaces
@@ -180,3 +175,10 @@ class PodIndex:
             if len(found) < len(best):
                 best = found
         return best
+
+
+def _discard(table: dict[E, set[PodClass]], entry: E, pods: PodClass) -> None:
+    members = table[entry]
+    members.discard(pods)
+    if not members:
+        del table[entry]

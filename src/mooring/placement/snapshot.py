@@ -72,9 +72,9 @@ class Snapshot:
             case Namespace():
                 cluster.set_namespace(view)
             case Service():
-                cluster.set_service(view)
+                cluster.selecting.set_service(view)
             case ReplicaSet() | StatefulSet() | ReplicationController():
-                cluster.set_owner(type(view).__name__, view)
+                cluster.selecting.set_owner(type(view).__name__, view)
             case PodDisruptionBudget():
                 cluster.set_budget(view)
             case PriorityClass():

@@ -23,7 +23,7 @@ NO_MINIMUM = 2**31 - 1
 
 def default_constraints(cluster: Cluster, pod: PodInfo) -> tuple[Constraint, ...]:
     """The soft constraints of a pod that brings none of its own and belongs to a Service or an owner."""
-    selector = cluster.default_selector(pod)
+    selector = cluster.selecting.default_selector(pod)
     if selector.empty or selector.nothing:
         return ()
     return (
