@@ -163,6 +163,8 @@ class Machine:
             timers = self._timers.get(asker, set())
             if moment in timers:
                 timers.discard(moment)
+                if not timers:
+                    del self._timers[asker]
                 self._wake(asker, foreign=True)
         self._wake_for_folds(now)
         dirty, self._dirty = self._dirty, {}
@@ -242,8 +244,11 @@ class Machine:
         for question in view.questions - old:
             self._askers.setdefault(question, set()).add(asker)
         self._questions[asker] = view.questions
-        self._timers[asker] = set()
-        self._polls[asker] = set(view.polls) - view.timers
+        # Most keys wait for no moment, and must not be looked through by those who ask for the next one.
+        self._timers.pop(asker, None)
+        self._polls.pop(asker, None)
+        if view.polls:
+            self._polls[asker] = view.polls - view.timers
         for moment in view.timers | view.polls:
             self._alarm(moment, asker)
 
