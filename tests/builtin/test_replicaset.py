@@ -9,9 +9,12 @@ import pytest
 
 from mooring.builtin.podcontrol import BURST, child_suffix
 from mooring.builtin.replicaset import CONTROLLER, reconcile
+from mooring.kube.status import ForbiddenError
 from mooring.kube.times import timestamp
+from mooring.registry import AdmissionRequest, ClusterView
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.kinds import Key
+from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import ListQuestion
 from mooring.testing.views import NOON, view_of
 from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
@@ -263,3 +266,30 @@ def test_pods_that_never_start_are_counted_but_not_ready() -> None:
     status = world.get("ReplicaSet", "web")["status"]
     assert status["replicas"] == 2
     assert "readyReplicas" not in status
+
+
+def test_what_the_api_refuses_is_told_in_a_condition_until_it_goes_through() -> None:
+    refusing = True
+
+    def quota(request: AdmissionRequest, view: ClusterView) -> Object | None:
+        if refusing and request.resource.kind == "Pod" and request.operation == "CREATE":
+            raise ForbiddenError("exceeded quota: compute")
+        return None
+
+    simulation = Simulation([CONTROLLER])
+    registry = simulation.registry
+    registry.admission.validating.append(quota)
+    sets = registry.resource("apps/v1", "ReplicaSet")
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    registry.create(sets, {"metadata": {"name": "web", "namespace": "default"}, "spec": spec}, now=simulation.now)
+    simulation.run()
+    (condition,) = registry.get(sets, "default", "web")["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == ("ReplicaFailure", "True", "FailedCreate")
+    assert "exceeded quota: compute" in condition["message"]
+
+    refusing = False
+    registry.patch(sets, "default", "web", "merge", {"spec": {"replicas": 3}}, now=simulation.now)
+    simulation.run()
+    assert not registry.get(sets, "default", "web")["status"].get("conditions")
+    assert registry.get(sets, "default", "web")["status"]["replicas"] == 3

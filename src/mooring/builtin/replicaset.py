@@ -10,15 +10,18 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from mooring.api.workloads import Pod, ReplicaSet, ReplicaSetStatus
+from mooring.api.workloads import Condition, Pod, ReplicaSet, ReplicaSetStatus
 from mooring.builtin.kinds import POD, REPLICA_SET, owned_alike
 from mooring.builtin.podcontrol import BURST, child_suffix, claims, is_available, pod_from_template, status_change
 from mooring.builtin.replicaset_ranking import least_valuable
 from mooring.kube.selectors import Selector, selector_from_dict
+from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.kinds import Key, key_of
 from mooring.runtime.view import View
+
+FAILURE = "ReplicaFailure"
 
 # A pod's name is cut so that the suffix fits into the 63 characters of a host name.
 _LONGEST_BASE = 57
@@ -50,8 +53,13 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 2. What there is.
     census = _count(view, replica_set) if uniform else _inspect(view, replica_set, selector)
 
-    # 3. What is missing or too many.
+    # 3. What was refused the last time is told before it is tried again, because a refusal ends a decision.
     difference = replica_set.spec.replicas - census.replicas
+    if difference > 0 and (untold := _untold_failure(view, replica_set)):
+        event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
+        return Decision(status=_status(replica_set, census, _failure(untold, now)), events=(event,))
+
+    # 4. What is missing or too many.
     children: tuple[Write, ...] = ()
     events: tuple[Event, ...] = ()
     if replica_set.metadata.deleting:
@@ -61,8 +69,17 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     elif difference < 0:
         children, events = _shrink(view, replica_set, selector, min(-difference, BURST), now)
 
-    # 4. Status says what was seen, not what was just decided.
+    # 5. Status says what was seen, not what was just decided.
     return Decision(children=children, status=_status(replica_set, census), events=events)
+
+
+def _untold_failure(view: View, replica_set: ReplicaSet) -> str:
+    told = {condition.message for condition in replica_set.status.conditions if condition.type == FAILURE}
+    return "" if view.problem in told else view.problem
+
+
+def _failure(problem: str, now: datetime) -> Condition:
+    return Condition(FAILURE, "True", "FailedCreate", problem, last_transition_time=timestamp(now))
 
 
 def _labels(replica_set: ReplicaSet) -> dict[str, str]:
@@ -143,7 +160,7 @@ def _events(replica_set: ReplicaSet, reason: str, verb: str, names: Sequence[str
     return tuple(Event(REPLICA_SET, key, "Normal", reason, f"{verb}: {name}") for name in names)
 
 
-def _status(replica_set: ReplicaSet, census: Census) -> tuple[Write, ...]:
+def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None = None) -> tuple[Write, ...]:
     old = replica_set.status
     new = ReplicaSetStatus(
         replicas=census.replicas,
@@ -153,7 +170,10 @@ def _status(replica_set: ReplicaSet, census: Census) -> tuple[Write, ...]:
         terminating_replicas=census.terminating,
         observed_generation=replica_set.metadata.generation,
         # A failure is over when the writes before this one have gone through.
-        conditions=tuple(condition for condition in old.conditions if condition.type != "ReplicaFailure"),
+        conditions=(
+            *(condition for condition in old.conditions if condition.type != FAILURE),
+            *((failure,) if failure is not None else ()),
+        ),
     )
     always = ("replicas", "terminatingReplicas")
     return status_change(REPLICA_SET, replica_set, old, new, always)

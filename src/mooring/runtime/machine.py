@@ -73,6 +73,9 @@ class Machine:
         self._askers: dict[tuple[Any, ...], set[Asker]] = {}
         self._dirty: dict[Asker, bool] = {}
         self._memory: dict[Asker, Any] = {}
+        # Why a key's writes were refused, and the keys that want to know.
+        self._problems: dict[Asker, str] = {}
+        self._troubled: set[Asker] = set()
         self._intents: dict[Asker, Intents] = {}
         self._holds: dict[Asker, Hold] = {}
         self._held_back: set[Asker] = set()
@@ -218,7 +221,8 @@ class Machine:
         if asker is None:
             return None
         controller = asker.controller
-        view = View(self.stores, self._folds, self._readable[controller], now, self._memory.get(asker))
+        problem = self._problems.get(asker, "")
+        view = View(self.stores, self._folds, self._readable[controller], now, self._memory.get(asker), problem)
         try:
             decision = controller.reconcile(asker.key, view, now)
         except Unavailable as missing:
@@ -244,6 +248,7 @@ class Machine:
         for question in view.questions - old:
             self._askers.setdefault(question, set()).add(asker)
         self._questions[asker] = view.questions
+        (self._troubled.add if view.asks_for_problems else self._troubled.discard)(asker)
         # Most keys wait for no moment, and must not be looked through by those who ask for the next one.
         self._timers.pop(asker, None)
         self._polls.pop(asker, None)
@@ -292,15 +297,29 @@ class Machine:
         else:
             self.queue.forget(asker)
         self.queue.done(asker)
+        self._note_problem(asker, outcome)
         primary = asker.controller.of
         if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
             self._forget(asker)
+
+    def _note_problem(self, asker: Asker, outcome: Outcome) -> None:
+        problem = outcome.terminal or ("" if outcome.stale else outcome.failed)
+        if problem == self._problems.get(asker, ""):
+            return
+        if problem:
+            self._problems[asker] = problem
+        else:
+            del self._problems[asker]
+        if asker in self._troubled:
+            self._wake(asker, foreign=True)
 
     def _forget(self, asker: Asker) -> None:
         """An object that is gone leaves nothing behind; what it asked still wakes it if the object comes back."""
         self._memory.pop(asker, None)
         self._intents.pop(asker, None)
         self._circles.pop(asker, None)
+        self._problems.pop(asker, None)
+        self._troubled.discard(asker)
 
     @property
     def idle(self) -> bool:

@@ -62,6 +62,7 @@ class View:
         allowed: Iterable[Kind[Any]],
         now: datetime,
         memory: Any = None,
+        problem: str = "",
     ) -> None:
         self._stores = stores
         self._folds = folds
@@ -69,6 +70,8 @@ class View:
         self.now = now
         # What the last run of this key left, or None; it may be lost at any time.
         self.memory = memory
+        self._problem = problem
+        self.asks_for_problems = False
         self.questions: set[Question] = set()
         self.timers: set[datetime] = set()
         self.polls: set[datetime] = set()
@@ -106,6 +109,12 @@ class View:
             return True
         self.timers.add(moment)
         return False
+
+    @property
+    def problem(self) -> str:
+        """Why writes of the last run were refused, if they were; whoever asks runs again when that changes."""
+        self.asks_for_problems = True
+        return self._problem
 
     def poll_again(self, moment: datetime) -> None:
         """Look again at a moment whatever happens. A simulation that only polls has settled."""
