@@ -33,6 +33,31 @@ def test_disturbed_runs_end_where_peaceful_ones_do(seed: int) -> None:
     assert get(simulation, "a")["data"]["seen"] == "3"
 
 
+@pytest.mark.parametrize(
+    "faults",
+    [
+        Faults(conflict=0.4),
+        Faults(throttle=0.4),
+        Faults(fail_before=0.4),
+        Faults(fail_after=0.4),
+        Faults(lost_answer=0.4),
+        Faults(crash=0.2),
+        Faults(lag=0.7),
+        Faults(drop=0.5),
+        Faults(repeat=0.7),
+        Faults(expire=0.5),
+    ],
+    ids=lambda faults: next(name for name, rate in vars(faults).items() if rate),
+)
+def test_each_fault_alone_changes_nothing_about_the_end(faults: Faults) -> None:
+    for seed in range(10):
+        simulation = Simulation([COPIER], seed=seed, faults=faults)
+        create(simulation, config_map("a", copies="4"))
+        assert not simulation.run().moving
+        assert names(simulation) == ["a", "a-0", "a-1", "a-2", "a-3"]
+        assert get(simulation, "a")["data"]["seen"] == "4"
+
+
 def test_the_same_seed_gives_the_same_run() -> None:
     def run(seed: int) -> tuple[int, int, str]:
         simulation = Simulation([COPIER], seed=seed, faults=Faults.everything(0.2))

@@ -1,7 +1,7 @@
 """Faults between controllers and the API server, drawn from a seed.
 
 Each is one that happens to real clients: answers that never come, conflicts, throttling, servers that fail before or
-after the write, watches that lag, repeat themselves or expire, and processes that die between two writes.
+after the write, watches that lag, drop events, repeat themselves or expire, and processes that die between two writes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ class Faults:
     lost_answer: float = 0.0
     crash: float = 0.0
     lag: float = 0.0
+    drop: float = 0.0
     repeat: float = 0.0
     expire: float = 0.0
 
     @classmethod
     def everything(cls, rate: float) -> Faults:
-        return cls(rate, rate, rate, rate, rate, rate / 2, 5 * rate, rate, rate)
+        return cls(rate, rate, rate, rate, rate, rate / 2, 5 * rate, rate, rate, rate)
 
 
 class FaultyTransport:
@@ -82,20 +83,27 @@ class FaultyTransport:
 
 
 class FaultyStream:
-    """A watch that lags, repeats itself and expires."""
+    """A watch that lags, drops events, repeats itself and expires.
+
+    Events are dropped by a connection that breaks, so a watch that has dropped some ends, sooner or later.
+    """
 
     def __init__(self, inner: Stream, transport: FaultyTransport) -> None:
         self._inner = inner
         self._transport = transport
         self._late: list[Change] = []
         self._last: list[Change] = []
+        self._broken = False
 
     def poll(self) -> list[Change]:
         strikes, faults = self._transport._strikes, self._transport.faults
-        if strikes(faults.expire):
+        if strikes(faults.expire) or (self._broken and not strikes(faults.lag)):
             raise ExpiredError("too old resource version")
         self._late += self._inner.poll()
-        if strikes(faults.lag):
+        if self._broken or strikes(faults.lag):
+            return []
+        if self._late and strikes(faults.drop):
+            self._late, self._broken = [], True
             return []
         changes, self._late = self._late, []
         if self._last and strikes(faults.repeat):
@@ -105,7 +113,7 @@ class FaultyStream:
 
     @property
     def lagging(self) -> bool:
-        return bool(self._late)
+        return bool(self._late) or self._broken
 
     def close(self) -> None:
         self._inner.close()
