@@ -46,7 +46,7 @@ class InProcess:
                     now=now,
                     uid=request.uid,
                     resource_version=request.resource_version,
-                    propagation=request.propagation,  # type: ignore[arg-type]
+                    propagation=request.propagation,
                     grace=request.grace,
                 )
         basis: dict[str, Any] = {}

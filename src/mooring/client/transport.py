@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from mooring.kube.errors import MooringError
 
 Object = dict[str, Any]
+Propagation = Literal["Foreground", "Background", "Orphan"]
 Verb = Literal["create", "apply", "patch", "delete", "bind"]
 
 
@@ -28,7 +29,7 @@ class Request(NamedTuple):
     manager: str = ""
     uid: str | None = None
     resource_version: str | None = None
-    propagation: str | None = None
+    propagation: Propagation | None = None
     grace: int | None = None
 
 

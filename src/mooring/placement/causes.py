@@ -41,7 +41,7 @@ from mooring.placement.filters import (
 )
 from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo
-from mooring.placement.static import UNSCHEDULABLE_TAINT, untolerated
+from mooring.placement.static import UNSCHEDULABLE_TAINT, taint_text, untolerated
 
 Slots = NDArray[np.int64]
 
@@ -248,11 +248,6 @@ def _taint_texts(filters: Filters, slots: Slots) -> list[str]:
         # Cordoning brings this taint along, and uncordoning takes it away: one cause, told once.
         found = [t for t in found if t != UNSCHEDULABLE_TAINT]
     return [f"taint {taint_text(t)} is not tolerated" for t in found]
-
-
-def taint_text(taint: Taint) -> str:
-    """As kubectl spells it: `key=value:Effect`."""
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
 
 
 def _selector_texts(filters: Filters, slots: Slots, checks: list[_Check]) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from mooring.placement.selecting import Selecting
 from mooring.placement.terms import ExistingTerms
 
 Amounts = NDArray[np.int64]
+D = TypeVar("D", bound=np.generic)
 
 # The journal is cut when it grows past this; engines that fall further behind start afresh.
 MAX_JOURNAL = 200_000
@@ -239,8 +241,8 @@ class Cluster:
                         del self.images[name]
 
     def _grow(self, size: int) -> None:
-        def grown(column: NDArray[np.generic]) -> NDArray[np.generic]:
-            bigger = np.zeros(size, dtype=column.dtype)
+        def grown(column: NDArray[D]) -> NDArray[D]:
+            bigger: NDArray[D] = np.zeros(size, dtype=column.dtype)
             bigger[: self.size] = column
             return bigger
 
@@ -249,7 +251,7 @@ class Cluster:
                 setattr(self, field, grown(column))
         for table in (self.alloc_scalar, self.used_scalar):
             for name, column in table.items():
-                table[name] = grown(column)  # type: ignore[assignment]
+                table[name] = grown(column)
         self.labels.grow(size)
         self.index.grow(size)
         self.size = size

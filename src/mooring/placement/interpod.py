@@ -30,11 +30,6 @@ def clause_of(cluster: Cluster, term: Term) -> PodClause:
     return PodClause(term.selector, chosen)
 
 
-def matches_term(cluster: Cluster, term: Term, pod: PodInfo) -> bool:
-    """Whether a term of the incoming pod selects `pod`."""
-    return clause_of(cluster, term).matches(pod.namespace, pod.labels)
-
-
 class Domains:
     """Pods per value of a topology key, and the slots' codes to look them up by."""
 

@@ -7,7 +7,7 @@ microseconds, and node changes are rare beside pods.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,11 @@ class Capacity(NamedTuple):
     complete: bool
 
 
+def taint_text(taint: Taint) -> str:
+    """A taint as kubectl writes it."""
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+
+
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
     if toleration.effect and toleration.effect != taint.effect:
         return False
@@ -94,7 +99,7 @@ class StaticFacts:
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = compute()
-        return found  # type: ignore[return-value]
+        return cast(T, found)
 
     def cordoned(self, tolerations: tuple[Toleration, ...]) -> Mask:
         """Nodes that are unschedulable for a pod."""

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 from mooring.kube.errors import not_supported
 from mooring.kube.status import ConflictError, ForbiddenError, InvalidError
+from mooring.kube.times import moment, timestamp
 from mooring.registry.changes import is_finished
 from mooring.registry.core import Core
-from mooring.registry.objects import moment, timestamp
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from mooring.kube.times import moment
 from mooring.registry.core import Core
-from mooring.registry.objects import moment
 from mooring.registry.resources import Resource
 
 __all__ = ["EVENT_LIFE", "expire_events"]

@@ -4,12 +4,10 @@ An object has three sections that follow different rules: metadata, status, and 
 data, rules, whatever a kind has).
 """
 
-from datetime import UTC, datetime
-from functools import lru_cache
 from random import Random
 from typing import Any, Final
 
-__all__ = ["Identity", "body", "copy_json", "meta", "moment", "timestamp"]
+__all__ = ["Identity", "body", "copy_json", "meta"]
 
 Object = dict[str, Any]
 
@@ -44,19 +42,6 @@ def body(obj: Object) -> Object:
 def meta(obj: Object) -> Object:
     metadata: Object = obj["metadata"]
     return metadata
-
-
-@lru_cache(maxsize=64)
-def timestamp(now: datetime) -> str:
-    """A time as objects carry it: UTC, whole seconds."""
-    if now.tzinfo is not None and now.tzinfo is not UTC:
-        now = now.astimezone(UTC)
-    return f"{now.replace(microsecond=0, tzinfo=None).isoformat()}Z"
-
-
-def moment(text: str) -> datetime:
-    """The time that a timestamp says."""
-    return datetime.fromisoformat(text)
 
 
 class Identity:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from mooring.kube.status import BadRequestError
-from mooring.registry.objects import timestamp
+from mooring.kube.times import timestamp
 
 __all__ = ["FieldValidation", "Options"]
 

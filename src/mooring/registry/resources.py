@@ -147,7 +147,6 @@ class Resources:
 
     def __init__(self, initial: Iterable[Resource] = ()) -> None:
         self._by_kind: dict[tuple[str, str], Resource] = {}
-        self._by_plural: dict[tuple[str, str, str], Resource] = {}
         for resource in initial:
             self.add(resource)
 
@@ -157,12 +156,10 @@ class Resources:
     def add(self, resource: Resource) -> None:
         """Serve a kind; takes the place of one with the same version and kind."""
         self._by_kind[resource.api_version, resource.kind] = resource
-        self._by_plural[resource.group, resource.version, resource.plural] = resource
 
     def remove(self, resource: Resource) -> None:
         if self._by_kind.get((resource.api_version, resource.kind)) is resource:
             del self._by_kind[resource.api_version, resource.kind]
-            del self._by_plural[resource.group, resource.version, resource.plural]
 
     def find(self, api_version: str, kind: str) -> Resource | None:
         return self._by_kind.get((api_version, kind))
@@ -171,13 +168,6 @@ class Resources:
         found = self._by_kind.get((api_version, kind))
         if found is None:
             raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
-        return found
-
-    def of_plural(self, group: str, version: str, plural: str) -> Resource:
-        """The resource a URL names."""
-        found = self._by_plural.get((group, version, plural))
-        if found is None:
-            raise NotFoundError("the server could not find the requested resource")
         return found
 
     def in_store(self, store: str) -> list[Resource]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from mooring.runtime.kinds import HasMeta, Key, Kind, key_of
+from mooring.runtime.kinds import HasMeta, Key, Kind, key_of, key_of_object
 
 Object = dict[str, Any]
 
@@ -22,8 +22,7 @@ class Create(NamedTuple):
 
     @property
     def key(self) -> Key:
-        meta = self.object["metadata"]
-        return Key(meta.get("namespace", ""), meta["name"])
+        return key_of_object(self.object)
 
 
 class Apply(NamedTuple):
@@ -34,8 +33,7 @@ class Apply(NamedTuple):
 
     @property
     def key(self) -> Key:
-        meta = self.object["metadata"]
-        return Key(meta.get("namespace", ""), meta["name"])
+        return key_of_object(self.object)
 
 
 class Patch(NamedTuple):

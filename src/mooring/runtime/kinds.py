@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from mooring.api.meta import Meta
 
@@ -35,6 +35,12 @@ class Key(NamedTuple):
 
 def key_of(obj: HasMeta) -> Key:
     return Key(obj.metadata.namespace, obj.metadata.name)
+
+
+def key_of_object(obj: dict[str, Any]) -> Key:
+    """The same for a plain object."""
+    meta = obj["metadata"]
+    return Key(meta.get("namespace", ""), meta["name"])
 
 
 def _by_owner(obj: HasMeta) -> Iterable[str]:

@@ -18,7 +18,7 @@ from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Run
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.kinds import Key, Kind, key_of_object
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
 from mooring.runtime.requests import Intents, requests_for
@@ -103,8 +103,7 @@ class Machine:
             store.seen = max(store.seen, int(meta.get("resourceVersion", "0")))
             return
         if event == "DELETED":
-            key = Key(meta.get("namespace", ""), meta["name"])
-            change = store.remove(key, int(meta.get("resourceVersion", "0")))
+            change = store.remove(key_of_object(obj), int(meta.get("resourceVersion", "0")))
         else:
             change = store.put(obj)
         if change is not None:

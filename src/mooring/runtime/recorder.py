@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from mooring.client.transport import Request
+from mooring.kube.times import timestamp
 from mooring.runtime.decision import Event
 from mooring.runtime.store import Store
 
@@ -49,7 +50,7 @@ class Recorder:
         }
         said = "\0".join((str(event.kind), *event.key, about["uid"], event.type, event.reason, event.message))
         name = f"{event.key.name}.{hashlib.sha256(said.encode()).hexdigest()[:16]}"
-        moment = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        moment = timestamp(now)
         known = self._series.get(name)
         series = _Series(1, moment) if known is None else _Series(known.times + 1, known.first)
         self._series[name] = series

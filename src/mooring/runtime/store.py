@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.runtime.kinds import HasMeta, Key, Kind, key_of_object
 
 T = TypeVar("T", bound=HasMeta)
 
@@ -72,9 +72,8 @@ class Store(Generic[T]):
 
     def put(self, obj: Object) -> Changed | None:
         """Take an object in; None when nobody can see a difference."""
-        meta = obj["metadata"]
-        key = Key(meta.get("namespace", ""), meta["name"])
-        version = str(meta.get("resourceVersion", "0"))
+        key = key_of_object(obj)
+        version = str(obj["metadata"].get("resourceVersion", "0"))
         self.seen = max(self.seen, int(version))
         known = self._versions.get(key)
         if known is not None and int(known) > int(version):
@@ -97,8 +96,7 @@ class Store(Generic[T]):
         changes = []
         listed = set()
         for obj in items:
-            meta = obj["metadata"]
-            listed.add(Key(meta.get("namespace", ""), meta["name"]))
+            listed.add(key_of_object(obj))
             changes.append(self.put(obj))
         changes += [self.remove(key, version) for key in [key for key in self._views if key not in listed]]
         self.seen = max(self.seen, version)

@@ -26,7 +26,7 @@ from mooring.placement.advise.conditions import identifies
 from mooring.placement.advise.pointers import edited
 from mooring.placement.answers import build, explain_answer
 from mooring.placement.engine import Engine, Explanation
-from mooring.placement.interpod import matches_term
+from mooring.placement.interpod import clause_of
 from mooring.testing import node, pod, taint
 
 Object = dict[str, Any]
@@ -220,7 +220,7 @@ def _removals(request: Object) -> Iterator[tuple[Kind, Object]]:
         if (
             not stays
             and not there.finished
-            and not (terms and all(matches_term(case.cluster, t, there) for t in terms))
+            and not (terms and all(clause_of(case.cluster, t).matches(there.namespace, there.labels) for t in terms))
         ):
             changed = deepcopy(request)
             del changed["pods"][i]

@@ -11,6 +11,7 @@ from mooring.api.core.types import Taint
 from mooring.placement.advise.model import Edit, Object, Workload
 from mooring.placement.advise.pointers import json_patch, resolve
 from mooring.placement.pods import PodInfo
+from mooring.placement.static import taint_text
 
 # Of a pod that exists, the API lets nothing else about placement be changed.
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")
@@ -66,8 +67,3 @@ def delete(pods: Iterable[PodInfo]) -> str:
     return " && ".join(
         f"kubectl delete pod -n {shlex.quote(namespace)} {' '.join(names)}" for namespace, names in by_namespace.items()
     )
-
-
-def taint_text(taint: Taint) -> str:
-    """A taint as kubectl writes it."""
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"

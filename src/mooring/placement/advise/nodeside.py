@@ -8,7 +8,6 @@ import numpy as np
 
 from mooring.api.core.types import Taint
 from mooring.placement.advise import commands
-from mooring.placement.advise.commands import taint_text
 from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
 from mooring.placement.advise.model import MAX_NAMED, Advice, Edit, Kind
 from mooring.placement.advise.pointers import pointer
@@ -16,7 +15,7 @@ from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots
 from mooring.placement.filters import CORDONED, TAINTED
 from mooring.placement.labels import Mask
-from mooring.placement.static import untolerated
+from mooring.placement.static import taint_text, untolerated
 
 # How many taints are shown, and how many are tried: more than shown only where spreading comes into it.
 MAX_SHOWN = 4

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from mooring.api.core.types import Taint
-from mooring.placement.advise.commands import taint_text
 from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
 from mooring.placement.advise.model import Advice, Edit, Kind, Object
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.filters import CORDONED, TAINTED
 from mooring.placement.labels import Mask
-from mooring.placement.static import UNSCHEDULABLE_TAINT, tolerated, untolerated
+from mooring.placement.static import UNSCHEDULABLE_TAINT, taint_text, tolerated, untolerated
 
 MAX_ADVICE = 4
 
