@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mooring.kube.errors import required
 from mooring.kube.status import (
+    AlreadyExistsError,
+    ApiError,
+    BadRequestError,
+    ConflictError,
     ExpiredError,
     ForbiddenError,
+    InternalError,
     InvalidError,
     NotFoundError,
     TooLargeVersionError,
     TooManyRequestsError,
+    UnauthorizedError,
+    error_from_status,
     qualified,
 )
 
@@ -48,3 +57,35 @@ def test_some_refusals_say_when_to_come_back() -> None:
 
 def test_an_expired_page_carries_the_way_on() -> None:
     assert ExpiredError("too old", continue_="token").status()["metadata"] == {"continue": "token"}
+
+
+ERRORS = [
+    BadRequestError("no"),
+    UnauthorizedError("Unauthorized"),
+    ForbiddenError.of("pods", "", "p", "no"),
+    NotFoundError.of("deployments", "apps", "web"),
+    AlreadyExistsError.of("pods", "", "p"),
+    ConflictError.stale("pods", "", "p"),
+    ExpiredError("too old", continue_="token"),
+    InvalidError("Pod", "", "p", [required("spec.containers", "")]),
+    TooManyRequestsError("slow down", {"retryAfterSeconds": 3}),
+    InternalError.of("oh"),
+    TooLargeVersionError.of(9, 5),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_a_client_raises_what_the_server_raised(error: ApiError) -> None:
+    found = error_from_status(error.status())
+    assert type(found) is type(error)
+    assert (str(found), found.code, found.status()) == (str(error), error.code, error.status())
+    assert (found.path, found.retry_after) == (error.path, error.retry_after)
+
+
+def test_an_answer_without_a_reason_is_told_by_its_code() -> None:
+    assert type(error_from_status({"message": "gone", "reason": "Gone"}, 410)) is ExpiredError
+    assert type(error_from_status({}, 403)) is ForbiddenError
+    # A conflict may be either of two things, and which one matters.
+    assert type(error_from_status({}, 409)) is ApiError
+    unavailable = error_from_status({"message": ""}, 503, 5)
+    assert (unavailable.code, unavailable.retry_after, str(unavailable)) == (503, 5, "the server answered 503")

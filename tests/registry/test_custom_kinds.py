@@ -173,7 +173,11 @@ def test_a_bad_definition_is_refused(world: World) -> None:
         world.make("crd", wrong)
     wrong = definition()
     wrong["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = {"properties": {}}
-    with refused(422, "spec.versions[0].schema.openAPIV3Schema.properties[spec].type: Required value"):
+    with refused(422, "spec.validation.openAPIV3Schema.properties[spec].type: Required value"):
+        world.make("crd", wrong)
+    wrong = definition()
+    wrong["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["size"]["default"] = 0
+    with refused(422, "properties[size].default: Invalid value: 0:  in body should be greater than or equal to 1"):
         world.make("crd", wrong)
     wrong = definition()
     wrong["spec"]["scope"] = "Galactic"

@@ -1,13 +1,25 @@
 """What the API server adds to Deployments, ReplicaSets, StatefulSets and DaemonSets, in place."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from mooring.api.core.decoding import decode_or_refuse
 from mooring.api.templates import default_template
 
-__all__ = ["default_daemon_set", "default_deployment", "default_replica_set", "default_stateful_set"]
+__all__ = [
+    "default_daemon_set",
+    "default_deployment",
+    "default_replica_set",
+    "default_stateful_set",
+    "prepare_daemon_set",
+    "prepare_daemon_set_update",
+]
 
 Object = dict[str, Any]
+
+# Where older versions of the API kept it, and where it still stands.
+_GENERATION: Final = "deprecated.daemonset.template.generation"
+_INTEGER: Final = re.compile("[+-]?[0-9]+").fullmatch
 
 
 def default_deployment(obj: Object) -> None:
@@ -55,6 +67,9 @@ def default_stateful_set(obj: Object) -> None:
 
 
 def default_daemon_set(obj: Object) -> None:
+    annotations = obj["metadata"].get("annotations", {})
+    told = annotations.get(_GENERATION, "")
+    obj["metadata"]["annotations"] = {**annotations, _GENERATION: told if _INTEGER(told) else "0"}
     spec = obj.setdefault("spec", {})
     default_template(spec)
     strategy = _section(spec, "updateStrategy")
@@ -64,6 +79,24 @@ def default_daemon_set(obj: Object) -> None:
         rolling.setdefault("maxUnavailable", 1)
         rolling.setdefault("maxSurge", 0)
     spec.setdefault("revisionHistoryLimit", 10)
+
+
+def prepare_daemon_set(obj: Object, now: str) -> None:
+    annotations = obj["metadata"]["annotations"]
+    if int(annotations[_GENERATION]) < 1:
+        _annotate(obj, "1")
+
+
+def prepare_daemon_set_update(new: Object, old: Object) -> None:
+    """The generation of the template is the server's to count."""
+    was = int(old["metadata"].get("annotations", {}).get(_GENERATION, "0"))
+    _annotate(new, str(was + (new["spec"]["template"] != old["spec"]["template"])))
+
+
+def _annotate(obj: Object, generation: str) -> None:
+    annotations = obj["metadata"].get("annotations", {})
+    if annotations.get(_GENERATION) != generation:
+        obj["metadata"] = {**obj["metadata"], "annotations": {**annotations, _GENERATION: generation}}
 
 
 def _section(owner: Object, name: str) -> Object:

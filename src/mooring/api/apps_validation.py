@@ -37,7 +37,7 @@ Errors = list[FieldError]
 _PERCENT: Final = re.compile("[0-9]+%").fullmatch
 _PERCENT_TEXT: Final = (
     "a valid percent string must be a numeric string followed by an ending '%' "
-    "(e.g. '1%', or '93%', regex used for validation is '[0-9]+%')"
+    "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 )
 _MUTABLE: Final = (
     "replicas",
@@ -141,7 +141,12 @@ def validate_selector_update(new: Object, old: Object) -> list[FieldError]:
 
 def validate_stateful_set(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    spec = obj["spec"]
+    _check_stateful_set(errors, obj["spec"], new=True)
+    return errors
+
+
+def _check_stateful_set(errors: Errors, spec: Object, *, new: bool) -> None:
+    """What cannot change is not looked at again in one that is not new."""
     policy = spec["podManagementPolicy"]
     if policy not in ("OrderedReady", "Parallel"):
         detail = "must be 'OrderedReady' or 'Parallel'"
@@ -151,12 +156,12 @@ def validate_stateful_set(obj: Object) -> list[FieldError]:
         if value not in ("Retain", "Delete"):
             path = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
             errors.append(not_supported(path, Enum(value), ("Retain", "Delete")))
-    for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):
+    for index, claim in enumerate(spec.get("volumeClaimTemplates", ()) if new else ()):
         check_claim_spec(errors, claim.get("spec") or {}, f"spec.volumeClaimTemplates[{index}].spec")
     _check_numbers(errors, spec, "replicas", "minReadySeconds")
     if "ordinals" in spec:
         check_nonnegative(errors, spec["ordinals"].get("start", 0), "spec.ordinals.start")
-    if spec.get("serviceName"):
+    if new and spec.get("serviceName"):
         check_dns_label(errors, spec["serviceName"], "spec.serviceName")
     selector = spec.get("selector")
     check_selector(errors, selector, "spec.selector", "statefulset")
@@ -166,7 +171,6 @@ def validate_stateful_set(obj: Object) -> list[FieldError]:
     else:
         errors.append(invalid("spec.selector", selector, ""))
     check_always_running(errors, spec["template"], "spec.template", "StatefulSet")
-    return errors
 
 
 def _with_claims(spec: Object) -> Object:
@@ -201,14 +205,16 @@ def _check_stateful_strategy(errors: Errors, strategy: Object, path: str) -> Non
 
 
 def validate_stateful_set_update(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    _check_stateful_set(errors, new["spec"], new=False)
     kept, was = ({k: v for k, v in obj["spec"].items() if k not in _MUTABLE} for obj in (new, old))
     if kept == was:
-        return []
+        return errors
     detail = (
         "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
         "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
     )
-    return [forbidden("spec", detail)]
+    return [*errors, forbidden("spec", detail)]
 
 
 # DaemonSets
@@ -271,5 +277,6 @@ def validate_controller_revision(obj: Object) -> list[FieldError]:
 
 def validate_controller_revision_update(new: Object, old: Object) -> list[FieldError]:
     errors: Errors = []
+    check_nonnegative(errors, new["revision"], "revision")
     check_immutable(errors, new.get("data"), old.get("data"), "data")
     return errors

@@ -17,7 +17,8 @@ def default_job(obj: Object) -> None:
     default_job_spec(spec)
     labels = spec["template"]["metadata"].get("labels")
     if labels and not obj["metadata"].get("labels"):
-        obj["metadata"]["labels"] = dict(labels)
+        # The very same labels: those that creation adds to the template become the Job's too.
+        obj["metadata"]["labels"] = labels
 
 
 def default_job_spec(spec: Object) -> None:
@@ -30,7 +31,7 @@ def default_job_spec(spec: Object) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
     spec.setdefault("manualSelector", False)
-    for rule in (spec.get("podFailurePolicy") or {}).get("rules", ()):
+    for rule in spec.get("podFailurePolicy", {}).get("rules") or ():
         for pattern in rule.get("onPodConditions", ()):
             pattern["status"] = pattern.get("status") or "True"
 
@@ -52,7 +53,9 @@ def prepare_job(obj: Object, now: str) -> None:
     spec, metadata = obj["spec"], obj["metadata"]
     if spec["manualSelector"]:
         return
-    labels = spec["template"]["metadata"].setdefault("labels", {})
+    template = spec["template"]["metadata"]
+    given = template.get("labels", {})
+    labels = template["labels"] = dict(given)
     for key, value in (
         ("controller-uid", metadata["uid"]),
         (_CONTROLLER_UID, metadata["uid"]),
@@ -60,4 +63,7 @@ def prepare_job(obj: Object, now: str) -> None:
         ("batch.kubernetes.io/job-name", metadata["name"]),
     ):
         labels.setdefault(key, value)
-    spec.setdefault("selector", {}).setdefault("matchLabels", {}).setdefault(_CONTROLLER_UID, metadata["uid"])
+    if metadata.get("labels", given) is given:
+        metadata["labels"] = dict(labels)
+    selector = spec.setdefault("selector", {})
+    selector["matchLabels"] = {_CONTROLLER_UID: metadata["uid"]} | selector.get("matchLabels", {})

@@ -1,27 +1,25 @@
 """What the API says about Jobs and CronJobs. Expects defaulted objects; rules stand in the API's order."""
 
-import re
 from typing import Any, Final
 
-from mooring.api.core.validation_meta import check_label_key, check_label_selector, check_nonnegative
+from mooring.api.batch_policies import check_failure_policy, check_success_policy
+from mooring.api.batch_schedules import schedule_problem, time_zone_problem
+from mooring.api.core.validation_meta import check_label_selector, check_nonnegative
+from mooring.api.domains import check_domain_path
 from mooring.api.templates import check_immutable, check_template, matches_template
-from mooring.kube.errors import Enum, FieldError, duplicate, invalid, not_supported, required, too_many
+from mooring.kube.errors import Enum, FieldError, invalid, not_supported, required, too_long
 from mooring.kube.names import is_dns1123_label
 
-__all__ = ["validate_cron_job", "validate_job", "validate_job_update"]
+__all__ = ["validate_cron_job", "validate_cron_job_update", "validate_job", "validate_job_update"]
 
 Object = dict[str, Any]
 Errors = list[FieldError]
 
 _MOST_PARALLEL: Final = 100_000
-_ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
-_STATUSES: Final = ("False", "True", "Unknown")
-_NAMES: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat"
-_FIELD: Final = rf"(\*|\?|[0-9]+|{_NAMES})(-([0-9]+|{_NAMES}))?(/[0-9]+)?"
-_SCHEDULE: Final = re.compile(rf"(?i)(({_FIELD})(,({_FIELD}))*\s+){{4}}({_FIELD})(,({_FIELD}))*").fullmatch
-_NICKNAME: Final = re.compile("@(yearly|annually|monthly|weekly|daily|midnight|hourly|every .+)").fullmatch
-# Minute, hour, day of month, month, day of week.
-_BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+_MANY_COMPLETIONS: Final = 100_000
+_PARALLEL_OF_MANY: Final = 10_000
+_FAILED_OF_MANY: Final = 10_000
+_LONGEST_MANAGER: Final = 63
 
 
 def validate_job(obj: Object) -> list[FieldError]:
@@ -35,7 +33,7 @@ def validate_job(obj: Object) -> list[FieldError]:
         errors.append(required("spec.selector", ""))
     else:
         check_label_selector(errors, selector, "spec.selector")
-        matches_template(errors, selector, spec["template"], "spec.template")
+    matches_template(errors, selector, spec["template"], "spec.template")
     completions = spec.get("completions", 0)
     if spec["completionMode"] == "Indexed" and completions > 0:
         longest = f"{metadata['name']}-{completions - 1}"
@@ -75,11 +73,15 @@ def _check_job_spec(errors: Errors, spec: Object, path: str) -> None:
             check_nonnegative(errors, spec[name], f"{path}.{name}")
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         errors.append(required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
+    if "managedBy" in spec:
+        check_domain_path(errors, spec["managedBy"], f"{path}.managedBy")
+        if len(spec["managedBy"]) > _LONGEST_MANAGER:
+            errors.append(too_long(f"{path}.managedBy", _LONGEST_MANAGER))
     _check_mode(errors, spec, path)
     if "podFailurePolicy" in spec:
-        _check_failure_policy(errors, spec, f"{path}.podFailurePolicy.rules")
+        check_failure_policy(errors, spec, f"{path}.podFailurePolicy.rules")
     if "successPolicy" in spec:
-        _check_success_policy(errors, spec, f"{path}.successPolicy")
+        check_success_policy(errors, spec, f"{path}.successPolicy")
     replacement = spec.get("podReplacementPolicy")
     known = ("Failed",) if "podFailurePolicy" in spec else ("Failed", "TerminatingOrFailed")
     if replacement is not None and replacement not in known:
@@ -102,78 +104,29 @@ def _check_mode(errors: Errors, spec: Object, path: str) -> None:
         if completions is not None and failed is not None and failed > completions:
             detail = "must be less than or equal to completions"
             errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
+        if failed is not None and failed > _MOST_PARALLEL:
+            detail = f"must be less than or equal to {_MOST_PARALLEL}"
+            errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
+        if completions is not None and completions > _MANY_COMPLETIONS and "backoffLimitPerIndex" in spec:
+            _check_many(errors, spec, failed, path)
     elif mode == "NonIndexed":
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if name in spec:
                 errors.append(invalid(f"{path}.{name}", spec[name], "requires indexed completion mode"))
 
 
-def _check_failure_policy(errors: Errors, spec: Object, path: str) -> None:
-    rules = spec["podFailurePolicy"].get("rules", ())
-    if len(rules) > 20:
-        errors.append(too_many(path, len(rules), 20))
-    for index, rule in enumerate(rules):
-        here, action = f"{path}[{index}]", rule.get("action", "")
-        if not action:
-            shown = " ".join(f'"{each}"' for each in _ACTIONS)
-            errors.append(required(f"{here}.action", f"valid values: [{shown}]"))
-        elif action == "FailIndex" and "backoffLimitPerIndex" not in spec:
-            detail = "requires the backoffLimitPerIndex to be set"
-            errors.append(invalid(f"{here}.action", Enum(action), detail))
-        elif action not in _ACTIONS:
-            errors.append(not_supported(f"{here}.action", Enum(action), _ACTIONS))
-        codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
-        if codes is not None:
-            _check_exit_codes(errors, codes, f"{here}.onExitCodes")
-        for position, pattern in enumerate(conditions or ()):
-            at = f"{here}.onPodConditions[{position}]"
-            check_label_key(errors, pattern.get("type", ""), f"{at}.type")
-            if pattern["status"] not in _STATUSES:
-                errors.append(not_supported(f"{at}.status", Enum(pattern["status"]), _STATUSES))
-        if (codes is None) == (not conditions):
-            which = "one of" if codes is None else "both"
-            link, end = ("and", "required") if codes is None else ("and", "not supported")
-            detail = f"specifying {which} OnExitCodes {link} OnPodConditions is {end}"
-            errors.append(FieldError("Invalid value", here, Enum(""), detail))
-
-
-def _check_exit_codes(errors: Errors, codes: Object, path: str) -> None:
-    operator, values = codes.get("operator", ""), codes.get("values", [])
-    if operator not in ("In", "NotIn"):
-        error = not_supported(f"{path}.operator", Enum(operator), ("In", "NotIn"))
-        errors.append(error if operator else required(f"{path}.operator", 'valid values: ["In" "NotIn"]'))
-    if not values:
-        errors.append(invalid(f"{path}.values", values, "at least one value is required"))
-    for index, value in enumerate(values):
-        if operator == "In" and value == 0:
-            errors.append(invalid(f"{path}.values[{index}]", value, "must not be 0 for the In operator"))
-        if value in values[:index]:
-            errors.append(duplicate(f"{path}.values[{index}]", value))
-    if values != sorted(values):
-        errors.append(invalid(f"{path}.values", values, "must be ordered"))
-
-
-def _check_success_policy(errors: Errors, spec: Object, path: str) -> None:
-    policy = spec["successPolicy"]
-    if spec["completionMode"] != "Indexed":
-        errors.append(invalid(path, policy, "requires indexed completion mode"))
-        return
-    rules = policy.get("rules", ())
-    if not rules:
-        detail = "at least one rules must be specified when the successPolicy is specified"
-        errors.append(required(f"{path}.rules", detail))
-    for index, rule in enumerate(rules):
-        here = f"{path}.rules[{index}]"
-        count = rule.get("succeededCount")
-        if count is None and "succeededIndexes" not in rule:
-            detail = "at least one of succeededCount or succeededIndexes must be specified"
-            errors.append(required(here, detail))
-        completions = spec.get("completions", 0)
-        if count is not None:
-            check_nonnegative(errors, count, f"{here}.succeededCount")
-            if count > completions:
-                detail = f"must be less than or equal to {completions} (the number of specified completions)"
-                errors.append(invalid(f"{here}.succeededCount", count, detail))
+def _check_many(errors: Errors, spec: Object, failed: int | None, path: str) -> None:
+    """Jobs with very many indexes must not have everything at once."""
+    reason = f"when completions are above {_MANY_COMPLETIONS} and used with backoff limit per index"
+    if failed is None:
+        detail = f"must be specified when completions is above {_MANY_COMPLETIONS}"
+        errors.append(required(f"{path}.maxFailedIndexes", detail))
+    if spec.get("parallelism", 0) > _PARALLEL_OF_MANY:
+        detail = f"must be less than or equal to {_PARALLEL_OF_MANY} {reason}"
+        errors.append(invalid(f"{path}.parallelism", spec["parallelism"], detail))
+    if failed is not None and failed > _FAILED_OF_MANY:
+        detail = f"must be less than or equal to {_FAILED_OF_MANY} {reason}"
+        errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
 
 
 def _check_restart(errors: Errors, spec: Object, path: str) -> None:
@@ -226,40 +179,51 @@ def _comparable(spec: Object, old: Object) -> Object:
 
 def validate_cron_job(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    spec, name = obj["spec"], obj["metadata"]["name"]
-    schedule = spec.get("schedule", "")
-    if not schedule:
-        errors.append(required("spec.schedule", ""))
-    elif "TZ" in schedule:
-        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-        errors.append(invalid("spec.schedule", schedule, detail))
-    elif problem := _schedule_problem(schedule):
-        errors.append(invalid("spec.schedule", schedule, problem))
-    for field in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
-        if field in spec:
-            check_nonnegative(errors, spec[field], f"spec.{field}")
-    policy = spec["concurrencyPolicy"]
-    if policy not in ("Allow", "Forbid", "Replace"):
-        errors.append(not_supported("spec.concurrencyPolicy", Enum(policy), ("Allow", "Forbid", "Replace")))
-    _check_job_spec(errors, spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
+    _check_cron_spec(errors, obj["spec"], {})
+    name = obj["metadata"]["name"]
     if len(name) > 52:
         errors.append(invalid("metadata.name", name, "must be no more than 52 characters"))
     return errors
 
 
-def _schedule_problem(schedule: str) -> str:
-    if _NICKNAME(schedule):
-        return ""
-    fields = schedule.split()
-    if len(fields) != 5:
-        shown = " ".join(fields)
-        return f"expected exactly 5 fields, found {len(fields)}: [{shown}]"
-    if not _SCHEDULE(" ".join(fields)):
-        return f"failed to parse schedule {schedule}: each field is a number, a range, a step or a list of those"
-    for text, (low, high) in zip(fields, _BOUNDS, strict=True):
-        for number in re.findall(r"(?<![/\d])\d+", text):
-            if int(number) < low:
-                return f"beginning of range ({number}) below minimum ({low}): {text}"
-            if int(number) > high:
-                return f"end of range ({number}) above maximum ({high}): {text}"
-    return ""
+def validate_cron_job_update(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    _check_cron_spec(errors, new["spec"], old["spec"])
+    return errors
+
+
+def _check_cron_spec(errors: Errors, spec: Object, was: Object) -> None:
+    schedule, zone = spec["schedule"], spec.get("timeZone")
+    if not schedule:
+        errors.append(required("spec.schedule", ""))
+    else:
+        _check_schedule(errors, schedule, zone, "TZ" in was.get("schedule", ""))
+    if "startingDeadlineSeconds" in spec:
+        check_nonnegative(errors, spec["startingDeadlineSeconds"], "spec.startingDeadlineSeconds")
+    if zone is not None and zone != was.get("timeZone") and (problem := time_zone_problem(zone)):
+        errors.append(invalid("spec.timeZone", zone, problem))
+    policy = spec["concurrencyPolicy"]
+    if policy not in ("Allow", "Forbid", "Replace"):
+        errors.append(not_supported("spec.concurrencyPolicy", Enum(policy), ("Allow", "Forbid", "Replace")))
+    inner, path = spec["jobTemplate"]["spec"], "spec.jobTemplate.spec"
+    _check_job_spec(errors, inner, path)
+    if "selector" in inner:
+        errors.append(invalid(f"{path}.selector", inner["selector"], "`selector` will be auto-generated"))
+    if inner.get("manualSelector"):
+        errors.append(not_supported(f"{path}.manualSelector", True, ("nil", "false")))
+    for field in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+        check_nonnegative(errors, spec[field], f"spec.{field}")
+
+
+def _check_schedule(errors: Errors, schedule: str, zone: str | None, tolerated: bool) -> None:
+    """`tolerated`: the schedule had its zone in it before that was refused."""
+    if problem := schedule_problem(schedule):
+        errors.append(invalid("spec.schedule", schedule, problem))
+    if "TZ" not in schedule:
+        return
+    if not tolerated:
+        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        errors.append(invalid("spec.schedule", schedule, detail))
+    elif zone is not None:
+        detail = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+        errors.append(invalid("spec.schedule", schedule, detail))

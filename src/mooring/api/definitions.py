@@ -6,17 +6,18 @@ Expects objects whose types are right. Rules stand in the API's order.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from mooring.kube.errors import Enum, FieldError, invalid, not_supported, required
+from mooring.api.definitions_versions import check_shared, check_versions
+from mooring.api.webhooks import check_client
+from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain
-from mooring.kube.schemas import Schema, SchemaError, structural_schema
 
-__all__ = ["default_definition", "rule_paths", "validate_definition", "validate_definition_update", "version_schema"]
+__all__ = ["default_definition", "rule_paths", "validate_definition", "validate_definition_update"]
 
 Object = dict[str, Any]
 Errors = list[FieldError]
 
 _APPROVAL: Final = "api-approved.kubernetes.io"
-_COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
+_REVIEWS: Final = ("v1", "v1beta1")
 
 
 def default_definition(obj: Object) -> None:
@@ -31,42 +32,33 @@ def default_definition(obj: Object) -> None:
         service.setdefault("port", 443)
 
 
-def version_schema(version: Object, path: str) -> Schema:
-    """The schema of one version; SchemaError when it is not structural."""
-    schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-    return structural_schema(schema, f"{path}.schema.openAPIV3Schema")
-
-
 def validate_definition(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    spec = obj["spec"]
-    names, group = spec["names"], spec.get("group", "")
-    if obj["metadata"]["name"] != f"{names.get('plural', '')}.{group}":
+    if obj["metadata"]["name"] != f"{obj['spec']['names']['plural']}.{obj['spec']['group']}":
         detail = 'must be spec.names.plural+"."+spec.group'
         errors.append(invalid("metadata.name", obj["metadata"]["name"], detail))
+    _check_definition(errors, obj)
+    return errors
+
+
+def _check_definition(errors: Errors, obj: Object) -> None:
+    spec = obj["spec"]
+    names, group = spec["names"], spec.get("group", "")
     _check_group(errors, group)
     scope = spec.get("scope", "")
     if not scope:
         errors.append(required("spec.scope", ""))
     elif scope not in ("Cluster", "Namespaced"):
         errors.append(not_supported("spec.scope", scope, ("Cluster", "Namespaced")))
-    versions = spec.get("versions") or []
-    for index, version in enumerate(versions):
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            errors.append(required(f"spec.versions[{index}].schema.openAPIV3Schema", ""))
-    for index, version in enumerate(versions):
-        _check_version(errors, version, f"spec.versions[{index}]")
-    listed = [version.get("name") for version in versions]
-    if len(set(listed)) < len(listed):
-        errors.append(invalid("spec.versions", versions, "must contain unique version names"))
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        detail = "must have exactly one version marked as storage version"
-        errors.append(invalid("spec.versions", versions, detail))
+    versions = spec["versions"] or []
+    check_versions(errors, versions)
     errors += [
         required(f"spec.names.{key}", "") for key in ("plural", "singular", "kind", "listKind") if not names.get(key)
     ]
     _check_names(errors, names, "spec.names")
+    check_shared(errors, versions)
     _check_conversion(errors, spec["conversion"], "spec.conversion")
+    _check_stored_versions(errors, obj["status"]["storedVersions"] or [], versions)
     if (group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")) and not obj[
         "metadata"
     ].get("annotations", {}).get(_APPROVAL):
@@ -76,9 +68,24 @@ def validate_definition(obj: Object) -> list[FieldError]:
         )
         errors.append(required(f"metadata.annotations[{_APPROVAL}]", detail))
     if spec.get("preserveUnknownFields"):
-        detail = "must be false or omitted: use x-kubernetes-preserve-unknown-fields in the schema instead"
+        detail = (
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        )
         errors.append(invalid("spec.preserveUnknownFields", True, detail))
-    return errors
+
+
+def _check_stored_versions(errors: Errors, stored: list[str], versions: list[Object]) -> None:
+    if not stored:
+        errors.append(invalid("status.storedVersions", stored, "must have at least one stored version"))
+    listed = {version["name"] for version in versions}
+    for index, name in enumerate(stored):
+        if name not in listed:
+            detail = (
+                f"missing from spec.versions; {name} was previously a storage version, and must remain in "
+                f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes "
+                f"{name} from status.storedVersions"
+            )
+            errors.append(invalid(f"status.storedVersions[{index}]", name, detail))
 
 
 def _check_group(errors: Errors, group: str) -> None:
@@ -88,41 +95,6 @@ def _check_group(errors: Errors, group: str) -> None:
         errors.append(invalid("spec.group", group, ",".join(texts)))
     elif "." not in group:
         errors.append(invalid("spec.group", group, "should be a domain with at least one dot"))
-
-
-def _check_version(errors: Errors, version: Object, path: str) -> None:
-    name = version.get("name", "")
-    if texts := is_dns1035_label(name):
-        errors.append(invalid(f"{path}.name", name, ",".join(texts)))
-    if (version.get("schema") or {}).get("openAPIV3Schema"):
-        try:
-            version_schema(version, path)
-        except SchemaError as error:
-            errors += error.errors
-    scale = (version.get("subresources") or {}).get("scale")
-    if scale is not None:
-        _check_scale(errors, scale, f"{path}.subresources.scale")
-    for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
-        here = f"{path}.additionalPrinterColumns[{index}]"
-        for key in ("name", "type", "jsonPath"):
-            if not column.get(key):
-                errors.append(required(f"{here}.{key}", ""))
-        if column.get("type") and column["type"] not in _COLUMN_TYPES:
-            detail = f"must be one of {','.join(_COLUMN_TYPES)}"
-            errors.append(invalid(f"{here}.type", column["type"], detail))
-
-
-def _check_scale(errors: Errors, scale: Object, path: str) -> None:
-    for key, root in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
-        value = scale.get(key, "")
-        if not value:
-            errors.append(required(f"{path}.{key}", ""))
-        elif not value.startswith(root):
-            errors.append(invalid(f"{path}.{key}", value, f"should be a json path under {root[:-1]}"))
-    selector = scale.get("labelSelectorPath")
-    if selector and not selector.startswith((".spec.", ".status.")):
-        detail = "should be a json path under either .spec or .status"
-        errors.append(invalid(f"{path}.labelSelectorPath", selector, detail))
 
 
 def _check_names(errors: Errors, names: Object, path: str) -> None:
@@ -143,16 +115,27 @@ def _check_names(errors: Errors, names: Object, path: str) -> None:
 
 
 def _check_conversion(errors: Errors, conversion: Object, path: str) -> None:
-    strategy = conversion.get("strategy", "")
+    strategy, hook = conversion["strategy"], conversion.get("webhook") or {}
+    client, versions = hook.get("clientConfig"), hook.get("conversionReviewVersions") or []
     if strategy not in ("None", "Webhook"):
-        error = not_supported(f"{path}.strategy", Enum(strategy), ("None", "Webhook"))
+        error = not_supported(f"{path}.strategy", strategy, ("None", "Webhook"))
         errors.append(error if strategy else required(f"{path}.strategy", ""))
-    hook = conversion.get("webhook")
-    if strategy == "Webhook" and not (hook or {}).get("clientConfig"):
-        errors.append(required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook"))
-    if strategy == "None" and hook:
-        detail = "should not be set when strategy is not set to Webhook"
-        errors.append(FieldError("Forbidden", f"{path}.webhookClientConfig", "", detail))
+    if strategy != "Webhook":
+        for name, given in (("webhookClientConfig", client), ("conversionReviewVersions", versions)):
+            if given:
+                detail = "should not be set when strategy is not set to Webhook"
+                errors.append(forbidden(f"{path}.{name}", detail))
+        return
+    if client is None:
+        detail = "required when strategy is set to Webhook"
+        errors.append(required(f"{path}.webhookClientConfig", detail))
+    else:
+        check_client(errors, client, f"{path}.webhookClientConfig")
+    if not versions:
+        errors.append(required(f"{path}.conversionReviewVersions", ""))
+    elif not set(versions) & set(_REVIEWS):
+        detail = f"must include at least one of {', '.join(_REVIEWS)}"
+        errors.append(invalid(f"{path}.conversionReviewVersions", versions, detail))
 
 
 def validate_definition_update(new: Object, old: Object) -> list[FieldError]:
@@ -160,7 +143,7 @@ def validate_definition_update(new: Object, old: Object) -> list[FieldError]:
     spec, was = new["spec"], old["spec"]
     established = any(
         each.get("type") == "Established" and each.get("status") == "True"
-        for each in old.get("status", {}).get("conditions", ())
+        for each in old.get("status", {}).get("conditions") or ()
     )
     pairs = [
         ("group", spec.get("group"), was.get("group")),
@@ -174,13 +157,7 @@ def validate_definition_update(new: Object, old: Object) -> list[FieldError]:
     for name, value, before in pairs:
         if value != before:
             errors.append(invalid(f"spec.{name}", value, "field is immutable"))
-    listed = {version["name"] for version in spec.get("versions") or ()}
-    for index, name in enumerate(old.get("status", {}).get("storedVersions", ())):
-        if name not in listed:
-            detail = "missing from spec.versions; was previously a storage version, and must remain in spec.versions"
-            detail += " until a storage migration ensures no data remains persisted in "
-            detail += f"{name} and removes {name} from status.storedVersions"
-            errors.append(invalid(f"status.storedVersions[{index}]", name, detail))
+    _check_definition(errors, new)
     return errors
 
 

@@ -6,15 +6,17 @@ Expects defaulted objects. Rules stand in the API's order.
 from typing import Any, Final
 
 from mooring.api.apps_validation import check_percent_limit, check_positive_or_percent
-from mooring.api.core.validation_meta import check_label_selector
+from mooring.api.core.validation_meta import check_label_selector, check_nonnegative
+from mooring.api.core.validation_status import check_conditions
 from mooring.api.templates import check_immutable
-from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported
+from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required
 
 __all__ = [
     "HIGHEST_USER_PRIORITY",
     "SYSTEM_PRIORITIES",
     "default_priority_class",
     "validate_disruption_budget",
+    "validate_disruption_budget_status",
     "validate_lease",
     "validate_priority_class",
     "validate_priority_class_update",
@@ -47,6 +49,14 @@ def validate_disruption_budget(obj: Object) -> list[FieldError]:
     return errors
 
 
+def validate_disruption_budget_status(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    check_conditions(errors, new["status"].get("conditions", ()), "status.conditions")
+    for name in ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"):
+        check_nonnegative(errors, new["status"][name], f"status.{name}")
+    return errors
+
+
 def default_priority_class(obj: Object) -> None:
     obj.setdefault("value", 0)
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
@@ -63,7 +73,9 @@ def validate_priority_class(obj: Object) -> list[FieldError]:
         detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
         errors.append(forbidden("value", detail))
     policy = obj["preemptionPolicy"]
-    if policy not in ("PreemptLowerPriority", "Never"):
+    if not policy:
+        errors.append(required("preemptionPolicy", ""))
+    elif policy not in ("PreemptLowerPriority", "Never"):
         known = ("PreemptLowerPriority", "Never")
         errors.append(not_supported("preemptionPolicy", Enum(policy), known))
     return errors
@@ -82,7 +94,7 @@ def validate_priority_class_update(new: Object, old: Object) -> list[FieldError]
     errors: Errors = []
     if new["value"] != old["value"]:
         errors.append(forbidden("value", "may not be changed in an update."))
-    check_immutable(errors, new["preemptionPolicy"], old["preemptionPolicy"], "preemptionPolicy")
+    check_immutable(errors, Enum(new["preemptionPolicy"]), old["preemptionPolicy"], "preemptionPolicy")
     return errors
 
 

@@ -59,7 +59,8 @@ def matches_template(errors: Errors, selector: Object | None, template: Object, 
     except SelectorError:
         return False
     labels: Mapping[str, str] = template["metadata"].get("labels") or {}
-    if selector is not None and not compiled.empty and not compiled.matches(labels):
+    # No selector at all selects nothing, an empty one everything.
+    if selector is None or (not compiled.empty and not compiled.matches(labels)):
         shown = dict(sorted(labels.items())) or None
         detail = "`selector` does not match template `labels`"
         errors.append(invalid(f"{path}.metadata.labels", shown, detail))

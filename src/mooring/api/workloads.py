@@ -52,7 +52,23 @@ class PodMeta(Meta, frozen=True):
     annotations: PodNotes = PodNotes()
 
 
+class ContainerPort(core.ContainerPort, frozen=True):
+    name: str = ""
+
+
+class Container(core.Container, frozen=True):
+    ports: tuple[ContainerPort, ...] | None = None
+
+
+class Toleration(core.Toleration, frozen=True):
+    toleration_seconds: int | None = None
+
+
 class PodSpec(core.PodSpec, frozen=True):
+    containers: tuple[Container, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+    host_network: bool = False
     hostname: str = ""
     subdomain: str = ""
     restart_policy: str = ""
@@ -84,8 +100,14 @@ class ContainerStatus(core.ContainerStatus, frozen=True):
     state: ContainerState = ContainerState()
 
 
+class PodAddress(View, frozen=True):
+    ip: str = ""
+
+
 class PodStatus(core.PodStatus, frozen=True):
     reason: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
     conditions: tuple[PodCondition, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
@@ -149,6 +171,17 @@ class ReplicaSet(View, frozen=True):
     metadata: AnnotatedMeta = AnnotatedMeta()
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
+
+
+class ReplicationControllerSpec(View, frozen=True):
+    replicas: int = 1
+
+
+class ReplicationController(View, frozen=True):
+    """Only how many pods it wants: nothing here makes them."""
+
+    metadata: Meta = Meta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
 
 
 class RollingUpdateDeployment(View, frozen=True):
@@ -267,90 +300,6 @@ class PersistentVolumeClaim(View, frozen=True):
     status: ClaimStatus = ClaimStatus()
 
 
-class OnExitCodes(View, frozen=True):
-    container_name: str | None = None
-    operator: str = ""
-    values: tuple[int, ...] = ()
-
-
-class OnPodCondition(View, frozen=True):
-    type: str = ""
-    status: str = "True"
-
-
-class PodFailureRule(View, frozen=True):
-    action: str = ""
-    on_exit_codes: OnExitCodes | None = None
-    on_pod_conditions: tuple[OnPodCondition, ...] | None = None
-
-
-class PodFailurePolicy(View, frozen=True):
-    rules: tuple[PodFailureRule, ...] = ()
-
-
-class SuccessRule(View, frozen=True):
-    succeeded_indexes: str | None = None
-    succeeded_count: int | None = None
-
-
-class SuccessPolicy(View, frozen=True):
-    rules: tuple[SuccessRule, ...] = ()
-
-
-class JobSpec(View, frozen=True):
-    parallelism: int = 1
-    completions: int | None = None
-    completion_mode: str = "NonIndexed"
-    active_deadline_seconds: int | None = None
-    backoff_limit: int = 6
-    ttl_seconds_after_finished: int | None = None
-    suspend: bool = False
-    pod_replacement_policy: str = "TerminatingOrFailed"
-    backoff_limit_per_index: int | None = None
-    max_failed_indexes: int | None = None
-    pod_failure_policy: PodFailurePolicy | None = None
-    success_policy: SuccessPolicy | None = None
-    managed_by: str | None = None
-    selector: Object | None = None
-    template: Object = msgspec.field(default_factory=dict)
-
-
-class UncountedPods(View, frozen=True):
-    """Uids of pods that have ended and whose finalizer may still be there."""
-
-    succeeded: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-
-
-class JobCondition(View, frozen=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_probe_time: str | None = None
-    last_transition_time: str | None = None
-
-
-class JobStatus(View, frozen=True):
-    active: int = 0
-    ready: int | None = None
-    succeeded: int = 0
-    failed: int = 0
-    terminating: int | None = None
-    completed_indexes: str = ""
-    failed_indexes: str | None = None
-    uncounted_terminated_pods: UncountedPods = UncountedPods()
-    start_time: str | None = None
-    completion_time: str | None = None
-    conditions: tuple[JobCondition, ...] = ()
-
-
-class Job(View, frozen=True):
-    metadata: AnnotatedMeta = AnnotatedMeta()
-    spec: JobSpec = JobSpec()
-    status: JobStatus = JobStatus()
-
-
 class NodeNotes(View, frozen=True):
     """The annotations of a node that controllers read."""
 
@@ -369,15 +318,34 @@ class NodeCondition(View, frozen=True):
     type: str = ""
     status: str = ""
     reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+
+
+class NodeAddress(View, frozen=True):
+    type: str = ""
+    address: str = ""
 
 
 class NodeStatus(core.NodeStatus, frozen=True):
     conditions: tuple[NodeCondition, ...] = ()
+    addresses: tuple[NodeAddress, ...] = ()
+    capacity: ResourceList | None = None
+    node_info: Object | None = None
+
+
+class Taint(core.Taint, frozen=True):
+    time_added: str | None = None
+
+
+class NodeSpec(core.NodeSpec, frozen=True):
+    taints: tuple[Taint, ...] | None = None
+    pod_cidr: str = msgspec.field(default="", name="podCIDR")
 
 
 class Node(View, frozen=True):
     metadata: NodeMeta = NodeMeta()
-    spec: core.NodeSpec = core.NodeSpec()
+    spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
 
@@ -396,18 +364,65 @@ class Namespace(View, frozen=True):
     status: NamespaceStatus = NamespaceStatus()
 
 
+class ServicePort(View, frozen=True):
+    name: str = ""
+    protocol: str = "TCP"
+    app_protocol: str | None = None
+    port: int = 0
+    target_port: int | str | None = None
+
+
+class ServiceSpec(core.ServiceSpec, frozen=True):
+    type: str = ""
+    ports: tuple[ServicePort, ...] = ()
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    ip_families: tuple[str, ...] = ()
+    publish_not_ready_addresses: bool = False
+    traffic_distribution: str | None = None
+
+
 class Service(View, frozen=True):
     metadata: Meta = Meta()
-    spec: core.ServiceSpec = core.ServiceSpec()
+    spec: ServiceSpec = ServiceSpec()
+
+
+class Endpoints(View, frozen=True):
+    """The addresses behind a Service, as plain objects: they are compared and replaced as a whole."""
+
+    metadata: AnnotatedMeta = AnnotatedMeta()
+    subsets: tuple[Object, ...] = ()
+
+
+class EndpointSlice(View, frozen=True):
+    metadata: AnnotatedMeta = AnnotatedMeta()
+    address_type: str = ""
+    endpoints: tuple[Object, ...] | None = None
+    ports: tuple[Object, ...] | None = None
 
 
 class DisruptionBudgetSpec(View, frozen=True):
     selector: LabelSelector | None = None
+    min_available: IntOrPercent | None = None
+    max_unavailable: IntOrPercent | None = None
+
+
+class BudgetCondition(View, frozen=True):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    observed_generation: int = 0
 
 
 class DisruptionBudgetStatus(View, frozen=True):
+    observed_generation: int = 0
     disruptions_allowed: int = 0
-    disrupted_pods: Object | None = None
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    disrupted_pods: dict[str, str] | None = None
+    conditions: tuple[BudgetCondition, ...] = ()
 
 
 class PodDisruptionBudget(View, frozen=True):

@@ -25,10 +25,12 @@ __all__ = [
     "forbidden",
     "go_json",
     "go_quote",
+    "go_text",
     "invalid",
     "invalid_message",
     "not_found",
     "not_supported",
+    "plainly",
     "required",
     "too_long",
     "too_many",
@@ -120,6 +122,11 @@ class InvalidObjectError(MooringError):
 
 def invalid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError("Invalid value", path, value, detail)
+
+
+def plainly(path: str, detail: str) -> FieldError:
+    """An error about a whole part, which is not shown."""
+    return FieldError("Invalid value", path, _OMITTED, detail)
 
 
 def type_invalid(path: str, value: Any, detail: str) -> FieldError:
@@ -215,6 +222,17 @@ _HTML_SAFE: Final = str.maketrans(
 def go_json(value: Any) -> str:
     """Compact JSON as Go writes it: `<`, `>` and `&` escaped. The order of keys is the caller's."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str).translate(_HTML_SAFE)
+
+
+def go_text(value: Any) -> str:
+    """A value as Go's %v prints it: maps in the order of their keys, nothing quoted."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(go_text, value))}]"
+    if value is None:
+        return "<nil>"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _render(value: Any) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "is_qualified_name",
     "is_user_id",
     "is_valid_name",
+    "path_segment_texts",
 ]
 
 _LABEL_FMT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -252,3 +253,10 @@ def is_decimal_integer(value: str) -> list[str]:
     if _decimal(value):
         return []
     return ["must be a valid decimal integer in canonical form" if value else "must be non-empty"]
+
+
+def path_segment_texts(value: str) -> list[str]:
+    """What is wrong with a name that only must not break a URL."""
+    if value in (".", ".."):
+        return [f"may not be '{value}'"]
+    return [f"may not contain '{char}'" for char in "/%" if char in value]

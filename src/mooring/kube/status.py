@@ -4,9 +4,11 @@ Whatever refuses raises one of these; an HTTP server writes `status()`, a client
 The sentences are the API server's, because people search for them and clients compare them.
 
     ApiError
-    +- BadRequestError 400      +- ForbiddenError 403      +- NotFoundError 404     +- MethodNotAllowedError 405
+    +- BadRequestError 400      +- UnauthorizedError 401   +- ForbiddenError 403     +- NotFoundError 404
+    +- MethodNotAllowedError 405
     +- AlreadyExistsError 409   +- ConflictError 409       +- ExpiredError 410      +- InvalidError 422
-    +- TooManyRequestsError 429 +- InternalError 500       +- TooLargeVersionError 504
+    +- TooManyRequestsError 429 +- InternalError 500       +- UnknownError 500
+    +- TooLargeVersionError 504
 """
 
 from collections.abc import Sequence
@@ -28,6 +30,9 @@ __all__ = [
     "RejectedPatchError",
     "TooLargeVersionError",
     "TooManyRequestsError",
+    "UnauthorizedError",
+    "UnknownError",
+    "error_from_status",
     "qualified",
 ]
 
@@ -61,8 +66,9 @@ class ApiError(MooringError):
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
         }
+        if self.reason:
+            answer["reason"] = self.reason
         if self.details:
             answer["details"] = self.details
         answer["code"] = self.code
@@ -79,6 +85,11 @@ class BadRequestError(ApiError):
 
     code = 400
     reason = "BadRequest"
+
+
+class UnauthorizedError(ApiError):
+    code = 401
+    reason = "Unauthorized"
 
 
 class ForbiddenError(ApiError):
@@ -195,6 +206,12 @@ class InternalError(ApiError):
         return cls(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 
 
+class UnknownError(ApiError):
+    """A failure that the API has no reason for; it answers with its sentence and nothing else."""
+
+    reason = ""
+
+
 class TooLargeVersionError(ApiError):
     """A version of the future: the caller has read from a server that was ahead of this one."""
 
@@ -206,3 +223,54 @@ class TooLargeVersionError(ApiError):
         causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
         message = f"Timeout: Too large resource version: {wanted}, current: {current}"
         return cls(message, {"causes": causes, "retryAfterSeconds": 1})
+
+
+_CLASSES: Final[dict[tuple[int, str], type[ApiError]]] = {
+    (cls.code, cls.reason): cls
+    for cls in (
+        BadRequestError,
+        UnauthorizedError,
+        ForbiddenError,
+        NotFoundError,
+        MethodNotAllowedError,
+        AlreadyExistsError,
+        ConflictError,
+        ExpiredError,
+        InvalidError,
+        TooManyRequestsError,
+        InternalError,
+    )
+}
+
+
+def error_from_status(status: dict[str, Any], code: int = 0, retry_after: int | None = None) -> ApiError:
+    """What a client raises for a Status that it was answered with.
+
+    `code` is the answer's, for a Status that has none; `retry_after` is the header of that name in seconds.
+    """
+    code = status.get("code") or code or 500
+    reason = status.get("reason", "")
+    details = dict(status.get("details") or {})
+    if retry_after is not None:
+        details.setdefault("retryAfterSeconds", retry_after)
+    cls = _class_for(code, reason, details)
+    # The message is whole already; the constructors would make it of its parts.
+    error = cls.__new__(cls)
+    ApiError.__init__(error, status.get("message") or f"the server answered {code}", details)
+    error.code, error.reason = code, reason or cls.reason
+    if isinstance(error, InvalidError):
+        error.errors = ()
+        error.path = next((cause["field"] for cause in details.get("causes") or () if cause.get("field")), "")
+    if isinstance(error, ExpiredError):
+        error.continue_ = (status.get("metadata") or {}).get("continue", "")
+    return error
+
+
+def _class_for(code: int, reason: str, details: dict[str, Any]) -> type[ApiError]:
+    found = _CLASSES.get((code, reason))
+    if found is not None:
+        return found
+    if any(cause.get("reason") == "ResourceVersionTooLarge" for cause in details.get("causes") or ()):
+        return TooLargeVersionError
+    # Proxies and old servers answer without a reason, or with another one.
+    return next((cls for (known, _), cls in _CLASSES.items() if known == code and code != 409), ApiError)

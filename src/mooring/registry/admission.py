@@ -3,19 +3,25 @@
 Mutating functions run first and in order, each seeing what the one before made; then the object is validated; then the
 validating ones run. A function has no I/O and no clock: what it may know is in the request and the view. It returns a
 new object, or None to leave it as it is; objects it is given are shared and must not be mutated. To refuse, it raises
-an ApiError.
+an ApiError. When any but a built-in function has changed the object, the built-in ones look at it once more.
+
+Whoever has to be asked over a network is `remote`. It cannot answer at once, and nothing here waits: it raises, nothing
+is written, and the same write is tried again when the answer is there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from mooring.registry.resources import Resource
 
-__all__ = ["Admission", "AdmissionRequest", "Chain", "ClusterView", "Operation"]
+__all__ = ["Admission", "AdmissionRequest", "Chain", "ClusterView", "Complete", "Naming", "Operation", "Remote"]
 
 Object = dict[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
+# Takes an object and what somebody made of it; gives the latter as the API would read it, with its defaults.
+Complete = Callable[[Object, Object], Object]
 
 
 class ClusterView(Protocol):
@@ -44,14 +50,111 @@ class AdmissionRequest:
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)
 
+    def about(self, obj: Object) -> "AdmissionRequest":
+        """The same request with another object."""
+        return AdmissionRequest(
+            self.operation,
+            self.resource,
+            self.namespace,
+            self.name,
+            obj,
+            self.old_object,
+            self.subresource,
+            self.user,
+            self.groups,
+            self.dry_run,
+            self.warnings,
+        )
+
 
 Admission = Callable[[AdmissionRequest, ClusterView], Object | None]
 
 
+class Naming(Protocol):
+    """Gives uids and generated names; every attempt at one write must get the same ones."""
+
+    def uid(self) -> str: ...
+
+    def name(self, prefix: str) -> str: ...
+
+
+class Remote(Protocol):
+    """Who is asked about one write beside the functions. Raises where its answer is not there yet."""
+
+    @property
+    def naming(self) -> Naming: ...
+
+    def mutate(self, request: AdmissionRequest, complete: Complete, *, again: bool) -> Object | None:
+        """The changed object, complete, or None. `again` says that this is the second look."""
+
+    def validate(self, request: AdmissionRequest) -> None: ...
+
+
 @dataclass(slots=True)
 class Chain:
-    """The functions in force. `builtin` ones give objects that need no second round of defaults."""
+    """The functions in force. `builtin` and `late` ones give objects that need no second round of defaults.
+
+    The late ones come after all others that change objects: they hand out what others must not change any more.
+    `builtin_validating` ones come before the other validating ones. `mutating_again` are those of the mutating ones
+    that want to see an object again that was changed in the first round.
+    """
 
     builtin: list[Admission] = field(default_factory=list)
     mutating: list[Admission] = field(default_factory=list)
+    mutating_again: list[Admission] = field(default_factory=list)
+    late: list[Admission] = field(default_factory=list)
+    builtin_validating: list[Admission] = field(default_factory=list)
     validating: list[Admission] = field(default_factory=list)
+    remote: Remote | None = None
+
+    @contextmanager
+    def asking(self, remote: Remote) -> Iterator[None]:
+        """Ask `remote` about the write that is made inside. There is one writer at a time."""
+        self.remote = remote
+        try:
+            yield
+        finally:
+            self.remote = None
+
+    def mutate(self, request: AdmissionRequest, view: ClusterView, complete: Complete) -> Object:
+        """The object that a creation or a change is about, as admission wants it."""
+        obj, changed = self._round(request, view, complete, again=False)
+        return self._round(request.about(obj), view, complete, again=True)[0] if changed else obj
+
+    def _round(
+        self, request: AdmissionRequest, view: ClusterView, complete: Complete, *, again: bool
+    ) -> tuple[Object, bool]:
+        for admit in self.builtin:
+            made = admit(request, view)
+            if made is not None:
+                request = request.about(made)
+        obj: Object = request.object or {}
+        changed = False
+        for admit in self.mutating_again if again else self.mutating:
+            made = admit(request, view)
+            if made is not None and made is not obj:
+                obj, changed = complete(obj, made), True
+                request = request.about(obj)
+        if self.remote is not None:
+            made = self.remote.mutate(request, complete, again=again)
+            if made is not None:
+                obj, changed = made, True
+        return obj, changed
+
+    def validate(self, request: AdmissionRequest, view: ClusterView) -> None:
+        """Let everybody refuse what is about to be stored."""
+        for admit in self.builtin_validating:
+            admit(request, view)
+        for admit in self.validating:
+            admit(request, view)
+        if self.remote is not None:
+            self.remote.validate(request)
+
+    def check_deletion(self, request: AdmissionRequest, view: ClusterView) -> None:
+        """Let everybody refuse a deletion; those who change objects are asked too, and have nothing to change."""
+        if self.remote is not None:
+            self.remote.mutate(request, lambda _, made: made, again=False)
+        for admit in (*self.builtin_validating, *self.validating):
+            admit(request, view)
+        if self.remote is not None:
+            self.remote.validate(request)

@@ -6,12 +6,23 @@ are not looked up and tokens not mounted, because nothing here issues them.
 
 from typing import Any, Final
 
+from mooring.api.policy_validation import SYSTEM_PRIORITIES
 from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission import Admission, AdmissionRequest, ClusterView
+from mooring.registry.admission_classes import (
+    check_growth,
+    check_overhead,
+    default_ingress_class,
+    default_storage_class,
+    protect_storage,
+    runtime_class,
+)
+from mooring.registry.admission_limits import check_limits, default_limits
 from mooring.registry.definitions import accept_definition
+from mooring.registry.pods import topology
 from mooring.registry.services import allocate_addresses
 
-__all__ = ["BUILTIN_ADMISSION", "NOT_READY", "UNREACHABLE"]
+__all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_READY", "UNREACHABLE"]
 
 Object = dict[str, Any]
 
@@ -49,6 +60,19 @@ def service_account(request: AdmissionRequest, view: ClusterView) -> Object | No
     if spec.get("serviceAccountName") or "kubernetes.io/config.mirror" in pod["metadata"].get("annotations", {}):
         return None
     return {**pod, "spec": {**spec, "serviceAccountName": "default", "serviceAccount": "default"}}
+
+
+def topology_labels(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """A pod that is created on a node says where the node stands."""
+    pod = request.object
+    if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
+        return None
+    name = pod["spec"].get("nodeName")
+    labels = topology(view.find("v1", "Node", "", name)) if name else {}
+    if not labels:
+        return None
+    metadata = pod["metadata"]
+    return {**pod, "metadata": {**metadata, "labels": metadata.get("labels", {}) | labels}}
 
 
 def default_tolerations(request: AdmissionRequest, view: ClusterView) -> Object | None:
@@ -119,6 +143,16 @@ def one_default_priority(request: AdmissionRequest, view: ClusterView) -> Object
     return None
 
 
+def keep_system_priorities(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """The classes of the system's own pods cannot be deleted."""
+    if request.operation != "DELETE" or request.resource.store != "priorityclasses.scheduling.k8s.io":
+        return None
+    if request.name in SYSTEM_PRIORITIES:
+        why = "this is a system priority class and cannot be deleted"
+        raise ForbiddenError.of(request.resource.plural, request.resource.group, request.name, why)
+    return None
+
+
 def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | None:
     """Nothing lands on a node before somebody has seen it ready."""
     node = request.object
@@ -131,13 +165,33 @@ def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | No
     return {**node, "spec": {**spec, "taints": [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]}}
 
 
+def name_requester(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """A request for a certificate says who made it; nobody can ask in another's name."""
+    obj = request.object
+    if obj is None or request.resource.store != "certificatesigningrequests.certificates.k8s.io":
+        return None
+    if request.operation != "CREATE" or not request.user:
+        return None
+    spec = {**obj["spec"], "username": request.user}
+    if request.groups:
+        spec["groups"] = list(request.groups)
+    return {**obj, "spec": spec}
+
+
+# In the order of a real server.
 BUILTIN_ADMISSION: Final[tuple[Admission, ...]] = (
     namespace_lifecycle,
-    taint_new_nodes,
+    default_limits,
     service_account,
-    default_tolerations,
+    taint_new_nodes,
     priority,
     one_default_priority,
-    accept_definition,
-    allocate_addresses,
+    default_tolerations,
+    default_storage_class,
+    protect_storage,
+    runtime_class,
+    default_ingress_class,
+    topology_labels,
 )
+BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (keep_system_priorities, check_limits, check_growth, check_overhead)
+LATE_ADMISSION: Final[tuple[Admission, ...]] = (accept_definition, allocate_addresses, name_requester)

@@ -7,16 +7,17 @@ identity what needs another look.
 from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.kube.errors import invalid
+from mooring.kube.errors import Enum, invalid
+from mooring.kube.patches.equality import same as equal
 from mooring.kube.schemas import apply_defaults
 from mooring.kube.status import BadRequestError, ConflictError, InvalidError
 from mooring.registry.core import Core
 from mooring.registry.objects import body
-from mooring.registry.reading import check_fields, decoded, own_metadata, own_object, own_status
+from mooring.registry.reading import blank, check_fields, decoded, own_metadata, own_object, own_status
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 
-__all__ = ["SYSTEM", "is_finished", "merge", "same", "same_managers", "shares_body", "wrong_uid"]
+__all__ = ["SYSTEM", "is_finished", "managed", "merge", "same", "same_managers", "shares_body", "wrong_uid"]
 
 Object = dict[str, Any]
 
@@ -46,6 +47,9 @@ def merge(
     was: Object = current["metadata"]
     sent: Object = was if given.get("metadata") is was else own_metadata(resource, given)
     metadata = _take_over(core, resource, sent, was, name)
+    if (given.get("metadata") or {}).get("managedFields") in ([], [{}]):
+        # To send nothing where managers were is to ask that they be forgotten.
+        metadata["managedFields"] = []
     schema = core.schema(resource)
     if subresource in _SECTIONS:
         given = _SECTIONS[subresource](given, current)
@@ -55,18 +59,23 @@ def merge(
             managers = metadata.get("managedFields")
             metadata = {**was, "managedFields": managers} if managers else dict(was)
         new = {**current, "metadata": metadata}
+        if given.get("status") is not current.get("status"):
+            check_fields(resource, schema, {"status": given.get("status")}, options)
         _set_status(core, resource, new, current, given.get("status", _MISSING))
         return new
     same = body(given) == body(current)
+    if same and resource.custom:
+        # To Python 1 and true are the same, and a change from one to the other would be lost. Typed kinds tell later.
+        same = equal(body(given), body(current))
     if same:
         new = {**current, "metadata": metadata}
     else:
         check_fields(resource, schema, given, options)
-        if strategy.shape:
-            new = decoded(resource, strategy.shape, {**given, "metadata": metadata})
-            metadata = new["metadata"]
-        else:
+        if resource.custom:
             new = own_object(resource, schema, given)
+        else:
+            new = decoded(resource, {**given, "metadata": metadata})
+            metadata = new["metadata"]
         new = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
         if resource.custom:
             new = apply_defaults(schema, new)
@@ -74,6 +83,9 @@ def merge(
         # Before the status is taken over: defaults are filled in place, and the old status is shared.
         strategy.default(new)
     if resource.has_status:
+        if same and not resource.custom and given.get("status") != current.get("status"):
+            # It is not taken over, but must be readable.
+            decoded(resource, given)
         if "status" in current:
             new["status"] = current["status"]
         else:
@@ -86,10 +98,16 @@ def merge(
 
 
 def _set_status(core: Core, resource: Resource, new: Object, current: Object, status: Any) -> None:
-    if status is _MISSING or status is None:
+    if status in (_MISSING, None):
         new.pop("status", None)
-    elif status != current.get("status", _MISSING):
+        if resource.custom or not resource.has_status:
+            return
+        new["status"] = blank(resource)["status"]
+    elif status == current.get("status", _MISSING):
+        return
+    else:
         new["status"] = own_status(resource, core.schema(resource), status)
+    core.strategy(resource).default_status(new)
 
 
 def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, name: str) -> Object:
@@ -107,6 +125,10 @@ def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, na
         raise InvalidError(resource.plural, resource.group, name, [why])
     if metadata.get("uid", was["uid"]) != was["uid"]:
         raise wrong_uid(resource, was, metadata["uid"])
+    leaving = metadata.get("deletionTimestamp", was.get("deletionTimestamp"))
+    if leaving != was.get("deletionTimestamp"):
+        error = invalid("metadata.deletionTimestamp", Enum(leaving), "field is immutable")
+        raise InvalidError(resource.kind, resource.group, name, [error])
     kept = {key: value for key, value in metadata.items() if key not in SYSTEM and key != "selfLink"}
     return kept | {key: was[key] for key in ("name", "namespace", *SYSTEM) if key in was}
 
@@ -152,7 +174,7 @@ def wrong_uid(resource: Resource, was: Object, uid: str) -> ConflictError:
 def share(new: Object, current: Object) -> None:
     """Take over every section that came out as it was."""
     for key, value in current.items():
-        if key != "metadata" and new.get(key, _MISSING) == value:
+        if key != "metadata" and new.get(key, _MISSING) == value and equal(new[key], value):
             new[key] = value
 
 
@@ -167,7 +189,7 @@ def same(new: Object, current: Object) -> bool:
     if new.keys() != current.keys():
         return False
     for key, value in new.items():
-        if key != "metadata" and value != current[key]:
+        if key != "metadata" and not (value == current[key] and equal(value, current[key])):
             return False
     metadata, was = new["metadata"], current["metadata"]
     if metadata == was:
@@ -175,6 +197,12 @@ def same(new: Object, current: Object) -> bool:
     return {k: v for k, v in metadata.items() if k != "managedFields"} == {
         k: v for k, v in was.items() if k != "managedFields"
     }
+
+
+def managed(obj: Object) -> list[Object] | None:
+    """Who manages what in an object; None when nobody says."""
+    entries: list[Object] | None = obj["metadata"].get("managedFields")
+    return entries
 
 
 def same_managers(new: Object, current: Object) -> bool:

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from mooring.api.core.decoding import decode
+
 __all__ = ["convert_event"]
 
 Object = dict[str, Any]
@@ -22,5 +24,11 @@ _FROM_CORE: Final = dict(_NAMES)
 
 def convert_event(obj: Object, wanted: str) -> Object:
     """The event in the shape of an apiVersion."""
-    names = _TO_CORE if wanted == "v1" else _FROM_CORE
-    return {names.get(key, key): value for key, value in obj.items()} | {"apiVersion": wanted}
+    if obj["apiVersion"] == wanted:
+        return obj
+    names, shape = (_TO_CORE, "Event") if wanted == "v1" else (_FROM_CORE, "events.Event")
+    renamed = {names.get(key, key): value for key, value in obj.items()}
+    made = decode(shape, {**renamed, "metadata": None})
+    # What one shape always says and the other leaves out is settled by decoding; metadata is the same in both.
+    assert made is not None, "A stored event has come to hold a value of the wrong type."
+    return {**made, "apiVersion": wanted, "kind": "Event", "metadata": obj["metadata"]}

@@ -7,14 +7,16 @@ writes to the storage.
 from collections.abc import Callable
 from typing import Any
 
+from mooring.api.warnings import DEPRECATED
 from mooring.kube.apply import Convert as ApplyConvert
-from mooring.kube.schemas import Schema, builtin_schema
+from mooring.kube.schemas import Schema, builtin_schema, prune
 from mooring.kube.status import NotFoundError
 from mooring.registry.history import Change, History
 from mooring.registry.objects import Identity
 from mooring.registry.resources import Resource, Resources, builtin_resources
 from mooring.registry.storage import Storage
-from mooring.registry.strategies import STRATEGIES, Strategy
+from mooring.registry.strategies import Strategy
+from mooring.registry.strategies_builtin import STRATEGIES
 
 __all__ = ["Convert", "Core", "CustomKind"]
 
@@ -59,6 +61,8 @@ class Core:
         self.converts: dict[str, Convert] = {}
         # Called with the new and the old object after a change of their store, before watchers hear of it.
         self.hooks: dict[str, Callable[[Object | None, Object | None], None]] = {}
+        # Called with the new object after a change of its store is recorded; None when it is gone.
+        self.after: dict[str, Callable[[Object | None], None]] = {}
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
         self._history_limit = history_limit
@@ -70,6 +74,10 @@ class Core:
     def strategy(self, resource: Resource) -> Strategy:
         if resource.custom:
             return self.custom[resource.api_version, resource.kind].strategy
+        if resource.api_version != resource.stored_as:
+            found = STRATEGIES.get(f"{resource.store}@{resource.api_version}")
+            if found is not None:
+                return found
         return STRATEGIES.get(resource.store, _PLAIN)
 
     def schema(self, resource: Resource) -> Schema:
@@ -80,6 +88,12 @@ class Core:
         if found is None:
             found = self._schemas[key] = builtin_schema(*key)
         return found
+
+    def deprecation(self, resource: Resource) -> str:
+        """What to tell whoever uses a kind or a version that is on its way out; empty for others."""
+        if resource.custom:
+            return self.custom[resource.api_version, resource.kind].warning
+        return DEPRECATED.get(resource.store, "")
 
     def history(self, store: str) -> History:
         found = self._histories.get(store)
@@ -96,8 +110,13 @@ class Core:
     # Versions
 
     def load(self, resource: Resource, obj: Object) -> Object:
-        """A stored object in the version asked for."""
-        return obj if obj["apiVersion"] == resource.api_version else self._convert(resource, obj, resource.api_version)
+        """A stored object in the version asked for, with what that version knows."""
+        if obj["apiVersion"] == resource.api_version:
+            return obj
+        made = self._convert(resource, obj, resource.api_version)
+        if not resource.custom:
+            return made
+        return {**prune(self.schema(resource), {**made, "metadata": {}}), "metadata": made["metadata"]}
 
     def loader(self, resource: Resource) -> Callable[[Object], Object] | None:
         """What turns stored objects into the version asked for; None when there is nothing to turn."""
@@ -118,11 +137,24 @@ class Core:
     def converter(self, resource: Resource) -> ApplyConvert | None:
         """What turns objects of one version into another for the sake of managers; None when there is one version."""
         if not resource.custom:
-            return None
+            return self._builtin_converter(resource)
 
         def convert(obj: Object, version: str) -> tuple[Object, Schema] | None:
             kind = self.custom.get((version, resource.kind))
             return None if kind is None else (kind.convert(obj, version) if obj else obj, kind.schema)
+
+        return convert
+
+    def _builtin_converter(self, resource: Resource) -> ApplyConvert | None:
+        function = self.converts.get(resource.store)
+        if function is None:
+            return None
+
+        def convert(obj: Object, version: str) -> tuple[Object, Schema] | None:
+            served = self.resources.find(version, resource.kind)
+            if served is None or served.store != resource.store:
+                return None
+            return function(obj, version) if "metadata" in obj else obj, self.schema(served)
 
         return convert
 
@@ -172,3 +204,6 @@ class Core:
         if hook is not None:
             hook(change.object, change.previous)
         self.history(store).record(change)
+        after = self.after.get(store)
+        if after is not None:
+            after(change.object)

@@ -5,22 +5,30 @@ what is stored, so that it is the same after a restart. A definition that is del
 stays until the last of them is gone.
 """
 
+import re
+from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.api.definitions import rule_paths, version_schema
+from mooring.api.definitions import rule_paths
+from mooring.api.definitions_versions import version_schema
+from mooring.kube.apply import update
+from mooring.kube.schemas import builtin_schema
 from mooring.kube.status import InternalError, qualified
 from mooring.registry.admission import AdmissionRequest, ClusterView
 from mooring.registry.core import Convert, Core, CustomKind
 from mooring.registry.resources import Resource
 from mooring.registry.strategies import Strategy
 
-__all__ = ["CLEANUP", "DEFINITIONS", "Definitions", "accept_definition"]
+__all__ = ["CLEANUP", "DEFINITIONS", "Definitions", "RemoteConvert", "accept_definition", "marked_for_cleaning"]
 
 Object = dict[str, Any]
+# Takes the spec of a definition, an object and the apiVersion wanted; raises where the answer is not there yet.
+RemoteConvert = Callable[[Object, Object, str], Object]
 
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 _KIND: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+_VERSION: Final = re.compile("v([0-9]+)(?:(alpha|beta)([0-9]+))?").fullmatch
 _OUTSIDE: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
@@ -37,7 +45,7 @@ def accept_definition(request: AdmissionRequest, view: ClusterView) -> Object | 
         text = "rules are stored but not enforced yet"
         request.warnings.extend(f"{path}.x-kubernetes-validations: {text}" for path in paths)
     stamp = obj["metadata"]["creationTimestamp"]
-    before = {each["type"]: each for each in (obj.get("status") or {}).get("conditions", ())}
+    before = {each["type"]: each for each in ((obj.get("status") or {}).get("conditions") or ())}
     taken = _taken(obj, view)
     if taken:
         accepted = _condition(before, "NamesAccepted", "False", taken[0], taken[1], stamp)
@@ -47,19 +55,32 @@ def accept_definition(request: AdmissionRequest, view: ClusterView) -> Object | 
         accepted = _condition(before, "NamesAccepted", "True", "NoConflicts", "no conflicts found", stamp)
         message = "the initial names have been accepted"
         established = _condition(before, "Established", "True", "InitialNamesAccepted", message, stamp)
-    stored = (obj.get("status") or {}).get("storedVersions", [])
-    storage = [version["name"] for version in versions if version.get("storage") and version.get("name")]
+    stored = (obj.get("status") or {}).get("storedVersions") or []
+    storage = [version["name"] for version in versions if version.get("storage")]
     others = [each for kind, each in before.items() if kind not in ("NamesAccepted", "Established")]
     status = {
         "conditions": [accepted, established, *others],
         "acceptedNames": {} if taken else names,
         "storedVersions": [*stored, *(name for name in storage if name not in stored)],
     }
+    made = {**obj, "metadata": dict(obj["metadata"]), "status": status}
+    obj = {**obj, "status": {**(obj.get("status") or {}), "storedVersions": status["storedVersions"]}}
+    if status != obj["status"]:
+        managers = obj["metadata"].get("managedFields")
+        version, schema = _KIND[0], builtin_schema(*_KIND)
+        entries = update(obj, made, "kube-apiserver", schema, managers, version, stamp, "status")
+        made["metadata"]["managedFields"] = entries
+    return made
+
+
+def marked_for_cleaning(obj: Object, now: str) -> Object:
+    """A definition whose deletion begins: its objects go first."""
     finalizers = obj["metadata"].get("finalizers", [])
-    metadata = obj["metadata"]
-    if CLEANUP not in finalizers and "deletionTimestamp" not in metadata:
-        metadata = {**metadata, "finalizers": [*finalizers, CLEANUP]}
-    return {**obj, "metadata": metadata, "status": status}
+    metadata = {**obj["metadata"], "finalizers": finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]}
+    message = "CustomResource deletion is in progress"
+    leaving = _condition({}, "Terminating", "True", "InstanceDeletionInProgress", message, now)
+    kept = [each for each in obj["status"]["conditions"] or () if each["type"] != "Terminating"]
+    return {**obj, "metadata": metadata, "status": {**obj["status"], "conditions": [*kept, leaving]}}
 
 
 def _condition(before: dict[str, Object], kind: str, status: str, reason: str, message: str, stamp: str) -> Object:
@@ -98,6 +119,7 @@ class Definitions:
     def __init__(self, core: Core) -> None:
         self._core = core
         self.conversions: dict[tuple[str, str], Convert] = {}
+        self.remote_conversion: RemoteConvert | None = None
         for obj in core.storage.items(DEFINITIONS):
             self.changed(obj, None)
 
@@ -152,12 +174,12 @@ class Definitions:
             )
             # A version that is not served still has objects, and their managers, to be read.
             self._core.custom[resource.api_version, resource.kind] = CustomKind(
-                schema=version_schema(version, f"spec.versions[{index}]"),
+                schema=version_schema(version, f"spec.versions[{index}].schema"),
                 strategy=Strategy(intent=_intent(resource), unconditional=False),
                 convert=self._converter(spec, group, names["kind"]),
                 scale=subresources.get("scale"),
                 selectable=tuple(each["jsonPath"].lstrip(".") for each in version.get("selectableFields", ())),
-                warning=_deprecation(version, resource),
+                warning=_deprecation(version, resource, spec["versions"]),
             )
             if version.get("served"):
                 self._core.resources.add(resource)
@@ -170,11 +192,14 @@ class Definitions:
             if obj.get("apiVersion") == wanted:
                 return obj
             function = self.conversions.get((group, kind))
-            if function is None:
+            if function is not None:
+                made = function(obj, wanted)
+            elif self.remote_conversion is not None:
+                made = self.remote_conversion(spec, obj, wanted)
+            else:
                 raise InternalError.of(
                     f"conversion of {kind} from {obj.get('apiVersion')} to {wanted}: no function is registered for it"
                 )
-            made = function(obj, wanted)
             # Conversion is about fields of the kind; metadata stays what it is, but for labels and annotations.
             kept = {key: value for key, value in made["metadata"].items() if key in ("labels", "annotations")}
             rest = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "annotations")}
@@ -184,7 +209,7 @@ class Definitions:
 
 
 def _is_established(obj: Object) -> bool:
-    conditions = (obj.get("status") or {}).get("conditions", ())
+    conditions = (obj.get("status") or {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
@@ -193,7 +218,21 @@ def _intent(resource: Resource) -> Any:
     return lambda obj: {key: value for key, value in obj.items() if key not in outside}
 
 
-def _deprecation(version: Object, resource: Resource) -> str:
+def _deprecation(version: Object, resource: Resource, versions: list[Object]) -> str:
     if not version.get("deprecated"):
         return ""
-    return version.get("deprecationWarning") or f"{resource.api_version} {resource.kind} is deprecated"
+    text = f"{resource.api_version} {resource.kind} is deprecated"
+    better = [each["name"] for each in versions if each.get("served") and not each.get("deprecated")]
+    if better:
+        newest = max(better, key=_maturity)
+        text = f"{text}; use {resource.group}/{newest} {resource.kind}"
+    return version.get("deprecationWarning") or text
+
+
+def _maturity(name: str) -> tuple[int, int, int]:
+    """Versions by how much is promised: v2, v1, v1beta2, v1beta1, v1alpha1."""
+    found = _VERSION(name)
+    if found is None:
+        return (0, 0, 0)
+    level = {"": 3, "beta": 2, "alpha": 1}[found[2] or ""]
+    return (level, int(found[1]), int(found[3] or 0))

@@ -13,6 +13,7 @@ from mooring.kube.status import ConflictError, ForbiddenError, InvalidError
 from mooring.kube.times import moment, timestamp
 from mooring.registry.changes import is_finished
 from mooring.registry.core import Core
+from mooring.registry.definitions import DEFINITIONS, marked_for_cleaning
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 
@@ -53,10 +54,17 @@ def delete(
     if new_metadata is metadata:
         # Already on its way, and not asked to hurry.
         return old
-    finalizers = metadata.get("finalizers", [])
+    base = old
+    if resource.store == DEFINITIONS and "deletionTimestamp" not in metadata:
+        base = marked_for_cleaning(old, options.stamp)
+    finalizers = base["metadata"].get("finalizers", [])
     wanted = finalizers if core.strategy(resource).unsupported_gc else _finalizers(finalizers, propagation)
     if new_metadata is None and not wanted:
-        return old if options.dry_run else core.remove(resource, old)
+        gone = old if options.dry_run else core.remove(resource, old)
+        if resource.store != "pods":
+            return gone
+        version = gone["metadata"]["resourceVersion"]
+        return {**gone, "metadata": {**_marked(metadata, options), "resourceVersion": version}}
     marked = dict(new_metadata) if new_metadata is not None else _marked(metadata, options)
     if wanted:
         marked["finalizers"] = wanted
@@ -64,11 +72,12 @@ def delete(
         marked.pop("finalizers", None)
     if marked == metadata:
         return old
-    new = {**old, "metadata": marked}
+    new = {**base, "metadata": marked}
     if options.dry_run:
         return new
     if is_finished(new):
-        return core.remove(resource, old)
+        version = core.remove(resource, old)["metadata"]["resourceVersion"]
+        return {**new, "metadata": {**marked, "resourceVersion": version}}
     return core.commit(resource, new, old)
 
 

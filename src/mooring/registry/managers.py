@@ -4,12 +4,13 @@ Every write leaves its traces in metadata.managedFields. Ten thousand pods of on
 traces, so equal ones are shared: it is the larger half of what a pod weighs.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from mooring.kube.apply import ApplyConflict, ApplyError, Convert, apply, update
 from mooring.kube.errors import required
 from mooring.kube.schemas import Schema
-from mooring.kube.status import ApiError, BadRequestError, ConflictError, InvalidError, RejectedPatchError
+from mooring.kube.status import ApiError, BadRequestError, ConflictError, InvalidError, RejectedPatchError, UnknownError
 from mooring.registry.objects import body
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
@@ -20,6 +21,12 @@ __all__ = ["FieldTracker"]
 Object = dict[str, Any]
 
 _CREATIONS_LIMIT: Final = 1024
+# A certificate request cannot change: nobody manages what it asks for.
+_REQUESTS: Final[dict[str, Any]] = {
+    "": {"f:spec": {}, "f:status": {}},
+    "status": {"f:spec": {}},
+    "approval": {"f:spec": {}},
+}
 
 
 class FieldTracker:
@@ -42,6 +49,9 @@ class FieldTracker:
         """The new object with the traces of a write that was not an apply. Its metadata dict is written to."""
         if old is None and "managedFields" not in new["metadata"]:
             return self._track_creation(resource, schema, new, options)
+        if old is not None and new["metadata"].get("managedFields") == []:
+            del new["metadata"]["managedFields"]
+            return new
         stored = None if old is None else old["metadata"].get("managedFields")
         entries = update(
             old,
@@ -55,7 +65,7 @@ class FieldTracker:
             ignored=_unreached(resource, subresource),
             convert=convert,
         )
-        self._set(new["metadata"], entries)
+        self._set(new["metadata"], entries, stored or ())
         return new
 
     def _track_creation(self, resource: Resource, schema: Schema, new: Object, options: Options) -> Object:
@@ -64,7 +74,7 @@ class FieldTracker:
         looks = (
             resource.api_version,
             resource.kind,
-            body(new),
+            {name: _texts_alike(section) for name, section in body(new).items()},
             None if resource.has_status else new.get("status"),
             list(metadata.get("labels", ())),
             list(metadata.get("annotations", ())),
@@ -97,9 +107,13 @@ class FieldTracker:
         ]
         return new
 
-    def _set(self, metadata: Object, entries: list[Object]) -> None:
+    def _set(self, metadata: Object, entries: list[Object], stored: Sequence[Object] = ()) -> None:
+        """Put the entries in, their fields shared; those of stored entries are."""
         if entries:
-            metadata["managedFields"] = [self._share(entry) for entry in entries]
+            shared = {id(entry.get("fieldsV1")) for entry in stored}
+            metadata["managedFields"] = [
+                entry if id(entry.get("fieldsV1")) in shared else self._share(entry) for entry in entries
+            ]
         else:
             metadata.pop("managedFields", None)
 
@@ -124,7 +138,9 @@ class FieldTracker:
             error = required("fieldManager", "is required for apply patch")
             raise InvalidError("PatchOptions", "meta.k8s.io", "", [error])
         if not isinstance(body, dict):
-            raise BadRequestError("error decoding YAML: an apply patch must be an object")
+            found = {list: "array", str: "string", bool: "bool"}.get(body.__class__, "number")
+            why = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+            raise BadRequestError(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
         stored = None if live is None else live["metadata"].get("managedFields")
         try:
             made = apply(
@@ -149,10 +165,21 @@ class FieldTracker:
         return {**made.object, "metadata": metadata}
 
 
+def _texts_alike(section: Any) -> Any:
+    """A section with one word for every text in it: a text is a field whatever it says, unless it says nothing."""
+    if section.__class__ is not dict:
+        return section
+    return {name: "x" if value and value.__class__ is str else value for name, value in section.items()}
+
+
 def _unreached(resource: Resource, subresource: str) -> Any:
     """What a write cannot change; None leaves it to the rule for objects with a status sub-resource."""
+    if resource.store == "certificatesigningrequests.certificates.k8s.io":
+        return _REQUESTS.get(subresource, {})
     if subresource not in ("", "status"):
         return {}
+    if subresource == "status" and not resource.custom:
+        return {"f:spec": {}}
     return None if subresource or resource.has_status else {}
 
 
@@ -164,4 +191,6 @@ def _conflict(error: ApplyConflict) -> ApiError:
 
 
 def _refusal(error: ApplyError) -> ApiError:
+    if error.code == 500:
+        return UnknownError(str(error))
     return BadRequestError(str(error)) if error.code == 400 else RejectedPatchError(str(error), error.code)

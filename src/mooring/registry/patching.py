@@ -1,17 +1,24 @@
 """The patch types that make a new object out of the current one without asking who manages what."""
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Literal
 
+from mooring.api.core.decoding_errors import restoring_error
+from mooring.kube.errors import forbidden, go_json, go_text, invalid
 from mooring.kube.patches import PatchError, json_patch, merge_patch, strategic_merge_patch
 from mooring.kube.schemas import Schema
-from mooring.kube.status import RejectedPatchError
+from mooring.kube.status import InvalidError, RejectedPatchError, UnknownError
+from mooring.registry.reading import UnknownFieldsError, UnreadableError
 from mooring.registry.resources import Resource
 
-__all__ = ["PatchType", "patcher"]
+__all__ = ["PatchType", "check_patch_options", "patch_in_words", "patcher"]
 
 Object = dict[str, Any]
 PatchType = Literal["json", "merge", "strategic", "apply"]
+
+# All that the API says about a JSON patch that cannot be carried out.
+_REJECTED: Final = "the server rejected our request due to an error in our request"
 
 
 def patcher(resource: Resource, schema: Schema, patch_type: PatchType, body: Any) -> Callable[[Object], Any]:
@@ -27,6 +34,10 @@ def patcher(resource: Resource, schema: Schema, patch_type: PatchType, body: Any
                 return merge_patch(current, body)
             return strategic_merge_patch(current, body, schema)
         except PatchError as error:
+            if patch_type == "json" and error.code == 422:
+                raise RejectedPatchError(_REJECTED, error.code) from None
+            if str(error).startswith("list element types are not identical"):
+                raise UnknownError(str(error)) from None
             raise RejectedPatchError(str(error), error.code) from None
 
     if patch_type == "strategic" and resource.custom:
@@ -36,3 +47,41 @@ def patcher(resource: Resource, schema: Schema, patch_type: PatchType, body: Any
             415,
         )
     return apply
+
+
+def check_patch_options(patch_type: PatchType, force: bool) -> None:
+    if force and patch_type != "apply":
+        error = forbidden("force", "may not be specified for non-apply patch")
+        raise InvalidError("PatchOptions", "meta.k8s.io", "", [error])
+
+
+@contextmanager
+def patch_in_words(resource: Resource, patch_type: PatchType, body: Any) -> Iterator[None]:
+    """What a patch makes of an object may not be of its type: the API then speaks about the patch."""
+    try:
+        yield
+    except UnreadableError as error:
+        if patch_type == "apply":
+            raise _unapplied(resource, body, error) from None
+        if patch_type == "strategic":
+            shown, why = go_text(body), restoring_error(error.shape, error.value) or error.why
+        else:
+            shown, why = go_json(error.value), error.why
+        raise InvalidError("", "", "", [invalid("patch", shown, why)]) from None
+    except UnknownFieldsError as error:
+        if patch_type == "apply":
+            raise
+        shown = go_text(body) if patch_type == "strategic" else go_json(error.value)
+        raise InvalidError("", "", "", [invalid("patch", shown, error.why)]) from None
+
+
+def _unapplied(resource: Resource, body: Any, error: UnreadableError) -> UnknownError:
+    metadata = body.get("metadata") or {}
+    shown = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    version = f"{resource.group}/{resource.version}"
+    kind = f"{version}, Kind={resource.kind}"
+    why = restoring_error(error.shape, error.value) or error.why
+    return UnknownError(
+        f"failed to convert new object ({shown}; {kind}) to proper version: "
+        f"unable to convert unstructured object to {kind}: {why}"
+    )

@@ -10,18 +10,17 @@ from mooring.kube.errors import FieldError, SelectorError, aggregate, not_suppor
 from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import (
     ApiError,
-    BadRequestError,
     ConflictError,
     ForbiddenError,
-    InternalError,
     TooManyRequestsError,
+    UnknownError,
 )
 from mooring.registry.changes import wrong_uid
 from mooring.registry.core import Core
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 
-__all__ = ["bind", "check_eviction", "disrupted"]
+__all__ = ["bind", "check_eviction", "disrupted", "topology"]
 
 Object = dict[str, Any]
 
@@ -39,7 +38,7 @@ def bind(core: Core, pods: Resource, nodes: Resource, binding: Object, options: 
     if not target.get("name"):
         errors.append(required("target.name", ""))
     if errors:
-        raise BadRequestError(aggregate(errors))
+        raise UnknownError(aggregate(errors))
     name, node_name = metadata.get("name", ""), target["name"]
     old = core.read(pods, metadata.get("namespace") or "default", name)
     was, spec, status = old["metadata"], old["spec"], old.get("status", {})
@@ -52,7 +51,7 @@ def bind(core: Core, pods: Resource, nodes: Resource, binding: Object, options: 
     new_metadata = dict(was)
     if annotations := metadata.get("annotations"):
         new_metadata["annotations"] = was.get("annotations", {}) | annotations
-    if labels := _topology(core.find(nodes, "", node_name)) | (metadata.get("labels") or {}):
+    if labels := topology(core.find(nodes, "", node_name)) | (metadata.get("labels") or {}):
         new_metadata["labels"] = was.get("labels", {}) | labels
     new_status = {key: value for key, value in status.items() if key != "nominatedNodeName"}
     new_status["conditions"] = _scheduled(status.get("conditions", []), options.stamp)
@@ -71,7 +70,7 @@ def _unbindable(pod: Object) -> str:
     return ""
 
 
-def _topology(node: Object | None) -> dict[str, str]:
+def topology(node: Object | None) -> dict[str, str]:
     """Where the node stands: a pod can read its own labels, but not its node's."""
     labels = {} if node is None else node["metadata"].get("labels", {})
     return {key: labels[key] for key in _TOPOLOGY if key in labels}
@@ -94,7 +93,7 @@ def check_eviction(core: Core, budgets: Resource, pod: Object, options: Options)
         return
     found = _budgets_of(core, budgets, pod)
     if len(found) > 1:
-        raise InternalError(
+        raise UnknownError(
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         )
     if not found:
@@ -111,7 +110,27 @@ def check_eviction(core: Core, budgets: Resource, pod: Object, options: Options)
         return
     disrupted = status.get("disruptedPods", {}) | {pod["metadata"]["name"]: options.stamp}
     spent = {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1, "disruptedPods": disrupted}
+    if not spent["disruptionsAllowed"]:
+        spent["conditions"] = _exhausted(status, options.stamp)
     core.commit(budgets, {**budget, "metadata": dict(budget["metadata"]), "status": spent}, budget)
+
+
+def _exhausted(status: Object, stamp: str) -> list[Object]:
+    """The budget's conditions, with the one that says that it has nothing more to give."""
+    conditions = list(status.get("conditions", ()))
+    index = next((at for at, each in enumerate(conditions) if each["type"] == "DisruptionAllowed"), len(conditions))
+    known = conditions[index] if index < len(conditions) else {}
+    conditions[index : index + 1] = [
+        {
+            "type": "DisruptionAllowed",
+            "status": "False",
+            "observedGeneration": status.get("observedGeneration", 0),
+            "lastTransitionTime": known["lastTransitionTime"] if known.get("status") == "False" else stamp,
+            "reason": "InsufficientPods",
+            "message": "",
+        }
+    ]
+    return conditions
 
 
 def disrupted(pod: Object, options: Options) -> Object:

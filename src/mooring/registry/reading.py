@@ -4,32 +4,64 @@ Built-in kinds are decoded as the API does, so that a wrong type is a 400 and an
 follow their schema, which validates later. What `fieldValidation` asks for happens here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from mooring.api.core.decoding import decode, mismatches
-from mooring.kube.errors import FieldError, InvalidObjectError, QuantityError, SelectorError, aggregate, type_invalid
-from mooring.kube.schemas import Schema, prune, unknown_fields, validate
+from mooring.api.core.decoding import decode
+from mooring.api.core.decoding_errors import decoding_error
+from mooring.api.core.shapes import shape_name
+from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json
+from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
 from mooring.kube.status import BadRequestError
 from mooring.registry.objects import copy_json
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 
-__all__ = ["check_fields", "check_type", "decoded", "in_words", "own_metadata", "own_object", "own_status"]
+__all__ = [
+    "UnknownFieldsError",
+    "UnreadableError",
+    "blank",
+    "check_applied",
+    "check_fields",
+    "check_type",
+    "decoded",
+    "in_words",
+    "own_metadata",
+    "own_object",
+    "own_status",
+]
 
 Object = dict[str, Any]
+
+_SCHEME: Final = '"pkg/runtime/scheme.go:111"'
+_TYPE_META: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
 Rest = ParamSpec("Rest")
 Self = TypeVar("Self")
+
+
+class UnreadableError(BadRequestError):
+    """An object of a built-in kind that is not of its type."""
+
+    def __init__(self, resource: Resource, shape: str, value: Any) -> None:
+        self.why = decoding_error(shape, value)
+        self.shape, self.value = shape, value
+        super().__init__(str(_refusal(resource, self.why)))
+
+
+class UnknownFieldsError(BadRequestError):
+    """An object with fields that its kind does not have, where the client wants to hear of them."""
+
+    def __init__(self, resource: Resource, found: list[str], value: Any) -> None:
+        self.why, self.value = f"strict decoding error: {', '.join(found)}", value
+        super().__init__(str(_refusal(resource, self.why)))
 
 
 def _refusal(resource: Resource, why: str) -> BadRequestError:
     head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     return BadRequestError(f"{head}: {why}")
-
-
-def _wrong_types(resource: Resource, errors: Sequence[FieldError]) -> BadRequestError:
-    return _refusal(resource, aggregate(errors))
 
 
 def in_words(
@@ -52,25 +84,53 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
     given = obj.get("metadata")
     decoded = decode("ObjectMeta", given)
     if decoded is None:
-        raise _wrong_types(resource, mismatches("ObjectMeta", given, "metadata"))
+        if resource.custom:
+            raise UnreadableError(resource, "ObjectMeta", given)
+        raise UnreadableError(resource, "ConfigMap", {"metadata": given})
     return decoded
 
 
 def check_type(resource: Resource, obj: Any) -> None:
     """The object must be what the request says it is; leaving its type out is fine."""
     if not isinstance(obj, dict):
-        raise _refusal(resource, "the body of the request must be a JSON object")
-    api_version, kind = obj.get("apiVersion"), obj.get("kind")
-    if kind and kind != resource.kind:
-        raise BadRequestError(
-            f"the object provided is unrecognized (must be of type {resource.kind}): "
-            f"it says apiVersion {api_version!s} and kind {kind!s}"
-        )
-    if api_version and api_version != resource.api_version:
+        raise BadRequestError(f"the object provided is unrecognized (must be of type {resource.kind}): {_untyped(obj)}")
+    api_version, kind = (_text(obj.get(name)) for name in ("apiVersion", "kind"))
+    if (not api_version or api_version == resource.api_version) and (not kind or kind == resource.kind):
+        return
+    if resource.custom and api_version != resource.api_version:
         raise BadRequestError(
             f"the API version in the data ({api_version}) does not match the expected API version "
             f"({resource.api_version})"
         )
+    api_version, kind = api_version or resource.api_version, kind or resource.kind
+    head = f'{kind} in version "{api_version.rpartition("/")[2]}" cannot be handled as a {resource.kind}'
+    if (api_version, kind) not in builtin_kinds():
+        raise BadRequestError(f'{head}: no kind "{kind}" is registered for version "{api_version}" in scheme {_SCHEME}')
+    raise BadRequestError(f"{head}: converting (v1.{kind}) to (core.{resource.kind}): unknown conversion")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else go_json(value) if value else ""
+
+
+def _untyped(value: Any) -> str:
+    """What the API says about a body that is no object, with the beginning of the body."""
+    text = go_json(value)
+    data = text.encode()
+    shown = f"{data[:30].hex()}{'...' if len(data) > 30 else ''}"
+    if value is None:
+        return f"Object 'Kind' is missing in 'null' ({shown})"
+    found = {list: "array", str: "string", bool: "bool"}.get(value.__class__, "number")
+    why = f"json: cannot unmarshal {found} into Go value of type {_TYPE_META}"
+    return f"couldn't get version/kind; json parse error: {why} ({shown})"
+
+
+def check_applied(resource: Resource, body: Object) -> None:
+    """An apply must say its type."""
+    api_version, kind = body.get("apiVersion") or "", body.get("kind") or ""
+    if (api_version, kind) != (resource.api_version, resource.kind):
+        shown = api_version if "/" in str(api_version) else f"/{api_version}"
+        raise BadRequestError(f"invalid object type: {shown}, Kind={kind}")
 
 
 def check_fields(resource: Resource, schema: Schema, obj: Object, options: Options) -> None:
@@ -81,60 +141,33 @@ def check_fields(resource: Resource, schema: Schema, obj: Object, options: Optio
     if not found:
         return
     if options.field_validation == "Strict":
-        raise _refusal(resource, f"strict decoding error: {', '.join(found)}")
+        raise UnknownFieldsError(resource, found, obj)
     options.warnings += found
 
 
 def own_object(resource: Resource, schema: Schema, obj: Object) -> Object:
-    """The object without unknown fields and without anything shared; metadata is left to `own_metadata`."""
+    """An object of a custom kind without unknown fields and without anything shared; metadata is not looked at."""
     rest = {key: value for key, value in obj.items() if key != "metadata"}
-    if resource.custom:
-        return {"metadata": obj.get("metadata"), **copy_json(prune(schema, rest))}
-    return {"metadata": obj.get("metadata"), **_typed(resource, schema, rest, "")}
+    return {"metadata": obj.get("metadata"), **copy_json(prune(schema, rest))}
 
 
 def own_status(resource: Resource, schema: Schema, status: Any) -> Any:
-    """The same for a status alone."""
+    """The same for a status alone, of any kind."""
+    if not resource.custom:
+        return decoded(resource, {"status": status}).get("status")
     inner = schema.properties.get("status")
-    if inner is None:
-        return copy_json(status)
-    return copy_json(prune(inner, status)) if resource.custom else _typed(resource, inner, status, "status")
+    return copy_json(status if inner is None else prune(inner, status))
 
 
-def _typed(resource: Resource, schema: Schema, value: Any, path: str) -> Any:
-    """A value of a built-in kind, pruned; wrong types are refused, and so are nulls that are not a field."""
-    errors = validate(schema, value, path)
-    pruned = prune(schema, value)
-    if not errors:
-        errors = [type_invalid(at, None, "must not be null") for at in _nulls(schema, pruned, path)]
-    if errors:
-        raise _wrong_types(resource, errors)
-    return copy_json(pruned)
-
-
-def _nulls(schema: Schema, value: Any, path: str) -> Iterator[str]:
-    """Where items of lists and values of maps are null. A field that is null is gone by now: it counts as not set."""
-    pairs: Iterable[tuple[str, Schema | None, Any]]
-    if value.__class__ is dict:
-        properties, others = schema.properties, schema.additional_properties
-        dot = f"{path}." if path else ""
-        pairs = ((f"{dot}{key}", properties.get(key, others), item) for key, item in value.items())
-    elif value.__class__ is list:
-        pairs = ((f"{path}[{index}]", schema.items, item) for index, item in enumerate(value))
-    else:
-        return
-    for at, inner, item in pairs:
-        if inner is None or inner.preserve_unknown_fields:
-            continue
-        if item is None:
-            yield at
-        elif item.__class__ is dict or item.__class__ is list:
-            yield from _nulls(inner, item, at)
-
-
-def decoded(resource: Resource, shape: str, obj: Object) -> Object:
-    """An object of a kind whose every field is described; a copy."""
+def decoded(resource: Resource, obj: Object) -> Object:
+    """An object of a built-in kind in typed form; a copy."""
+    shape = shape_name(resource.group, resource.version, resource.kind)
     found = decode(shape, obj)
     if found is None:
-        raise _wrong_types(resource, mismatches(shape, obj))
+        raise UnreadableError(resource, shape, obj)
     return found
+
+
+def blank(resource: Resource) -> Object:
+    """What a built-in kind holds before anything is set."""
+    return decode(shape_name(resource.group, resource.version, resource.kind), {}) or {}

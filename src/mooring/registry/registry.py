@@ -8,20 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from mooring.api.autoscaling_conversion import convert_autoscaler
 from mooring.api.policy_validation import SYSTEM_PRIORITIES
 from mooring.kube.schemas import builtin_schema
 from mooring.kube.selectors import Selector
-from mooring.kube.status import BadRequestError, MethodNotAllowedError, NotFoundError
-from mooring.registry.admission import Chain
-from mooring.registry.admission_builtin import BUILTIN_ADMISSION
+from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
+from mooring.registry.admission import Chain, Naming
+from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
+from mooring.registry.bootstrap import furnish
 from mooring.registry.conversion import convert_event
 from mooring.registry.core import Convert, Core
-from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions
+from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
 from mooring.registry.expiry import expire_events
 from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
-from mooring.registry.patching import PatchType, patcher
+from mooring.registry.patching import PatchType, check_patch_options, patch_in_words, patcher
 from mooring.registry.pods import bind, check_eviction, disrupted
+from mooring.registry.protection import Protection
 from mooring.registry.requests import FieldValidation, Options
 from mooring.registry.resources import Resource, Resources
 from mooring.registry.scale import ScalePaths, replicas_setter, to_scale
@@ -56,12 +59,18 @@ class Registry:
         history_limit: int = 20_000,
     ) -> None:
         self._core = Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed)
-        self._chain = Chain(builtin=list(BUILTIN_ADMISSION))
+        self._chain = Chain(
+            builtin=list(BUILTIN_ADMISSION),
+            late=list(LATE_ADMISSION),
+            builtin_validating=list(BUILTIN_VALIDATION),
+        )
         self._writer = Writer(self._core, self._chain, self)
         self._definitions = Definitions(self._core)
         self._core.hooks[DEFINITIONS] = self._definitions.changed
         self._core.on_custom_removal = self._definitions.finish
         self._core.converts["events"] = convert_event
+        self._core.converts["horizontalpodautoscalers.autoscaling"] = convert_autoscaler
+        Protection(self._core)
         self._bootstrap(now)
 
     def _bootstrap(self, now: datetime) -> None:
@@ -77,6 +86,13 @@ class Registry:
                 made = {"metadata": {"name": name}, "value": value, "description": description}
                 self.create(classes, made, now=now, manager="kube-apiserver")
 
+    def furnish(self, *, now: datetime, host: str, port: int) -> None:
+        """Make this a cluster that people live in: accounts in every namespace, and the Service of the API itself.
+
+        `host` and `port` are where the API is reached. Called once, by whoever serves the registry.
+        """
+        furnish(self, self._core, now=now, host=host, port=port)
+
     # Kinds
 
     @property
@@ -87,6 +103,20 @@ class Registry:
     def resource(self, api_version: str, kind: str) -> Resource:
         """The table entry of a kind; NotFoundError when it is not served."""
         return self._core.resources.of_kind(api_version, kind)
+
+    def deprecation(self, resource: Resource) -> str:
+        """What readers of a kind are warned of; writers hear it among their warnings."""
+        return self._core.deprecation(resource)
+
+    @property
+    def naming(self) -> Naming:
+        """Who gives uids and generated names."""
+        return self._core.identity
+
+    @property
+    def storage(self) -> Storage:
+        """Where the objects are kept; read it, write through the registry."""
+        return self._core.storage
 
     @property
     def revision(self) -> int:
@@ -101,6 +131,22 @@ class Registry:
         """The function that stands for a custom kind's conversion webhook: `convert(object, apiVersion) -> object`."""
         self._definitions.conversions[group, kind] = convert
 
+    def register_remote_conversion(self, convert: RemoteConvert) -> None:
+        """Who converts the custom kinds that have a conversion webhook and no function of their own."""
+        self._definitions.remote_conversion = convert
+
+    def convert(self, obj: Object, resource: Resource) -> Object:
+        """An object of the same kind, in the version of `resource`."""
+        return self._core.load(resource, obj)
+
+    def scale_of(self, resource: Resource, obj: Object) -> Object:
+        """The Scale that an object shows."""
+        return to_scale(resource, obj, self._scale_paths(resource))
+
+    def rescaled(self, resource: Resource, obj: Object, scale: Object) -> Object:
+        """The object with the replicas of a Scale."""
+        return replicas_setter(resource, scale, self._scale_paths(resource))(obj)
+
     # Admission
 
     @property
@@ -113,6 +159,15 @@ class Registry:
         resource = self._core.resources.find(api_version, kind)
         found = None if resource is None else self._core.find(resource, namespace, name)
         return None if found is None or resource is None else self._core.load(resource, found)
+
+    def has(self, resource: Resource, namespace: str, name: str, *, uid: str | None = None) -> bool:
+        """Whether there is such an object, and with a uid: whether it is still that one."""
+        found = self._core.find(resource, namespace, name)
+        return found is not None and uid in (None, found["metadata"]["uid"])
+
+    def count(self, resource: Resource) -> int:
+        """How many objects of a kind are stored."""
+        return len(self._core.storage.items(resource.store))
 
     def all(self, api_version: str, kind: str, namespace: str | None = None) -> Sequence[Object]:
         """Every object of a kind, or of one namespace."""
@@ -270,13 +325,17 @@ class Registry:
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, force, user, warnings)
         self._check_subresource(resource, subresource)
+        check_patch_options(patch_type, force)
         if patch_type == "apply":
-            return self._writer.apply(resource, namespace, name, body, options, subresource)
+            with patch_in_words(resource, patch_type, body):
+                return self._writer.apply(resource, namespace, name, body, options, subresource)
         if subresource == "scale":
             make = patcher(resource, builtin_schema("autoscaling/v1", "Scale"), patch_type, body)
-            return self._rescale(resource, namespace, name, make, options)
+            with patch_in_words(resource, patch_type, body):
+                return self._rescale(resource, namespace, name, make, options)
         make = patcher(resource, self._core.schema(resource), patch_type, body)
-        return self._writer.change(resource, namespace, name, make, options, subresource)
+        with patch_in_words(resource, patch_type, body):
+            return self._writer.change(resource, namespace, name, make, options, subresource)
 
     def delete(
         self,
@@ -295,6 +354,8 @@ class Registry:
     ) -> Object:
         options = _options(now, "", dry_run, "Ignore", False, user, warnings)
         old = self._core.read(resource, namespace, name)
+        # Converted first: what cannot be shown must not be gone when that is found out.
+        self._core.load(resource, old)
         self._writer.admit_delete(resource, old, options)
         gone = delete(
             self._core,
@@ -383,10 +444,22 @@ class Registry:
             pods, namespace, name, now=now, uid=uid, grace=grace, propagation=propagation, dry_run=dry_run, user=user
         )
 
+    def adopt(self, obj: Object) -> Object:
+        """Store an object just as another API server returned it: complete, checked, and the registry's own from now.
+
+        Nothing is looked at, which is what makes a cluster of fifty thousand pods a matter of seconds.
+        """
+        resource = self.resource(str(obj.get("apiVersion")), str(obj.get("kind")))
+        metadata = obj["metadata"]
+        if self._core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
+            raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
+        return self._core.commit(resource, obj, None)
+
     def restore(self, obj: Mapping[str, Any], *, now: datetime) -> Object:
         """Store an object as another cluster had it: its own uid, times and status, without admission.
 
-        What a snapshot holds was admitted where it came from. It is decoded, defaulted and checked all the same.
+        It is decoded and defaulted. What has a uid and a creation time was admitted where it came from, by rules that
+        may differ from ours, and is not checked again; what a person wrote is.
         """
         resource = self.resource(str(obj.get("apiVersion")), str(obj.get("kind")))
         return self._writer.restore(resource, dict(obj), _options(now, "restore", False, "Ignore", False, "", None))

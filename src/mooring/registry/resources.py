@@ -38,6 +38,7 @@ apps/v1 ReplicaSet replicasets ns rs all scale,status
 apps/v1 StatefulSet statefulsets ns sts all scale,status
 events.k8s.io/v1 Event events ns ev - -
 autoscaling/v2 HorizontalPodAutoscaler horizontalpodautoscalers ns hpa all status
+autoscaling/v1 HorizontalPodAutoscaler horizontalpodautoscalers ns hpa all status
 batch/v1 CronJob cronjobs ns cj all status
 batch/v1 Job jobs ns - all status
 certificates.k8s.io/v1 CertificateSigningRequest certificatesigningrequests - csr - approval,status
@@ -61,6 +62,7 @@ node.k8s.io/v1 RuntimeClass runtimeclasses - - - -
 discovery.k8s.io/v1 EndpointSlice endpointslices ns - - -
 """
 
+_STORED_AS: Final = {"Event": "v1", "HorizontalPodAutoscaler": "autoscaling/v2"}
 _VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -134,8 +136,8 @@ def builtin_resources() -> tuple[Resource, ...]:
                 categories=_words(categories),
                 subresources=frozenset(_words(subresources)),
                 list_kind=f"{kind}List",
-                # Events of both groups are one set of objects seen in two shapes.
-                stored_as="v1" if kind == "Event" else api_version,
+                # Kinds with two shapes are one set of objects.
+                stored_as=_STORED_AS.get(kind, api_version),
                 store="events" if kind == "Event" else qualified(plural, group),
             )
         )
@@ -147,6 +149,7 @@ class Resources:
 
     def __init__(self, initial: Iterable[Resource] = ()) -> None:
         self._by_kind: dict[tuple[str, str], Resource] = {}
+        self._by_plural: dict[tuple[str, str, str], Resource] = {}
         for resource in initial:
             self.add(resource)
 
@@ -155,11 +158,20 @@ class Resources:
 
     def add(self, resource: Resource) -> None:
         """Serve a kind; takes the place of one with the same version and kind."""
+        replaced = self._by_kind.get((resource.api_version, resource.kind))
+        if replaced is not None:
+            self.remove(replaced)
         self._by_kind[resource.api_version, resource.kind] = resource
+        self._by_plural[resource.group, resource.version, resource.plural] = resource
 
     def remove(self, resource: Resource) -> None:
         if self._by_kind.get((resource.api_version, resource.kind)) is resource:
             del self._by_kind[resource.api_version, resource.kind]
+            self._by_plural.pop((resource.group, resource.version, resource.plural), None)
+
+    def of_plural(self, group: str, version: str, plural: str) -> Resource | None:
+        """The kind that a URL names, or None."""
+        return self._by_plural.get((group, version, plural))
 
     def find(self, api_version: str, kind: str) -> Resource | None:
         return self._by_kind.get((api_version, kind))

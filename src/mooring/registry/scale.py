@@ -7,18 +7,23 @@ write of that one field.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from mooring.kube.errors import SelectorError, invalid
+from mooring.api.core.decoding import decode
+from mooring.kube.errors import FieldError, SelectorError, go_text, invalid
 from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import BadRequestError, ConflictError, InternalError, InvalidError
+from mooring.registry.reading import UnreadableError
 from mooring.registry.resources import Resource
 
-__all__ = ["ScalePaths", "replicas_setter", "to_scale"]
+__all__ = ["ScalePaths", "check_scaled", "replicas_setter", "to_scale"]
 
 Object = dict[str, Any]
 # specReplicasPath, statusReplicasPath, labelSelectorPath
 ScalePaths = Mapping[str, str]
 
 _BUILTIN: Final[ScalePaths] = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+_SHAPE: Final = "autoscaling1.Scale"
+_SCALE: Final = Resource("autoscaling", "v1", "Scale", "scales", True, "scale")
+_MOST: Final = 2**31 - 1
 _META: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -33,6 +38,41 @@ def _written(obj: Object, path: list[str], value: Any) -> Object:
     head, *rest = path
     inner = obj.get(head)
     return {**obj, head: _written(inner if isinstance(inner, dict) else {}, rest, value) if rest else value}
+
+
+def check_scaled(obj: Object, paths: ScalePaths, roots: tuple[str, ...]) -> list[FieldError]:
+    """What the API says about the numbers of a custom object that its definition calls replicas."""
+    errors: list[FieldError] = []
+    for key in ("specReplicasPath", "statusReplicasPath"):
+        path = paths[key]
+        if path.split(".")[1] not in roots:
+            continue
+        value, problem = _number(obj, path)
+        if problem:
+            errors.append(invalid(path, value, problem))
+    return errors
+
+
+def _number(obj: Object, path: str) -> tuple[int, str]:
+    value: Any = obj
+    names = path.strip(".").split(".")
+    for index, name in enumerate(names):
+        if not isinstance(value, dict):
+            at = f".{'.'.join(names[: index + 1])}"
+            return 0, f"{at} accessor error: {_told(value)}, expected map[string]interface{{}}"
+        if name not in value:
+            return 0, ""
+        value = value[name]
+    if value.__class__ is not int:
+        return 0, f"{path} accessor error: {_told(value)}, expected int64"
+    if value < 0:
+        return value, "should be a non-negative integer"
+    return value, f"should be less than or equal to {_MOST}" if value > _MOST else ""
+
+
+def _told(value: Any) -> str:
+    kinds = {str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}", float: "float64"}
+    return f"{go_text(value)} is of the type {kinds.get(value.__class__, '<nil>')}"
 
 
 def to_scale(resource: Resource, obj: Object, paths: ScalePaths | None) -> Object:
@@ -73,11 +113,11 @@ def replicas_setter(resource: Resource, scale: Any, paths: ScalePaths | None) ->
     """The change that a new Scale asks for."""
     if not isinstance(scale, dict) or scale.get("kind") not in (None, "Scale"):
         raise BadRequestError("the body of a scale request must be a Scale object of autoscaling/v1")
-    replicas = (scale.get("spec") or {}).get("replicas", 0)
-    metadata = scale.get("metadata") or {}
+    decoded = decode(_SHAPE, scale)
+    if decoded is None:
+        raise UnreadableError(_SCALE, _SHAPE, scale)
+    replicas, metadata = decoded["spec"].get("replicas", 0), decoded["metadata"]
     name = metadata.get("name", "")
-    if isinstance(replicas, bool) or not isinstance(replicas, int):
-        raise BadRequestError('Scale in version "v1" cannot be handled as a Scale: spec.replicas must be an integer')
     if replicas < 0:
         error = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
         raise InvalidError("Scale", "autoscaling", name, [error])

@@ -7,6 +7,7 @@ must not be mutated by anyone, ever; whoever changes an object builds a new dict
 Keys are ordered as the real server orders them, by the bytes of `namespace/name`, because pages depend on it.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
@@ -17,11 +18,29 @@ Object = dict[str, Any]
 
 
 class Storage(Protocol):
-    """One writer, one revision that grows with every change. A change is durable when `put` or `remove` returns."""
+    """One writer, one revision that grows with every change.
+
+    A change is seen by readers at once and lasts once `commit` returns; nobody outside may hear of it before. What is
+    committed together is lost together or not at all.
+    """
 
     @property
     def revision(self) -> int:
         """The revision of the last change."""
+
+    @property
+    def durable(self) -> int:
+        """The revision of the last change that a crash cannot undo."""
+
+    def commit(self) -> None:
+        """Make every change so far last."""
+
+    def stage(self) -> Callable[[], None]:
+        """The same in two steps: what is returned makes every change up to this call last.
+
+        It is called once, before anything else is staged, and may be called on another thread while objects are read
+        and written here.
+        """
 
     def get(self, store: str, namespace: str, name: str) -> Object | None: ...
 
@@ -84,6 +103,17 @@ class MemoryStorage:
         if not spaces[namespace]:
             del spaces[namespace]
         self.revision = revision
+
+    @property
+    def durable(self) -> int:
+        """The revision of the last change: memory has nothing that lasts longer."""
+        return self.revision
+
+    def commit(self) -> None:
+        """Nothing to do in memory."""
+
+    def stage(self) -> Callable[[], None]:
+        return self.commit
 
 
 class CheckedStorage(MemoryStorage):

@@ -5,7 +5,8 @@ server passes `wake` and polls when it is called. A reader that falls behind wha
 and lists anew.
 """
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from mooring.registry.history import Change, History
@@ -73,21 +74,34 @@ class Watch:
             self._stop()
             self._stop = None
 
-    def poll(self) -> list[WatchEvent]:
-        """What happened since the last call."""
-        events, self._initial = self._initial, []
-        if self._position == self._history.end:
+    def poll(self, until: int | None = None) -> list[WatchEvent]:
+        """What happened since the last call; `until` leaves later revisions for another time."""
+        if self._initial and until is not None and until < self.revision:
+            return []
+        changes = self._changes(until)
+        if not changes:
+            events, self._initial = self._initial, []
             return events
-        changes = self._history.since(self._position, self.revision)
-        self._position = self._history.end
-        self.revision = max(self.revision, changes[-1].revision)
+        events = list(self._initial)
         for change in changes:
             if self._namespace is not None and change.namespace != self._namespace:
                 continue
             event = self._event(change)
             if event is not None:
                 events.append(event if self._convert is None else WatchEvent(event.type, self._convert(event.object)))
+        # Last: when a conversion fails, the same changes are there to be polled again.
+        self._initial = []
+        self._position += len(changes)
+        self.revision = max(self.revision, changes[-1].revision)
         return events
+
+    def _changes(self, until: int | None) -> Sequence[Change]:
+        if self._position == self._history.end:
+            return ()
+        changes = self._history.since(self._position, self.revision)
+        if until is not None and changes[-1].revision > until:
+            return changes[: bisect_right(changes, until, key=lambda change: change.revision)]
+        return changes
 
     def _event(self, change: Change) -> WatchEvent | None:
         """An object that enters the selection is added and one that leaves it is deleted, whatever the write was."""
@@ -99,11 +113,11 @@ class Watch:
             return None if old is None else WatchEvent("DELETED", at_revision(old, change.revision))
         return WatchEvent("ADDED" if old is None else "MODIFIED", new)
 
-    def bookmark(self) -> WatchEvent:
+    def bookmark(self, until: int | None = None) -> WatchEvent:
         """Says how far the watch has come; poll first. A server sends one now and then on watches that ask for it."""
         if self._position == self._history.end:
             # Nothing of this kind is pending, so the reader is up to date with the whole store.
-            self.revision = max(self.revision, self._current())
+            self.revision = max(self.revision, self._current() if until is None else until)
         return self._bookmark()
 
     def _bookmark(self, **metadata: Any) -> WatchEvent:

@@ -8,27 +8,38 @@ another look, which is what makes status and label writes cheap, and what lets o
 from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.api.core.validation_meta import check_metadata
+from mooring.api.core.validation_meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
 from mooring.kube.errors import FieldError, forbidden, go_quote
-from mooring.kube.schemas import apply_defaults, validate
+from mooring.kube.patches.equality import same as equal
+from mooring.kube.schemas import apply_defaults, prune, validate
 from mooring.kube.status import (
     AlreadyExistsError,
     BadRequestError,
     ConflictError,
-    InternalError,
     InvalidError,
     NotFoundError,
+    UnknownError,
 )
-from mooring.registry.admission import AdmissionRequest, Chain, ClusterView, Operation
-from mooring.registry.changes import SYSTEM, is_finished, merge, same, same_managers, shares_body
+from mooring.registry.admission import AdmissionRequest, Chain, ClusterView, Naming, Operation
+from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers, shares_body
 from mooring.registry.core import Core
 from mooring.registry.managers import FieldTracker
 from mooring.registry.objects import copy_json
-from mooring.registry.reading import check_fields, check_type, decoded, in_words, own_metadata, own_object
+from mooring.registry.reading import (
+    blank,
+    check_applied,
+    check_fields,
+    check_type,
+    decoded,
+    in_words,
+    own_metadata,
+    own_object,
+)
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
+from mooring.registry.scale import check_scaled
 from mooring.registry.sharing import PartStore
-from mooring.registry.strategies import Strategy
+from mooring.registry.strategies import Strategy, no_errors
 
 __all__ = ["Writer"]
 
@@ -47,6 +58,11 @@ class Writer:
         self._parts = PartStore()
         self._tracker = FieldTracker(self._parts)
 
+    @property
+    def _naming(self) -> Naming:
+        remote = self._chain.remote
+        return self._core.identity if remote is None else remote.naming
+
     # Creating
 
     @in_words
@@ -55,45 +71,59 @@ class Writer:
     ) -> Object:
         """Store a new object. `applied`: its managers are already in it."""
         core = self._core
+        self._warn(resource, options)
         check_type(resource, obj)
         schema, strategy = core.schema(resource), core.strategy(resource)
         check_fields(resource, schema, obj, options)
-        self._warn(resource, options)
-        if not resource.custom and resource.api_version != resource.stored_as:
-            # A built-in kind in its other shape: all rules are about the stored one.
-            stored = core.stored_resource(resource)
-            made = self.create(stored, core.to_stored(resource, dict(obj)), namespace, options)
-            return core.load(resource, made)
         made = self._read(resource, strategy, obj)
         metadata = made["metadata"]
         if metadata.get("resourceVersion"):
-            raise InternalError("resourceVersion should not be set on objects to be created")
+            raise UnknownError("resourceVersion should not be set on objects to be created")
         for name in (*SYSTEM, "selfLink"):
-            metadata.pop(name, None)
+            # A kind that does not count its generations keeps what it is told.
+            if name != "generation" or strategy.intent is not None:
+                metadata.pop(name, None)
         self._place(resource, metadata, namespace)
         self._name(resource, metadata)
-        if strategy.intent is not None:
-            metadata["generation"] = 1
-        if resource.has_status and not strategy.keeps_status:
-            made.pop("status", None)
-        if resource.custom:
-            made = apply_defaults(schema, made)
-        metadata["uid"] = core.identity.uid()
+        metadata["uid"] = self._naming.uid()
         metadata["creationTimestamp"] = options.stamp
+        if resource.custom:
+            if resource.has_status:
+                made.pop("status", None)
+            made = apply_defaults(schema, made)
         strategy.default(made)
-        strategy.prepare(made, options.stamp)
+        if not applied:
+            # Who creates an object manages what was sent and its defaults, not what admission makes of it.
+            convert = core.converter(resource)
+            made = self._tracker.track(resource, schema, None, made, options, "", convert)
+        served, validate = resource, strategy.validate
+        if not resource.custom and resource.api_version != resource.stored_as:
+            # A built-in kind in its other shape: all other rules are about the stored one.
+            made = core.to_stored(resource, made)
+            resource = core.stored_resource(resource)
+            strategy = core.strategy(resource)
+            validate = strategy.validate if validate is no_errors else validate
         made = self._admit("CREATE", resource, made, None, "", options)
+        self._prepare(resource, strategy, made, options)
+        made = self._complete("CREATE", resource, made, None, "", options)
+        metadata = made["metadata"]
         errors = self._check(resource, strategy, made)
-        errors += strategy.validate(made)
+        errors += validate(made)
         if errors:
             raise InvalidError(resource.kind, resource.group, metadata["name"], errors)
+        self._tell(strategy, resource, made, options)
         self._admit_finally("CREATE", resource, made, None, "", options)
         if core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
-        if not applied:
-            convert = core.converter(resource)
-            made = self._tracker.track(resource, schema, None, made, options, "", convert)
-        return self._store(resource, made, None, options)
+        return core.load(served, self._store(resource, made, None, options))
+
+    def _prepare(self, resource: Resource, strategy: Strategy, made: Object, options: Options) -> None:
+        """What only the server sets, and only at creation."""
+        if strategy.intent is not None:
+            made["metadata"] = {**made["metadata"], "generation": 1}
+        if resource.has_status and not resource.custom and not strategy.keeps_status:
+            made["status"] = blank(resource).get("status")
+        strategy.prepare(made, options.stamp)
 
     def apply(
         self, resource: Resource, namespace: str, name: str, body: Any, options: Options, subresource: str
@@ -102,16 +132,19 @@ class Writer:
         schema, convert = self._core.schema(resource), self._core.converter(resource)
         old = self._core.find(resource, namespace, name)
         if isinstance(body, dict):
-            check_fields(resource, schema, body, options)
+            check_applied(resource, body)
         if old is not None:
 
             def make(current: Object) -> Object:
-                return self._tracker.apply(resource, schema, current, body, options, subresource, convert)
+                made = self._tracker.apply(resource, schema, current, body, options, subresource, convert)
+                check_fields(resource, schema, body, options)
+                return made
 
             return self.change(resource, namespace, name, make, options, subresource, applied=True)
         if subresource:
             raise NotFoundError.of(resource.plural, resource.group, name)
         made = self._tracker.apply(resource, schema, None, body, options, "", convert)
+        check_fields(resource, schema, body, options)
         metadata = made["metadata"]
         if metadata.get("uid"):
             why = f"uid mismatch: the provided object specified uid {metadata['uid']}, and no existing object was found"
@@ -124,13 +157,21 @@ class Writer:
         return self.create(resource, made, namespace if resource.namespaced else None, options, applied=True)
 
     def _warn(self, resource: Resource, options: Options) -> None:
-        warning = self._core.custom[resource.api_version, resource.kind].warning if resource.custom else ""
+        warning = self._core.deprecation(resource)
         if warning and warning not in options.warnings:
             options.warnings.append(warning)
 
+    def _tell(self, strategy: Strategy, resource: Resource, obj: Object, options: Options) -> None:
+        """Warn about what is accepted and still not good."""
+        options.warnings += strategy.warn(obj)
+        for finalizer in obj["metadata"].get("finalizers", ()) if resource.custom else ():
+            if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+                head = f"metadata.finalizers: {go_quote(finalizer)}: prefer a domain-qualified finalizer name"
+                options.warnings.append(f"{head} to avoid accidental conflicts with other finalizer writers")
+
     def _read(self, resource: Resource, strategy: Strategy, obj: Object) -> Object:
-        if strategy.shape:
-            made = decoded(resource, strategy.shape, obj)
+        if not resource.custom:
+            made = decoded(resource, obj)
         else:
             made = own_object(resource, self._core.schema(resource), obj)
             made["metadata"] = own_metadata(resource, obj)
@@ -142,8 +183,7 @@ class Writer:
         """The namespace of the request and that of the object must agree; either may be left out."""
         given = metadata.get("namespace", "")
         if not resource.namespaced:
-            if given:
-                raise BadRequestError("namespace may not be set on cluster-scoped objects: remove metadata.namespace")
+            metadata.pop("namespace", None)
             return
         wanted = namespace if namespace is not None else given or "default"
         if given and given != wanted:
@@ -159,7 +199,7 @@ class Writer:
             return
         namespace = metadata.get("namespace", "")
         for _ in range(_NAME_ATTEMPTS):
-            metadata["name"] = self._core.identity.name(prefix)
+            metadata["name"] = self._naming.name(prefix)
             if self._core.find(resource, namespace, metadata["name"]) is None:
                 return
         raise AlreadyExistsError(
@@ -182,8 +222,6 @@ class Writer:
         applied: bool = False,
     ) -> Object:
         """Put what `make` makes of the object in its place. `applied`: managers are already in the result."""
-        if not resource.custom and resource.api_version != resource.stored_as:
-            return self._change_foreign(resource, namespace, name, make, options, subresource)
         old = self._core.read(resource, namespace, name)
         current: Object = self._core.load(resource, old)
         self._warn(resource, options)
@@ -194,41 +232,33 @@ class Writer:
         check_type(resource, given)
         new = merge(self._core, resource, current, given, name, options, subresource)
         strategy = self._core.strategy(resource)
-        if strategy.intent is not None and strategy.intent(new) != strategy.intent(current):
-            new["metadata"]["generation"] = current["metadata"].get("generation", 0) + 1
-        new = self._admit("UPDATE", resource, new, current, subresource, options)
-        errors = self._check_change(resource, strategy, new, current, subresource)
-        if errors:
-            raise InvalidError(resource.kind, resource.group, name, errors)
-        self._admit_finally("UPDATE", resource, new, current, subresource, options)
-        if not applied:
-            managers = new["metadata"].get("managedFields")
-            if same(new, current) and managers in (None, current["metadata"].get("managedFields")):
-                return current
+        untouched = not applied and same(new, current) and managed(new) in (None, managed(current))
+        if not applied and not untouched:
             schema, convert = self._core.schema(resource), self._core.converter(resource)
             new = self._tracker.track(resource, schema, current, new, options, subresource, convert)
-        elif same(new, current) and same_managers(new, current):
-            return current
-        return self._store(resource, new, old, options)
-
-    def _change_foreign(
-        self,
-        resource: Resource,
-        namespace: str,
-        name: str,
-        make: Callable[[Object], Any],
-        options: Options,
-        subresource: str,
-    ) -> Object:
-        core = self._core
-
-        def make_stored(current: Object) -> Any:
-            given = make(core.load(resource, current))
-            check_type(resource, given)
-            return core.to_stored(resource, given)
-
-        stored = core.stored_resource(resource)
-        return core.load(resource, self.change(stored, namespace, name, make_stored, options, subresource))
+        served, rules = resource, strategy
+        if not resource.custom and resource.api_version != resource.stored_as:
+            new, current = self._core.to_stored(resource, new), old
+            resource = self._core.stored_resource(resource)
+            strategy = self._core.strategy(resource)
+            rules = strategy if rules.validate is no_errors else rules
+        new = self._admit("UPDATE", resource, new, current, subresource, options)
+        if subresource in ("status", "approval"):
+            strategy.prepare_status(new, current, options.stamp)
+        elif subresource != "finalize":
+            strategy.prepare_update(new, current)
+        new = self._complete("UPDATE", resource, new, current, subresource, options)
+        if strategy.intent is not None and not equal(strategy.intent(new), strategy.intent(current)):
+            new["metadata"] = {**new["metadata"], "generation": current["metadata"].get("generation", 0) + 1}
+        errors = self._check_change(resource, rules, new, current, subresource)
+        if errors:
+            raise InvalidError(resource.kind, resource.group, name, errors)
+        if subresource != "status":
+            self._tell(strategy, resource, new, options)
+        self._admit_finally("UPDATE", resource, new, current, subresource, options)
+        if same(new, current) and (untouched or same_managers(new, current)):
+            return self._core.load(served, current)
+        return self._core.load(served, self._store(resource, new, old, options))
 
     # Checking
 
@@ -238,7 +268,12 @@ class Writer:
             self._check_metadata(errors, resource, obj["metadata"], strategy.name_texts)
         if resource.custom:
             errors += validate(self._core.schema(resource), {**obj, "metadata": {}})
+            errors += self._check_scaled(resource, obj, ("spec", "status"))
         return errors
+
+    def _check_scaled(self, resource: Resource, obj: Object, roots: tuple[str, ...]) -> list[FieldError]:
+        paths = self._core.custom[resource.api_version, resource.kind].scale
+        return check_scaled(obj, paths, roots) if paths else []
 
     def _check_metadata(
         self,
@@ -255,7 +290,10 @@ class Writer:
     ) -> list[FieldError]:
         errors: list[FieldError] = []
         metadata, was = new["metadata"], current["metadata"]
-        if metadata != was:
+        if metadata != was and {**metadata, "managedFields": None} == {**was, "managedFields": None}:
+            # The rest was looked at when it was stored.
+            check_managed_fields(errors, metadata.get("managedFields") or (), "metadata.managedFields")
+        elif metadata != was:
             self._check_metadata(errors, resource, metadata, _any_name)
             if "deletionTimestamp" in was:
                 added = [each for each in metadata.get("finalizers", ()) if each not in was.get("finalizers", ())]
@@ -269,8 +307,12 @@ class Writer:
         untouched = shares_body(new, current)
         if resource.custom and not (untouched and new.get("status") is current.get("status")):
             errors += validate(self._core.schema(resource), {**new, "metadata": {}})
-        if not untouched:
-            errors += strategy.validate(new)
+            errors += self._check_scaled(resource, new, ("status",) if subresource == "status" else ("spec", "status"))
+        if subresource in strategy.validate_sections:
+            errors += strategy.validate_sections[subresource](new, current)
+        elif not untouched:
+            if subresource or not strategy.update_is_whole:
+                errors += strategy.validate(new)
             if not subresource:
                 errors += strategy.validate_update(new, current)
         if new.get("status") is not current.get("status"):
@@ -289,26 +331,44 @@ class Writer:
         options: Options,
     ) -> Object:
         request = _request(operation, resource, obj, old, subresource, options)
-        for admit in self._chain.builtin:
+
+        def complete(before: Object, changed: Object) -> Object:
+            return self._default_again(resource, before, changed, subresource)
+
+        return self._chain.mutate(request, self._view, complete)
+
+    def _complete(
+        self,
+        operation: Operation,
+        resource: Resource,
+        obj: Object,
+        old: Object | None,
+        subresource: str,
+        options: Options,
+    ) -> Object:
+        """Let the server hand out what is its to give: addresses, ports, the status of definitions."""
+        request = _request(operation, resource, obj, old, subresource, options)
+        for admit in self._chain.late:
             changed = admit(request, self._view)
             if changed is not None:
                 obj = changed
                 request = _request(operation, resource, obj, old, subresource, options)
-        for admit in self._chain.mutating:
-            changed = admit(_request(operation, resource, obj, old, subresource, options), self._view)
-            if changed is not None and changed is not obj:
-                obj = self._default_again(resource, obj, changed)
         return obj
 
-    def _default_again(self, resource: Resource, obj: Object, changed: Object) -> Object:
-        """What an admission function adds is as raw as what a client sends."""
+    def _default_again(self, resource: Resource, obj: Object, changed: Object, subresource: str) -> Object:
+        """What an admission function adds is as raw as what a client sends, and may no more be set."""
         strategy = self._core.strategy(resource)
         again = self._read(resource, strategy, changed)
-        if "status" not in again and "status" in obj:
-            again["status"] = copy_json(obj["status"])
         for key in ("name", "namespace", *SYSTEM):
+            again["metadata"].pop(key, None)
             if key in obj["metadata"]:
                 again["metadata"][key] = obj["metadata"][key]
+        if subresource in ("status", "approval"):
+            again = {**obj, "metadata": again["metadata"], "status": again.get("status")}
+        elif resource.has_status or "status" not in again:
+            again.pop("status", None)
+            if "status" in obj:
+                again["status"] = copy_json(obj["status"])
         if resource.custom:
             again = apply_defaults(self._core.schema(resource), again)
         strategy.default(again)
@@ -323,24 +383,24 @@ class Writer:
         subresource: str,
         options: Options,
     ) -> None:
-        for admit in self._chain.validating:
-            admit(_request(operation, resource, obj, old, subresource, options), self._view)
+        request = _request(operation, resource, obj, old, subresource, options)
+        self._chain.validate(request, self._view)
 
     def admit_delete(self, resource: Resource, old: Object, options: Options) -> None:
         """Let admission refuse a deletion."""
-        for admit in self._chain.validating:
-            admit(_request("DELETE", resource, None, old, "", options), self._view)
+        self._chain.check_deletion(_request("DELETE", resource, None, old, "", options), self._view)
 
     # Storing
 
     @in_words
     def restore(self, resource: Resource, obj: Object, options: Options) -> Object:
-        """Store an object with the metadata and status it has already."""
+        """Store an object with the metadata and status it has already. One that was never admitted is checked."""
         strategy = self._core.strategy(resource)
         made = self._read(resource, strategy, obj)
         metadata, status = made["metadata"], copy_json(obj.get("status"))
         self._place(resource, metadata, None)
         metadata.pop("resourceVersion", None)
+        admitted = "uid" in metadata and "creationTimestamp" in metadata
         metadata.setdefault("uid", self._core.identity.uid())
         metadata.setdefault("creationTimestamp", options.stamp)
         if strategy.intent is not None:
@@ -350,15 +410,23 @@ class Writer:
         strategy.default(made)
         if status is not None and not strategy.keeps_status:
             made["status"] = status
-        errors = self._check(resource, strategy, made) + strategy.validate(made)
-        if errors:
-            raise InvalidError(resource.kind, resource.group, metadata.get("name", ""), errors)
+        if not admitted:
+            made = self._complete("CREATE", resource, made, None, "", options)
+            metadata = made["metadata"]
+            errors = self._check(resource, strategy, made) + strategy.validate(made)
+            if errors:
+                raise InvalidError(resource.kind, resource.group, metadata.get("name", ""), errors)
         if self._core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
         return self._store(resource, made, None, options)
 
     def _store(self, resource: Resource, new: Object, old: Object | None, options: Options) -> Object:
         stored = self._core.to_stored(resource, new)
+        if resource.custom and stored is not new:
+            # Only what the stored version knows is kept, with its own defaults.
+            schema = self._core.custom[resource.stored_as, resource.kind].schema
+            known = apply_defaults(schema, prune(schema, {**stored, "metadata": {}}))
+            stored = {**known, "metadata": stored["metadata"]}
         if old is not None and is_finished(stored):
             if not options.dry_run:
                 self._core.remove(resource, old)
@@ -369,8 +437,12 @@ class Writer:
             return new
         if old is None:
             self._parts.share(stored)
+        # Converted before it is stored: a conversion that fails must not leave a write that was told to have failed.
+        shown = stored if stored is new else self._core.load(resource, stored)
         kept = self._core.commit(resource, stored, old)
-        return kept if stored is new else self._core.load(resource, kept)
+        if shown is stored:
+            return kept
+        return {**shown, "metadata": {**shown["metadata"], "resourceVersion": kept["metadata"]["resourceVersion"]}}
 
 
 def _request(

@@ -78,7 +78,7 @@ def test_every_wrong_type_is_named_at_once() -> None:
 def test_null_is_absence_and_whole_floats_are_integers() -> None:
     spec = {"containers": None, "affinity": None, "priority": 5.0, "nodeSelector": None, "tolerations": [None]}
     assert decode("PodSpec", spec) == {"containers": None, "priority": 5, "tolerations": [{}]}
-    assert decode("Pod", None) == {"metadata": {}, "spec": {"containers": None}}
+    assert decode("Pod", None) == {"metadata": {}, "spec": {"containers": None}, "status": {}}
     assert decode("ObjectMeta", {"labels": {"a": None}, "finalizers": [None]}) == {
         "labels": {"a": ""},
         "finalizers": [""],

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mooring.kube.apply import ApplyConflict, decode_fields, encode_fields, paths
+from mooring.kube.apply import ApplyConflict, decode_fields, encode_fields, paths, update
 from mooring.kube.apply.fieldsets import (
     covers,
     difference,
@@ -17,7 +17,7 @@ from mooring.kube.apply.fieldsets import (
     union,
 )
 from mooring.kube.apply.typed import field_set
-from tests.kube.apply.world import SCHEMA, World, thing
+from tests.kube.apply.world import SCHEMA, VERSION, World, thing
 
 LETTERS = st.sampled_from("abc")
 TEXTS = st.dictionaries(LETTERS, LETTERS, max_size=3)
@@ -152,3 +152,31 @@ def test_sets_behave_as_sets(left: dict[str, Any], right: dict[str, Any]) -> Non
 def test_spellings_of_a_step_are_one() -> None:
     spelt: dict[str, Any] = {'k:{"b": 2, "a":1.0}': {}, 'v:"<"': {}, "x:future": {}}
     assert decode_fields(spelt) == {'k:{"a":1,"b":2}': {}, 'v:"\\u003c"': {}}
+
+
+TIMES = [f"2024-01-01T00:00:0{second}Z" for second in range(4)]
+UPDATES = st.lists(
+    st.tuples(st.sampled_from("xyz"), THINGS, st.sampled_from(["", "status"]), st.sampled_from(TIMES)), max_size=5
+)
+
+
+@given(WRITES, UPDATES)
+def test_what_is_remembered_of_alike_writes_is_what_working_it_out_gives(
+    writes: list[Any], updates: list[tuple[str, dict[str, Any], str, str]]
+) -> None:
+    world = after(writes)
+    live, managed = world.live, world.managed
+    assume(live is not None and managed)
+    for manager, new, subresource, time in updates:
+        new = {**new, "metadata": {**new["metadata"], "uid": "1"}, "status": {"ready": len(time)}}
+        # A converter, even one that changes nothing, has the traces worked out anew.
+        worked_out = update(
+            live, new, manager, SCHEMA, managed, VERSION, time, subresource, convert=lambda obj, _: (obj, SCHEMA)
+        )
+        remembered = [
+            update(live, new, manager, SCHEMA, managed, VERSION, time, subresource) for _ in ("learnt", "known")
+        ]
+        assert remembered == [worked_out, worked_out]
+        live, managed = new, worked_out
+        if not managed:
+            return

@@ -153,6 +153,15 @@ def test_removing_what_was_added_restores_the_document(
     assert json.dumps(document) == before
 
 
+def test_copies_may_not_multiply_without_end() -> None:
+    doubling = [op("copy", f"/a/{number}", **{"from": "/a"}) for number in range(40)]
+    with pytest.raises(
+        PatchError, match=r"the accumulated size increase of copy is [0-9]+, exceeding the limit 3145728"
+    ):
+        json_patch({"a": {"b": "c"}}, doubling)
+    assert len(json_patch({"a": {"b": "c"}}, doubling[:3])["a"]) == 4
+
+
 @given(DOCUMENTS)
 def test_every_document_is_itself(document: dict[str, Any]) -> None:
     assert json_patch(document, [op("test", "", value=json.loads(json.dumps(document)))]) is document

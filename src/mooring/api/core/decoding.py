@@ -5,12 +5,15 @@ and makes any JSON whatsoever safe to validate. Two passes: a fast one that stop
 a slow one that finds every mismatch with its path.
 """
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from mooring.api.core.shapes import SHAPES
+from mooring.api.core.shapes import fields_of, is_shape
 from mooring.kube.errors import FieldError, InvalidObjectError, QuantityError, go_quote, invalid, type_invalid
 from mooring.kube.quantities import canonical, parse_quantity
 
@@ -19,36 +22,15 @@ __all__ = ["decode", "decode_or_refuse", "mismatches", "unknown_fields"]
 Decoder = Callable[[Any], Any]
 
 _OMIT: Final = object()
+_RECURSIVE: Final = "apiextensions.JSONSchemaProps"
 _TIME: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})",
+    r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}([.,]\d+)?(Z|[+-]\d{2}:\d{2})",
     re.ASCII,
 ).fullmatch
 
 
 class _MismatchError(Exception):
     """Some value has the wrong type; the slow pass says which."""
-
-
-class _Field(NamedTuple):
-    name: str
-    type: str
-    always: bool
-
-
-@cache
-def _table() -> dict[str, tuple[_Field, ...]]:
-    table: dict[str, tuple[_Field, ...]] = {}
-    for entry in SHAPES.strip().replace("\n  ", " ").splitlines():
-        name, _, body = entry.partition(": ")
-        fields: list[_Field] = []
-        for item in body.split("; "):
-            if item.startswith("<"):
-                fields += table[item[1:]]
-                continue
-            field, _, kind = item.partition(" ")
-            fields.append(_Field(field.removesuffix("!"), kind, field.endswith("!")))
-        table[name] = tuple(fields)
-    return table
 
 
 def decode(kind: str, value: Any) -> dict[str, Any] | None:
@@ -82,7 +64,10 @@ def _decoder(kind: str) -> Decoder:
         case "{":
             return _map_decoder(kind[1:-1])
     simple = _SIMPLE.get(kind)
-    return simple[0] if simple else _struct_decoder(kind)
+    if simple:
+        return simple[0]
+    # Schemas contain schemas: whoever comes back here asks again when there is something to decode.
+    return (lambda value: _struct_decoder(kind)(value)) if kind == _RECURSIVE else _struct_decoder(kind)
 
 
 def _zero(kind: str) -> Any:
@@ -96,20 +81,21 @@ def _zero(kind: str) -> Any:
 def _omitting(kind: str) -> Decoder:
     """The decoder of a field that is not written when it is empty."""
     inner = _decoder(kind)
-    if kind[0] == "*" or kind in ("any", "time", "quantity") or _zero(kind) is _OMIT:
+    if kind[0] == "*" or kind in _NEVER_EMPTY or _zero(kind) is _OMIT:
         return inner
     return lambda value: inner(value) or _OMIT
 
 
+@cache
 def _struct_decoder(kind: str) -> Decoder:
     decoders: dict[str, Decoder] = {}
     always: dict[str, Any] = {}
     inner: list[tuple[str, Decoder]] = []
-    for field in _table()[kind]:
+    for field in fields_of(kind):
         zero = _zero(field.type)
         if zero is _OMIT:
             inner.append((field.name, _decoder(field.type)))
-        elif field.always or field.type == "quantity":
+        elif field.always or (field.type in _WRITTEN_UNSET and not field.omits_zero):
             always[field.name] = zero
         decoders[field.name] = _decoder(field.type) if field.always else _omitting(field.type)
 
@@ -147,8 +133,7 @@ def _list_decoder(kind: str) -> Decoder:
 
 
 def _map_decoder(kind: str) -> Decoder:
-    # Quantities keep their spelling here: what they are added to and printed as depends on it.
-    inner = _quantity_text if kind == "quantity" else _decoder(kind)
+    inner = _decoder(kind)
     zero = _zero(kind)
 
     def read(value: Any) -> dict[str, Any]:
@@ -157,6 +142,8 @@ def _map_decoder(kind: str) -> Decoder:
         for key in value:
             if not isinstance(key, str):
                 raise _MismatchError
+        if zero is _OMIT:
+            return {key: inner(item) for key, item in value.items()}
         return {key: zero if item is None else inner(item) for key, item in value.items()}
 
     return read
@@ -200,9 +187,61 @@ def _quantity_text(value: Any) -> str:
 
 
 def _moment(value: Any) -> str:
-    if isinstance(value, str) and _TIME(value):
-        return value
+    if value.__class__ is str:
+        if len(value) == 20 and value[-1] == "Z" and _TIME(value):
+            # Already as it is written; only whether there is such a day is left to ask.
+            _read_time(value)
+            return value
+        if _TIME(value):
+            return f"{_read_time(value).replace(microsecond=0, tzinfo=None).isoformat()}Z"
     raise _MismatchError
+
+
+def _micro_moment(value: Any) -> str:
+    if value.__class__ is str and (found := _TIME(value)) and len(found[1] or "") == len(".000000"):
+        return f"{_read_time(value).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    raise _MismatchError
+
+
+def _read_time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _MismatchError from None
+
+
+def _double(value: Any) -> float:
+    if value.__class__ is float or value.__class__ is int:
+        return int(value) if float(value).is_integer() and abs(value) < 1e21 else float(value)
+    raise _MismatchError
+
+
+def _bytes(value: Any) -> str:
+    """Base64 in its one canonical spelling; a list of numbers is bytes too."""
+    try:
+        if value.__class__ is list:
+            return base64.b64encode(bytes(value)).decode()
+        if value.__class__ is not str:
+            raise _MismatchError
+        return base64.b64encode(base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True)).decode()
+    except (binascii.Error, ValueError, TypeError):
+        raise _MismatchError from None
+
+
+def _schema(value: Any) -> Any:
+    return _decoder(_RECURSIVE)(value)
+
+
+def _schema_or_bool(value: Any) -> Any:
+    return value if value.__class__ is bool else _schema(value)
+
+
+def _schema_or_list(value: Any) -> Any:
+    return [_schema(item) for item in value] if value.__class__ is list else _schema(value)
+
+
+def _schema_or_names(value: Any) -> Any:
+    return [_string(item) for item in value] if value.__class__ is list else _schema(value)
 
 
 # Decoder and zero value of the simple types.
@@ -211,11 +250,23 @@ _SIMPLE: Final[dict[str, tuple[Decoder, Any]]] = {
     "bool": (_boolean, False),
     "int": (_int32, 0),
     "long": (_integer(64), 0),
+    "double": (_double, 0),
     "quantity": (canonical, "0"),
+    # The spelling is kept: what such quantities are added to and printed as depends on it.
+    "amount": (_quantity_text, "0"),
     "port": (_port, 0),
     "time": (_moment, None),
+    "microtime": (_micro_moment, None),
+    "bytes": (_bytes, None),
+    "raw": (lambda value: value, None),
     "any": (lambda value: value, None),
+    "schema-or-bool": (_schema_or_bool, None),
+    "schema-or-list": (_schema_or_list, None),
+    "schema-or-names": (_schema_or_names, None),
 }
+_NEVER_EMPTY: Final = frozenset({"any", "raw", "time", "microtime", "quantity", "port"})
+# What has no empty value to be left out by.
+_WRITTEN_UNSET: Final = frozenset({"quantity", "port", "time", "microtime", "raw"})
 
 # The slow pass
 
@@ -224,8 +275,14 @@ _NAMES: Final = {
     "bool": "boolean",
     "int": "32-bit integer",
     "long": "64-bit integer",
+    "double": "number",
     "port": "number or name",
     "time": "RFC 3339 time",
+    "microtime": "RFC 3339 time with microseconds",
+    "bytes": "string in base64",
+    "schema-or-bool": "schema or boolean",
+    "schema-or-list": "schema or array",
+    "schema-or-names": "schema or array",
 }
 
 
@@ -259,7 +316,7 @@ def _walk(kind: str, value: Any, path: str) -> Iterator[FieldError]:
             if not isinstance(value, dict):
                 yield _mismatch(path, value, "object")
                 return
-            types = {field.name: field.type for field in _table()[kind]}
+            types = {field.name: field.type for field in fields_of(kind)}
             for name, item in value.items():
                 if name in types:
                     yield from _walk(types[name], item, f"{path}.{name}" if path else name)
@@ -308,8 +365,8 @@ def _unknown(kind: str, value: Any, path: str) -> Iterator[str]:
         case "[":
             for index, item in enumerate(value if isinstance(value, list) else ()):
                 yield from _unknown(kind[1:-1], item, f"{path}[{index}]")
-        case _ if kind in _table() and isinstance(value, Mapping):
-            types = {field.name: field.type for field in _table()[kind]}
+        case _ if is_shape(kind) and isinstance(value, Mapping):
+            types = {field.name: field.type for field in fields_of(kind)}
             for name, item in value.items():
                 here = f"{path}.{name}" if path else str(name)
                 if name in types:

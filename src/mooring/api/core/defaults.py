@@ -20,7 +20,16 @@ from mooring.kube.errors import FieldError, InvalidObjectError
 from mooring.kube.images import image_tag
 from mooring.kube.quantities import Quantity, parse_quantity
 
-__all__ = ["complete_pod", "default_pod", "default_pod_spec", "fill_pod", "prepare_pod"]
+__all__ = [
+    "complete_pod",
+    "default_pod",
+    "default_pod_spec",
+    "default_volume_source",
+    "fill_pod",
+    "fill_pod_status",
+    "prepare_pod",
+    "rounded",
+]
 
 Object = dict[str, Any]
 
@@ -84,6 +93,16 @@ def fill_pod(pod: Object) -> Object:
         spec["terminationGracePeriodSeconds"] = 1
     _drop_old_annotations(pod["metadata"])
     return pod
+
+
+def fill_pod_status(pod: Object) -> None:
+    """The address of a pod stands in two fields; the older one wins when they differ."""
+    status = pod["status"]
+    one, many = status.get("podIP"), status.get("podIPs", [])
+    if one and (not many or many[0].get("ip") != one):
+        status["podIPs"] = [{"ip": one}]
+    elif many:
+        status["podIP"] = many[0].get("ip", "")
 
 
 # Only for pods
@@ -293,10 +312,14 @@ def _round_resources(resources: Object) -> None:
 
 
 def _round(owner: Object, name: str) -> None:
-    """Resources are kept in thousandths at the finest, and in the API's own spelling."""
     resources = owner.get(name)
     if resources:
-        owner[name] = {key: _rounded(quantity) for key, quantity in resources.items()}
+        owner[name] = rounded(resources)
+
+
+def rounded(resources: Mapping[str, Any]) -> Object:
+    """Resources are kept in thousandths at the finest, and in the API's own spelling."""
+    return {key: _rounded(quantity) for key, quantity in resources.items()}
 
 
 def _rounded(quantity: str | Quantity) -> str:
@@ -325,9 +348,14 @@ def _default_volume(volume: Object) -> None:
         volume["emptyDir"] = {}
         return
     for name, source in volume.items():
-        default = _VOLUME_DEFAULTS.get(name)
-        if default is not None:
-            default(source)
+        default_volume_source(name, source)
+
+
+def default_volume_source(name: str, source: Object) -> None:
+    """Default one source of a volume, under the name it has in the volume, in place."""
+    default = _VOLUME_DEFAULTS.get(name)
+    if default is not None:
+        default(source)
 
 
 def _default_projected(source: Object) -> None:

@@ -7,25 +7,21 @@ import base64
 import binascii
 from typing import Any, Final
 
-from mooring.api.core.decoding import decode_or_refuse
-from mooring.api.core.validation_claims import check_claim_spec
-from mooring.api.core.validation_meta import check_labels, check_nonnegative
+from mooring.api.core.validation_meta import check_finalizer, check_nonnegative
 from mooring.api.templates import check_always_running, check_immutable, check_template, matches_template
-from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required, too_long
-from mooring.kube.names import is_config_map_key, is_dns1123_label, is_dns1123_subdomain, is_port_number
-from mooring.kube.quantities import parse_quantity
+from mooring.kube.errors import Enum, FieldError, forbidden, invalid, required, too_long
+from mooring.kube.names import is_config_map_key
 
 __all__ = [
     "validate_config_map",
     "validate_config_map_update",
-    "validate_event",
+    "validate_namespace",
+    "validate_namespace_finalizers",
+    "validate_namespace_status",
+    "validate_pod_template",
     "validate_replication_controller",
     "validate_secret",
     "validate_secret_update",
-    "validate_service",
-    "validate_service_update",
-    "validate_volume_claim",
-    "validate_volume_claim_update",
 ]
 
 Object = dict[str, Any]
@@ -109,98 +105,6 @@ def validate_secret_update(new: Object, old: Object) -> list[FieldError]:
     return errors + _check_sealed(new, old, ("data",))
 
 
-def validate_volume_claim(obj: Object) -> list[FieldError]:
-    errors: Errors = []
-    check_claim_spec(errors, decode_or_refuse("PersistentVolumeClaimSpec", obj["spec"], "spec"), "spec")
-    return errors
-
-
-def validate_volume_claim_update(new: Object, old: Object) -> list[FieldError]:
-    errors: Errors = []
-    bound = new.get("status", {}).get("phase") == "Bound"
-    free = {"volumeName"} if not old["spec"].get("volumeName") else set()
-    if bound:
-        free |= {"resources", "volumeAttributesClassName"}
-    if "storageClassName" not in old["spec"]:
-        free.add("storageClassName")
-    kept, was = ({k: v for k, v in obj["spec"].items() if k not in free} for obj in (new, old))
-    if kept != was:
-        changed = sorted(key for key in kept.keys() | was.keys() if kept.get(key) != was.get(key))
-        detail = (
-            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-            f"\nchanged: {', '.join(changed)}"
-        )
-        errors.append(forbidden("spec", detail))
-    sizes = [parse_quantity(obj["spec"]["resources"].get("requests", {}).get("storage", "0")) for obj in (new, old)]
-    capacity = parse_quantity(old.get("status", {}).get("capacity", {}).get("storage", "0"))
-    if sizes[0] < sizes[1] and sizes[0] <= capacity:
-        path = "spec.resources.requests.storage"
-        errors.append(forbidden(path, "field can not be less than status.capacity"))
-    check_immutable(errors, new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")
-    return errors
-
-
-def validate_service(obj: Object) -> list[FieldError]:
-    errors: Errors = []
-    spec = obj["spec"]
-    ports, kind = spec.get("ports", ()), spec["type"]
-    headless = spec.get("clusterIP") == "None"
-    if not ports and not headless and kind != "ExternalName":
-        errors.append(required("spec.ports", ""))
-    if headless and kind in ("NodePort", "LoadBalancer"):
-        detail = f"may not be set to 'None' for {kind} services"
-        errors.append(invalid("spec.clusterIPs[0]", "None", detail))
-    if kind == "ExternalName":
-        name = spec.get("externalName", "").removesuffix(".")
-        errors += (
-            [invalid("spec.externalName", name, text) for text in is_dns1123_subdomain(name)]
-            if name
-            else [required("spec.externalName", "")]
-        )
-    names: set[str] = set()
-    for index, port in enumerate(ports):
-        _check_port(errors, port, len(ports) > 1, names, f"spec.ports[{index}]")
-    check_labels(errors, spec.get("selector"), "spec.selector")
-    affinity = spec["sessionAffinity"]
-    if affinity not in ("ClientIP", "None"):
-        errors.append(not_supported("spec.sessionAffinity", Enum(affinity), ("ClientIP", "None")))
-    if kind not in _SERVICE_TYPES:
-        errors.append(not_supported("spec.type", Enum(kind), _SERVICE_TYPES))
-    seen: set[tuple[Any, Any]] = set()
-    for index, port in enumerate(ports):
-        key = port["protocol"], port.get("port")
-        if key in seen:
-            errors.append(duplicate(f"spec.ports[{index}]", {"protocol": key[0], "port": key[1]}))
-        seen.add(key)
-    return errors
-
-
-def _check_port(errors: Errors, port: Object, named: bool, names: set[str], path: str) -> None:
-    name = port.get("name", "")
-    if name:
-        errors += [invalid(f"{path}.name", name, text) for text in is_dns1123_label(name)]
-        if name in names:
-            errors.append(duplicate(f"{path}.name", name))
-        names.add(name)
-    elif named:
-        errors.append(required(f"{path}.name", ""))
-    number = port.get("port", 0)
-    errors += [invalid(f"{path}.port", number, text) for text in is_port_number(number)]
-    if port["protocol"] not in _PROTOCOLS:
-        errors.append(not_supported(f"{path}.protocol", Enum(port["protocol"]), _PROTOCOLS))
-    target = port["targetPort"]
-    if isinstance(target, int):
-        errors += [invalid(f"{path}.targetPort", target, text) for text in is_port_number(target)]
-
-
-def validate_service_update(new: Object, old: Object) -> list[FieldError]:
-    errors: Errors = []
-    was = old["spec"].get("clusterIP")
-    if was and new["spec"]["type"] != "ExternalName" and old["spec"]["type"] != "ExternalName":
-        check_immutable(errors, new["spec"].get("clusterIP"), was, "spec.clusterIP")
-    return errors
-
-
 def validate_replication_controller(obj: Object) -> list[FieldError]:
     errors: Errors = []
     spec = obj["spec"]
@@ -216,23 +120,30 @@ def validate_replication_controller(obj: Object) -> list[FieldError]:
     return errors
 
 
-def validate_event(obj: Object) -> list[FieldError]:
-    """Of an event in the core group's shape."""
+def validate_pod_template(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    subject, namespace = obj.get("involvedObject") or {}, obj["metadata"]["namespace"]
-    where = subject.get("namespace", "")
-    if not obj.get("eventTime"):
-        if (where or "default") != namespace:
-            errors.append(invalid("involvedObject.namespace", where, "does not match event.namespace"))
-        return errors
-    if not where and namespace not in ("default", "kube-system"):
-        errors.append(invalid("involvedObject.namespace", where, "does not match event.namespace"))
-    for name, limit in (("reportingComponent", 0), ("reportingInstance", 128), ("action", 128), ("reason", 128)):
-        value = obj.get(name, "")
-        if not value:
-            errors.append(required(name, ""))
-        elif limit and len(value) > limit:
-            errors.append(invalid(name, "", f"can have at most {limit} characters"))
-    if len(obj.get("message", "")) > 1024:
-        errors.append(invalid("message", "", "can have at most 1024 characters"))
+    check_template(errors, obj["template"], "template")
     return errors
+
+
+def validate_namespace(obj: Object) -> list[FieldError]:
+    errors: Errors = []
+    for finalizer in obj["spec"].get("finalizers", ()):
+        check_finalizer(errors, finalizer, "spec.finalizers")
+    return errors
+
+
+def validate_namespace_finalizers(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    for index, finalizer in enumerate(new["spec"].get("finalizers", ())):
+        check_finalizer(errors, finalizer, f"spec.finalizers[{index}]")
+    return errors
+
+
+def validate_namespace_status(new: Object, old: Object) -> list[FieldError]:
+    phase = new["status"].get("phase", "")
+    leaving = "deletionTimestamp" in new["metadata"]
+    wanted, when = ("Terminating", "is not empty") if leaving else ("Active", "is empty")
+    if phase == wanted:
+        return []
+    return [invalid("status.Phase", Enum(phase), f"may only be '{wanted}' if `deletionTimestamp` {when}")]

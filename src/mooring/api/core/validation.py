@@ -41,7 +41,14 @@ from mooring.kube.errors import (
 from mooring.kube.errors import invalid_message as _invalid_message
 from mooring.kube.names import byte_length, is_dns1123_subdomain, is_valid_name
 
-__all__ = ["answer_validate", "check_pod_spec", "invalid_message", "validate_decoded_pod", "validate_pod"]
+__all__ = [
+    "answer_validate",
+    "check_pod_spec",
+    "invalid_message",
+    "validate_decoded_pod",
+    "validate_live_pod",
+    "validate_pod",
+]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -81,8 +88,8 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def validate_decoded_pod(pod: Object) -> list[FieldError]:
-    """The same for a pod that is typed and defaulted already."""
+def validate_live_pod(pod: Object) -> list[FieldError]:
+    """The rules that hold for as long as a pod lives."""
     errors: Errors = []
     metadata, spec = pod["metadata"], pod["spec"]
     annotations: Mapping[str, str] = metadata.get("annotations", {})
@@ -91,6 +98,14 @@ def validate_decoded_pod(pod: Object) -> list[FieldError]:
         check_pod_annotations(errors, annotations, spec)
     check_pod_spec(errors, spec, metadata, "spec")
     _check_tokens(errors, spec, "spec")
+    return errors
+
+
+def validate_decoded_pod(pod: Object) -> list[FieldError]:
+    """The same as `validate_pod` for a pod that is typed and defaulted already."""
+    errors = validate_live_pod(pod)
+    metadata, spec = pod["metadata"], pod["spec"]
+    annotations: Mapping[str, str] = metadata.get("annotations", {})
     for name in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(name) or ()):
             check_image_spaces(errors, container, f"spec.{name}[{index}]")

@@ -7,7 +7,13 @@ from mooring.api.core.validation_meta import check_dns_label, check_label_key, c
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1123_subdomain, is_label_value
 
-__all__ = ["check_affinity", "check_spread_constraints", "check_taint_effect", "check_tolerations"]
+__all__ = [
+    "check_affinity",
+    "check_node_selector",
+    "check_spread_constraints",
+    "check_taint_effect",
+    "check_tolerations",
+]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -32,17 +38,20 @@ def check_affinity(errors: Errors, affinity: Object, path: str) -> None:
 
 def _check_node_affinity(errors: Errors, affinity: Object, path: str) -> None:
     if _REQUIRED in affinity:
-        here = f"{path}.{_REQUIRED}.nodeSelectorTerms"
-        terms = affinity[_REQUIRED]["nodeSelectorTerms"]
-        if not terms:
-            errors.append(required(here, "must have at least one node selector term"))
-        for index, term in enumerate(terms or ()):
-            _check_node_term(errors, term, f"{here}[{index}]", check_values=True)
+        check_node_selector(errors, affinity[_REQUIRED], f"{path}.{_REQUIRED}")
     for index, preferred in enumerate(affinity.get(_PREFERRED, ())):
         here = f"{path}.{_PREFERRED}[{index}]"
         _check_weight(errors, preferred["weight"], here)
         # Values of preferred terms are not checked, although the scheduler cannot read bad ones.
         _check_node_term(errors, preferred["preference"], f"{here}.preference", check_values=False)
+
+
+def check_node_selector(errors: Errors, selector: Object, path: str) -> None:
+    terms, here = selector["nodeSelectorTerms"], f"{path}.nodeSelectorTerms"
+    if not terms:
+        errors.append(required(here, "must have at least one node selector term"))
+    for index, term in enumerate(terms or ()):
+        _check_node_term(errors, term, f"{here}[{index}]", check_values=True)
 
 
 def _check_weight(errors: Errors, weight: int, path: str) -> None:

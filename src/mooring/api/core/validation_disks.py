@@ -9,7 +9,7 @@ from mooring.api.core.validation_security import check_descending_path
 from mooring.kube.errors import Enum, FieldError, invalid, not_supported, required, too_long
 from mooring.kube.names import byte_length, is_dns1123_subdomain
 
-__all__ = ["DISK_CHECKS"]
+__all__ = ["DISK_CHECKS", "check_driver"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -166,14 +166,17 @@ def _check_storage_os(errors: Errors, source: Object, path: str) -> None:
     _check_secret_name(errors, source, path)
 
 
+def check_driver(errors: Errors, driver: str, path: str) -> None:
+    if not driver:
+        errors.append(required(path, ""))
+        return
+    if byte_length(driver) > 63:
+        errors.append(too_long(path, 63))
+    check_texts(errors, path, driver, is_dns1123_subdomain(driver.lower()))
+
+
 def _check_csi(errors: Errors, source: Object, path: str) -> None:
-    driver = source["driver"]
-    if driver:
-        if byte_length(driver) > 63:
-            errors.append(too_long(f"{path}.driver", 63))
-        check_texts(errors, f"{path}.driver", driver, is_dns1123_subdomain(driver.lower()))
-    else:
-        errors.append(required(f"{path}.driver", ""))
+    check_driver(errors, source["driver"], f"{path}.driver")
     if "nodePublishSecretRef" in source:
         name = source["nodePublishSecretRef"].get("name", "")
         if not name:

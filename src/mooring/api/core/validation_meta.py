@@ -7,11 +7,14 @@ from mooring.kube.errors import Enum, FieldError, forbidden, invalid, required, 
 from mooring.kube.names import byte_length, is_dns1123_label, is_label_value, is_qualified_name
 
 __all__ = [
+    "STANDARD_FINALIZERS",
     "check_annotations",
     "check_dns_label",
+    "check_finalizer",
     "check_label_key",
     "check_label_selector",
     "check_labels",
+    "check_managed_fields",
     "check_metadata",
     "check_nonnegative",
     "check_texts",
@@ -20,7 +23,7 @@ __all__ = [
 Object = Mapping[str, Any]
 Errors = list[FieldError]
 
-_STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _ANNOTATIONS_LIMIT: Final = 256 * 1024
 _MANAGERS_LIMIT: Final = 128
 _SUBRESOURCE_LIMIT: Final = 256
@@ -114,11 +117,21 @@ def check_metadata(
     check_annotations(errors, metadata.get("annotations"), f"{path}.annotations")
     _check_owners(errors, metadata.get("ownerReferences", ()), f"{path}.ownerReferences")
     _check_finalizers(errors, metadata.get("finalizers", ()), f"{path}.finalizers")
-    _check_managed_fields(errors, metadata.get("managedFields", ()), f"{path}.managedFields")
-    for index, finalizer in enumerate(metadata.get("finalizers", ())):
-        if builtin and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
-            detail = "name is neither a standard finalizer name nor is it fully qualified"
-            errors.append(invalid(f"{path}.finalizers[{index}]", finalizer, detail))
+    check_managed_fields(errors, metadata.get("managedFields", ()), f"{path}.managedFields")
+    for index, finalizer in enumerate(metadata.get("finalizers", ()) if builtin else ()):
+        _check_standard(errors, finalizer, f"{path}.finalizers[{index}]")
+
+
+def check_finalizer(errors: Errors, finalizer: str, path: str) -> None:
+    """The rules for one finalizer of a built-in kind."""
+    check_label_key(errors, finalizer, path)
+    _check_standard(errors, finalizer, path)
+
+
+def _check_standard(errors: Errors, finalizer: str, path: str) -> None:
+    if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        detail = "name is neither a standard finalizer name nor is it fully qualified"
+        errors.append(invalid(path, finalizer, detail))
 
 
 def _check_owners(errors: Errors, owners: Sequence[Object], path: str) -> None:
@@ -154,7 +167,8 @@ def _check_finalizers(errors: Errors, finalizers: Sequence[str], path: str) -> N
         errors.append(invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
 
 
-def _check_managed_fields(errors: Errors, entries: Sequence[Object], path: str) -> None:
+def check_managed_fields(errors: Errors, entries: Sequence[Object], path: str) -> None:
+    """The one part of metadata that every write changes."""
     for index, entry in enumerate(entries):
         here = f"{path}[{index}]"
         operation = entry.get("operation", "")
@@ -167,7 +181,7 @@ def _check_managed_fields(errors: Errors, entries: Sequence[Object], path: str) 
         if byte_length(manager) > _MANAGERS_LIMIT:
             errors.append(too_long(f"{here}.manager", _MANAGERS_LIMIT))
         position = 0
-        for char in manager:
+        for char in "" if manager.isprintable() else manager:
             if not char.isprintable():
                 detail = f"invalid character U+{ord(char):04X} (at position {position})"
                 errors.append(invalid(f"{here}.manager", manager, detail))

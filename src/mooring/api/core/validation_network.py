@@ -1,15 +1,14 @@
 """The rules for a pod's network: DNS, host aliases, and ports on the network of the host."""
 
-import ipaddress
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from mooring.api.core.addresses import check_ip
 from mooring.api.core.validation_meta import check_texts
 from mooring.kube.errors import FieldError, invalid, required
 from mooring.kube.names import byte_length, is_dns1123_subdomain, is_dns1123_subdomain_with_underscore
 
-__all__ = ["check_dns_config", "check_host_aliases", "check_host_network", "is_ip"]
+__all__ = ["check_dns_config", "check_host_aliases", "check_host_network"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -17,24 +16,6 @@ Errors = list[FieldError]
 _MOST_NAMESERVERS: Final = 3
 _MOST_SEARCHES: Final = 32
 _LONGEST_SEARCHES: Final = 2048
-_leading_zeros = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
-
-
-def is_ip(value: str) -> bool:
-    """IPv4 or IPv6, without zone; leading zeros are let pass, as the API does."""
-    if not value.isascii() or "%" in value:
-        return False
-    try:
-        ipaddress.ip_address(_leading_zeros.sub("", value))
-    except ValueError:
-        return False
-    return True
-
-
-def _check_ip(errors: Errors, value: str, path: str) -> None:
-    if not is_ip(value):
-        detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-        errors.append(invalid(path, value, detail))
 
 
 def check_host_network(errors: Errors, spec: Object, path: str) -> None:
@@ -65,7 +46,7 @@ def check_dns_config(errors: Errors, spec: Object, path: str) -> None:
         detail = f"must not have more than {_MOST_NAMESERVERS} nameservers"
         errors.append(invalid(f"{path}.nameservers", servers, detail))
     for index, server in enumerate(servers):
-        _check_ip(errors, server, f"{path}.nameservers[{index}]")
+        check_ip(errors, server, f"{path}.nameservers[{index}]")
     if len(searches) > _MOST_SEARCHES:
         detail = f"must not have more than {_MOST_SEARCHES} search paths"
         errors.append(invalid(f"{path}.searches", searches, detail))
@@ -83,6 +64,6 @@ def check_dns_config(errors: Errors, spec: Object, path: str) -> None:
 
 def check_host_aliases(errors: Errors, aliases: Sequence[Object], path: str) -> None:
     for index, alias in enumerate(aliases):
-        _check_ip(errors, alias["ip"], f"{path}[{index}].ip")
+        check_ip(errors, alias["ip"], f"{path}[{index}].ip")
         for position, name in enumerate(alias.get("hostnames", ())):
             check_texts(errors, f"{path}[{index}].hostnames[{position}]", name, is_dns1123_subdomain(name))

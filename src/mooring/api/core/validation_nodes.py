@@ -11,7 +11,7 @@ from mooring.kube.errors import FieldError, QuantityError, invalid, required, ty
 from mooring.kube.names import is_label_value, is_valid_name
 from mooring.kube.quantities import parse_quantity
 
-__all__ = ["validate_node", "validate_taints"]
+__all__ = ["validate_node", "validate_node_resources", "validate_taints"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -58,7 +58,7 @@ def validate_node(node: Any) -> list[FieldError]:
     if not isinstance(node, dict):
         return [type_invalid("object", node, "must be an object")]
     errors: Errors = []
-    metadata, spec, status = (_object(errors, node, name) for name in ("metadata", "spec", "status"))
+    metadata, spec, _ = (_object(errors, node, name) for name in ("metadata", "spec", "status"))
     typed = mismatches("ObjectMeta", metadata, "metadata")
     if typed:
         errors += typed
@@ -67,6 +67,14 @@ def validate_node(node: Any) -> list[FieldError]:
         check_metadata(errors, decoded, lambda name, prefix: is_valid_name(name, prefix=prefix), namespaced=False)
     if spec.get("taints"):
         errors += validate_taints(spec["taints"])
+    errors += validate_node_resources(node)
+    return errors
+
+
+def validate_node_resources(node: Any) -> list[FieldError]:
+    """What the API says about capacity and allocatable."""
+    errors: Errors = []
+    status = _object([], node, "status")
     for name in ("capacity", "allocatable"):
         _check_resources(errors, _object(errors, status, name, "status."), f"status.{name}")
     return errors

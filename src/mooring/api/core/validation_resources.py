@@ -20,10 +20,12 @@ from mooring.kube.names import is_dns1123_subdomain, is_qualified_name
 from mooring.kube.quantities import Quantity, parse_quantity
 
 __all__ = [
+    "check_container_resource_name",
     "check_container_resources",
     "check_overhead",
     "check_pod_claims",
     "check_pod_resources",
+    "check_resource_name",
     "check_resource_quantity",
     "claim_names",
 ]
@@ -37,11 +39,11 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
 def check_container_resources(errors: Errors, resources: Object, claims: Collection[str], path: str) -> None:
-    _check_requirements(errors, resources, _check_container_resource_name, claims, path)
+    _check_requirements(errors, resources, check_container_resource_name, claims, path)
 
 
 def check_overhead(errors: Errors, overhead: Mapping[str, str], path: str) -> None:
-    _check_requirements(errors, {"limits": overhead}, _check_container_resource_name, (), path)
+    _check_requirements(errors, {"limits": overhead}, check_container_resource_name, (), path)
 
 
 def check_resource_quantity(errors: Errors, name: str, quantity: Quantity, path: str) -> None:
@@ -54,7 +56,7 @@ def check_resource_quantity(errors: Errors, name: str, quantity: Quantity, path:
 # Names
 
 
-def _check_resource_name(errors: Errors, name: str, path: str) -> bool:
+def check_resource_name(errors: Errors, name: str, path: str) -> bool:
     if texts := is_qualified_name(name):
         check_texts(errors, path, Enum(name), texts)
         return False
@@ -64,10 +66,10 @@ def _check_resource_name(errors: Errors, name: str, path: str) -> bool:
     return True
 
 
-def _check_container_resource_name(errors: Errors, name: str, path: str) -> None:
+def check_container_resource_name(errors: Errors, name: str, path: str) -> None:
     if name in STANDARD_CONTAINER_RESOURCES:
         return
-    _check_resource_name(errors, name, path)
+    check_resource_name(errors, name, path)
     if "/" not in name:
         if not is_hugepages(name):
             errors.append(invalid(path, Enum(name), "must be a standard resource for containers"))
@@ -76,7 +78,7 @@ def _check_container_resource_name(errors: Errors, name: str, path: str) -> None
 
 
 def _check_pod_resource_name(errors: Errors, name: str, path: str) -> None:
-    if _check_resource_name(errors, name, path) and not is_pod_level_resource(name):
+    if check_resource_name(errors, name, path) and not is_pod_level_resource(name):
         errors.append(not_supported(path, Enum(name), _POD_LEVEL_NAMES))
 
 

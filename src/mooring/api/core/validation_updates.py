@@ -10,7 +10,7 @@ from typing import Any, Final
 from mooring.api.core.validation_affinity import check_tolerations
 from mooring.kube.errors import FieldError, forbidden, invalid, required
 
-__all__ = ["validate_pod_status_update", "validate_pod_update"]
+__all__ = ["validate_pod_update"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -151,15 +151,3 @@ def _check_narrower(errors: Errors, spec: Object, was: Object) -> None:
 def _required_terms(spec: Object) -> list[dict[str, Any]]:
     node = spec.get("affinity", {}).get("nodeAffinity", {})
     return node.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms") or []
-
-
-def validate_pod_status_update(new: Object, old: Object) -> list[FieldError]:
-    errors: Errors = []
-    status, was = new.get("status") or {}, old.get("status") or {}
-    if status.get("qosClass", was.get("qosClass")) != was.get("qosClass"):
-        errors.append(invalid("status.qosClass", status["qosClass"], "field is immutable"))
-    nominated = status.get("nominatedNodeName")
-    if nominated and nominated != was.get("nominatedNodeName") and old["spec"].get("nodeName"):
-        detail = "may not be set on pods that are already bound to a node"
-        errors.append(forbidden("status.nominatedNodeName", detail))
-    return errors

@@ -13,7 +13,7 @@ from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, go_quote
 from mooring.kube.names import byte_length, is_dns1123_subdomain
 from mooring.kube.quantities import parse_quantity
 
-__all__ = ["check_volumes"]
+__all__ = ["check_host_path", "check_volumes"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -97,7 +97,7 @@ def _check_empty_dir(errors: Errors, source: Object, path: str) -> None:
         errors.append(forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity"))
 
 
-def _check_host_path(errors: Errors, source: Object, path: str) -> None:
+def check_host_path(errors: Errors, source: Object, path: str) -> None:
     if not source["path"]:
         errors.append(required(f"{path}.path", ""))
         return
@@ -232,7 +232,7 @@ def _check_image(errors: Errors, source: Object, path: str) -> None:
 # In the order in which the API looks for them: the first one found is the source, the others are too many.
 _SOURCES: Final[dict[str, SourceCheck]] = {
     "emptyDir": _check_empty_dir,
-    "hostPath": _check_host_path,
+    "hostPath": check_host_path,
     "gitRepo": DISK_CHECKS["gitRepo"],
     "gcePersistentDisk": DISK_CHECKS["gcePersistentDisk"],
     "awsElasticBlockStore": DISK_CHECKS["awsElasticBlockStore"],

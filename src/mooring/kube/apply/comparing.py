@@ -33,12 +33,18 @@ class Comparison(NamedTuple):
         return Comparison(*(recursive_difference(fields, ignored) for fields in self))
 
 
-def compare(schema: Schema, before: dict[str, Any], after: dict[str, Any]) -> Comparison:
-    """Which fields lead from one object to the other."""
+def compare(schema: Schema, before: dict[str, Any], after: dict[str, Any], ignored: FieldSet = LEAF) -> Comparison:
+    """Which fields, apart from some, lead from one object to the other."""
     found = Comparison({}, {}, {})
-    if before is not after:
-        _compare_objects(schema, before, after, found)
-    return found
+    if before is after:
+        return found
+    # Sections that are ignored as a whole are not looked into.
+    skipped = {element[2:] for element, node in ignored.items() if not node}
+    if skipped:
+        before = {key: value for key, value in before.items() if key not in skipped}
+        after = {key: value for key, value in after.items() if key not in skipped}
+    _compare_objects(schema, before, after, found)
+    return found.without(ignored) if len(skipped) < len(ignored) else found
 
 
 def _put(found: Comparison, element: str, below: Comparison) -> None:

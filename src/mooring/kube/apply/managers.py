@@ -10,7 +10,18 @@ from typing import Any, Final, NamedTuple
 from mooring.kube.apply.fieldsets import FieldSet, decode_fields, encode_fields, union
 from mooring.kube.errors import go_json, go_quote
 
-__all__ = ["Entry", "Identity", "Managers", "cap_updaters", "decode_managed", "encode_managed", "identify", "printed"]
+__all__ = [
+    "Entry",
+    "Identity",
+    "Managers",
+    "cap_updaters",
+    "decode_managed",
+    "encode_managed",
+    "entry_order",
+    "identify",
+    "identity_of",
+    "printed",
+]
 
 # Beyond this many updaters, the oldest are merged into one.
 _MAX_UPDATERS: Final = 10
@@ -53,6 +64,13 @@ def identify(manager: str, operation: str, api_version: str, subresource: str) -
     return Identity(manager or "unknown", operation, "" if operation == "Apply" else api_version, subresource)
 
 
+def identity_of(entry: Mapping[str, Any]) -> Identity:
+    """Whose entry it is."""
+    operation = entry.get("operation") or ""
+    version = "" if operation == "Apply" else entry.get("apiVersion") or ""
+    return Identity(entry.get("manager") or "", operation, version, entry.get("subresource") or "")
+
+
 def decode_managed(entries: Iterable[Mapping[str, Any]] | None) -> Managers:
     """The managers of an object. ValueError, in the API's words, for an entry that makes no sense."""
     managers: Managers = {}
@@ -68,8 +86,7 @@ def decode_managed(entries: Iterable[Mapping[str, Any]] | None) -> Managers:
             raise ValueError(f"missing fieldsType in managed fields entry {index}")
         if fields_type != "FieldsV1":
             raise ValueError(f"invalid fieldsType {go_quote(fields_type)} in managed fields entry {index}")
-        version = "" if operation == "Apply" else api_version
-        identity = Identity(entry.get("manager") or "", operation, version, entry.get("subresource") or "")
+        identity = identity_of(entry)
         source = entry if isinstance(entry, dict) else dict(entry)
         managers[identity] = Entry(decode_fields(entry.get("fieldsV1") or {}), api_version, entry.get("time"), source)
     return managers
@@ -77,13 +94,13 @@ def decode_managed(entries: Iterable[Mapping[str, Any]] | None) -> Managers:
 
 def encode_managed(managers: Managers) -> list[dict[str, Any]]:
     """The entries for an object, appliers first, then by time and name."""
-    ordered = sorted(managers.items(), key=_entry_order)
-    return [_encoded(identity, entry) for identity, entry in ordered]
+    return sorted((_encoded(identity, entry) for identity, entry in managers.items()), key=entry_order)
 
 
-def _entry_order(item: tuple[Identity, Entry]) -> tuple[str, ...]:
-    identity, entry = item
-    return identity.operation, entry.time or "", identity.manager, entry.api_version, identity.subresource
+def entry_order(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The order of entries in an object."""
+    text = (entry.get(name) or "" for name in ("operation", "time", "manager", "apiVersion", "subresource"))
+    return tuple(text)
 
 
 def _encoded(identity: Identity, entry: Entry) -> dict[str, Any]:

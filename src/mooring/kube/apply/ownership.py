@@ -96,7 +96,7 @@ def after_write(
 
     Others lose what was changed or removed; ApplyConflict instead when they would lose a change and `force` is not set.
     """
-    found = {versions.current: compare(versions.schema, before, after).without(ignored)}
+    found = {versions.current: compare(versions.schema, before, after, ignored)}
     made: Managers = {}
     conflicts: list[Conflict] = []
     for identity, entry in managers.items():
@@ -126,7 +126,7 @@ def _compare_at(
     old, new = versions.at(before, version), versions.at(after, version)
     if old is None or new is None:
         return None
-    return compare(new[1], old[0], new[0]).without(ignored)
+    return compare(new[1], old[0], new[0], ignored)
 
 
 def without_dropped(merged: Object, managers: Managers, last: Entry | None, now: Entry, versions: Versions) -> Object:

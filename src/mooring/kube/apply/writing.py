@@ -24,6 +24,7 @@ from mooring.kube.apply.managers import (
 )
 from mooring.kube.apply.merging import merge
 from mooring.kube.apply.ownership import Convert, Versions, after_write, fit_to_schema, without_dropped
+from mooring.kube.apply.traces import MOST_ENTRIES, TracesMemo
 from mooring.kube.apply.typed import check_types, equal, field_set
 from mooring.kube.errors import go_json
 from mooring.kube.schemas.builtin import empty_object
@@ -37,6 +38,8 @@ Entries = Sequence[Mapping[str, Any]]
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _KUBECTL: Final = "kubectl"
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+_MEMO: Final = TracesMemo()
 
 # Fields that belong to the API, whoever writes them.
 _NEVER_OWNED: Final[FieldSet] = {
@@ -124,6 +127,11 @@ def update(
     An object whose entries are gone stays without until somebody applies.
     """
     write = _Write(Versions(api_version, schema, convert), now_text, subresource, _reach(ignored, subresource))
+    alike = convert is None and (subresource or _managed(new) in (None, managed))
+    if alike and live is not None and managed and len(managed) <= MOST_ENTRIES:
+        entries = _updated_alike(write, live, new, managed, manager)
+        if entries is not None:
+            return entries
     managers = _requested(new, managed, subresource)
     if not managers and live is not None and live.get("metadata", {}).get("uid"):
         return []
@@ -133,6 +141,31 @@ def update(
     except ElementError:
         return []
     return encode_managed(cap_updaters(updated))
+
+
+def _updated_alike(
+    write: "_Write", live: Object, new: Object, managed: Entries, manager: str
+) -> list[dict[str, Any]] | None:
+    """The entries after a write of one version, worked out once for all writes that are alike.
+
+    None when the entries make no sense.
+    """
+    schema = write.versions.schema
+    writer = identify(manager, "Update", write.versions.current, write.subresource)
+    before, after = _unmanaged(live), _unmanaged(new)
+    try:
+        comparison = compare(schema, before, after, write.ignored)
+        key = _MEMO.key(schema, writer, managed, comparison)
+        traces = _MEMO.find(key)
+        if traces is None:
+            updated = write.updated(before, after, decode_managed(managed), manager)
+            gained = bool(difference(comparison.written, _NEVER_OWNED))
+            traces = _MEMO.learn(key, schema, writer, managed, updated, gained=gained)
+    except ElementError:
+        return []
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return traces.entries_at(write.now, managed)
 
 
 class _Write(NamedTuple):
@@ -209,10 +242,14 @@ def _unmanaged(value: Object) -> Object:
     return {**value, "metadata": {name: each for name, each in metadata.items() if name != "managedFields"}}
 
 
+def _managed(value: Object) -> Any:
+    metadata = value.get("metadata")
+    return metadata.get("managedFields") if metadata.__class__ is dict else None
+
+
 def _requested(new: Object, managed: Entries | None, subresource: str) -> Managers:
     """The managers that an update starts from: those in the request, if it has any, else those stored."""
-    metadata = new.get("metadata")
-    requested = metadata.get("managedFields") if metadata.__class__ is dict and not subresource else None
+    requested = None if subresource else _managed(new)
     if requested is not None and (not requested or requested == [{}]):
         return {}
     for entries in (requested, managed):

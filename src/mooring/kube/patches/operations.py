@@ -7,6 +7,8 @@ the end of a list. Only the containers on the way to a change are copied.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from mooring.kube.errors import go_quote
 from mooring.kube.patches.equality import same
 from mooring.kube.patches.errors import PatchError
@@ -14,6 +16,8 @@ from mooring.kube.patches.errors import PatchError
 __all__ = ["json_patch"]
 
 _LIMIT: Final = 10_000
+# Thirty copies of an object into itself would otherwise make a billion of one.
+_COPY_LIMIT: Final = 3 * 1024 * 1024
 _MISSING: Final = object()
 
 Edit = Callable[[Any, str], Any]
@@ -30,11 +34,19 @@ def json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     if len(operations) > _LIMIT:
         message = f"The allowed maximum operations in a JSON patch is {_LIMIT}, got {len(operations)}"
         raise PatchError(message, 413)
+    copied = 0
     for operation in operations:
         kind = operation.get("op")
         apply = _OPERATIONS.get(kind) if isinstance(kind, str) else None
         if apply is None:
             raise PatchError(f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}")
+        if apply is _copy:
+            copied += _copied_size(document, operation)
+            if copied > _COPY_LIMIT:
+                raise PatchError(
+                    f"Unable to complete the copy, the accumulated size increase of copy is {copied}, "
+                    f"exceeding the limit {_COPY_LIMIT}"
+                )
         document = apply(document, operation)
     return document
 
@@ -119,6 +131,18 @@ def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
         return _edit(document, path, lambda where, name: _inserted(where, name, value), missing)
     except _IndexError as error:
         raise PatchError(f"error while adding value during copy: {error}") from None
+
+
+def _copied_size(document: Any, operation: Mapping[str, Any]) -> int:
+    """How large what will be copied is; 0 where the copy will fail for another reason."""
+    source = operation.get("from")
+    if not isinstance(source, str):
+        return 0
+    holder, key = _holder(document, source)
+    try:
+        return 0 if holder is _MISSING else len(msgspec.json.encode(_present(_get(holder, key))))
+    except _IndexError:
+        return 0
 
 
 def _test(document: Any, operation: Mapping[str, Any]) -> Any:

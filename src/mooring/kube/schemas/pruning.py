@@ -72,10 +72,13 @@ def _prune_object(schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown_fields(schema: Schema, value: Any) -> list[str]:
-    """What strict field validation says about the value: `unknown field "spec.foo"`, sorted."""
+    """What strict field validation says about the value: `unknown field "spec.foo"`.
+
+    Of built-in kinds it is said in the order of the document, of custom ones sorted.
+    """
     found: list[str] = []
     _find(schema, value, "", found)
-    return [f"unknown field {go_quote(path)}" for path in sorted(found)]
+    return [f"unknown field {go_quote(path)}" for path in (found if schema.builtin else sorted(found))]
 
 
 def _find(schema: Schema, value: Any, path: str, found: list[str]) -> None:

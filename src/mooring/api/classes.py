@@ -1,0 +1,117 @@
+"""StorageClasses and RuntimeClasses: what the API server adds to them, and what it says about them, in its order."""
+
+from typing import Any, Final
+
+from mooring.api.core.defaults import rounded
+from mooring.api.core.validation_affinity import check_tolerations
+from mooring.api.core.validation_meta import check_label_key, check_labels
+from mooring.api.core.validation_resources import check_overhead
+from mooring.api.templates import check_immutable
+from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required, too_long
+from mooring.kube.names import byte_length, is_dns1123_label
+
+__all__ = [
+    "default_runtime_class",
+    "default_storage_class",
+    "validate_runtime_class",
+    "validate_runtime_class_update",
+    "validate_storage_class",
+    "validate_storage_class_update",
+]
+
+Object = dict[str, Any]
+Errors = list[FieldError]
+
+_RECLAIM_POLICIES: Final = ("Delete", "Retain")
+_BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
+_MOST_PARAMETERS: Final = 512
+_LARGEST_PARAMETERS: Final = 256 * 1024
+_KEYS: Final = ("key", "operator", "value", "effect")
+
+
+def default_storage_class(obj: Object) -> None:
+    obj.setdefault("reclaimPolicy", "Delete")
+    obj.setdefault("volumeBindingMode", "Immediate")
+
+
+def validate_storage_class(obj: Object) -> list[FieldError]:
+    errors: Errors = []
+    provisioner, parameters = obj["provisioner"], obj.get("parameters", {})
+    if provisioner:
+        check_label_key(errors, provisioner.lower(), "provisioner")
+    else:
+        errors.append(required("provisioner", ""))
+    if len(parameters) > _MOST_PARAMETERS:
+        errors.append(too_long("parameters", _MOST_PARAMETERS))
+    else:
+        if "" in parameters:
+            errors.append(invalid("parameters", "", "field can not be empty."))
+        if sum(byte_length(key) + byte_length(value) for key, value in parameters.items()) > _LARGEST_PARAMETERS:
+            errors.append(too_long("parameters", _LARGEST_PARAMETERS))
+    policy = obj["reclaimPolicy"]
+    if policy and policy not in _RECLAIM_POLICIES:
+        errors.append(not_supported("reclaimPolicy", Enum(policy), _RECLAIM_POLICIES))
+    if obj["volumeBindingMode"] not in _BINDING_MODES:
+        errors.append(not_supported("volumeBindingMode", Enum(obj["volumeBindingMode"]), _BINDING_MODES))
+    terms: list[dict[str, set[str]]] = []
+    for index, term in enumerate(obj.get("allowedTopologies", ())):
+        path = f"allowedTopologies[{index}].matchLabelExpressions"
+        seen = _check_term(errors, term, path)
+        # The API begins its comparison with as many empty terms as there are terms.
+        if not seen or seen in terms:
+            errors.append(duplicate(path, ""))
+        terms.append(seen)
+    return errors
+
+
+def _check_term(errors: Errors, term: Object, path: str) -> dict[str, set[str]]:
+    seen: dict[str, set[str]] = {}
+    for index, each in enumerate(term.get("matchLabelExpressions", ())):
+        here, values = f"{path}[{index}]", each["values"] or []
+        if not values:
+            errors.append(required(f"{here}.values", ""))
+        for position, value in enumerate(values):
+            if value in values[:position]:
+                errors.append(duplicate(f"{here}.values[{position}]", value))
+        check_label_key(errors, each["key"], f"{here}.key")
+        if each["key"] in seen:
+            errors.append(duplicate(f"{here}.key", each["key"]))
+        seen[each["key"]] = set(values)
+    return seen
+
+
+def validate_storage_class_update(new: Object, old: Object) -> list[FieldError]:
+    errors = [
+        forbidden(name, f"updates to {name} are forbidden.")
+        for name in ("parameters", "provisioner", "reclaimPolicy")
+        if new.get(name) != old.get(name)
+    ]
+    check_immutable(errors, Enum(new["volumeBindingMode"]), old["volumeBindingMode"], "volumeBindingMode")
+    return errors
+
+
+def default_runtime_class(obj: Object) -> None:
+    overhead = obj.get("overhead", {})
+    if "podFixed" in overhead:
+        overhead["podFixed"] = rounded(overhead["podFixed"])
+
+
+def validate_runtime_class(obj: Object) -> list[FieldError]:
+    handler = obj["handler"]
+    errors = [invalid("handler", handler, text) for text in is_dns1123_label(handler)]
+    check_overhead(errors, obj.get("overhead", {}).get("podFixed", {}), "overhead")
+    scheduling = obj.get("scheduling", {})
+    check_labels(errors, scheduling.get("nodeSelector"), "scheduling.nodeSelector")
+    tolerations = scheduling.get("tolerations", [])
+    check_tolerations(errors, tolerations, "scheduling.tolerations")
+    keys = [tuple(each.get(name) for name in _KEYS) for each in tolerations]
+    for index, key in enumerate(keys):
+        if key in keys[:index]:
+            errors.append(duplicate(f"scheduling.tolerations[{index}]", tolerations[index]))
+    return errors
+
+
+def validate_runtime_class_update(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    check_immutable(errors, new["handler"], old["handler"], "handler")
+    return errors

@@ -1,0 +1,78 @@
+"""The rules for IP addresses and blocks of them, read as leniently as the API reads them in its older fields."""
+
+import re
+from collections.abc import Collection
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+from mooring.kube.errors import FieldError, invalid
+
+__all__ = ["check_cidr", "check_endpoint_ip", "check_ip", "family_of", "is_cidr", "is_ip", "read_ip"]
+
+Errors = list[FieldError]
+
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
+_LOCAL_GROUPS: Final = (IPv4Network("224.0.0.0/24"), IPv6Network("ff02::/16"))
+
+
+def read_ip(text: str) -> IPv4Address | IPv6Address | None:
+    """The address, or None. Leading zeros are skipped, as they were when the fields were made."""
+    if not text.isascii() or "%" in text:
+        return None
+    try:
+        return ip_address(_LEADING_ZEROS.sub("", text))
+    except ValueError:
+        return None
+
+
+def is_ip(text: str) -> bool:
+    return read_ip(text) is not None
+
+
+def family_of(text: str) -> str:
+    return "IPv6" if ":" in text else "IPv4"
+
+
+def is_cidr(text: str) -> bool:
+    address, slash, length = text.partition("/")
+    if not slash or not length.isdecimal() or not is_ip(address):
+        return False
+    try:
+        ip_network(f"{read_ip(address)}/{int(length)}", strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def check_ip(errors: Errors, text: str, path: str, known: Collection[str] = ()) -> bool:
+    """`known` are the values of the field so far, which stay valid whatever they are."""
+    if text in known or is_ip(text):
+        return True
+    errors.append(invalid(path, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"))
+    return False
+
+
+def check_cidr(errors: Errors, text: str, path: str, known: Collection[str] = ()) -> bool:
+    if text in known or is_cidr(text):
+        return True
+    errors.append(invalid(path, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"))
+    return False
+
+
+def check_endpoint_ip(errors: Errors, text: str, path: str) -> None:
+    """An address that traffic can be sent to."""
+    address = read_ip(text)
+    if address is None:
+        errors.append(invalid(path, text, "must be a valid IP address"))
+        return
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address.is_unspecified:
+        errors.append(invalid(path, text, f"may not be unspecified ({text})"))
+    if address.is_loopback:
+        errors.append(invalid(path, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)"))
+    if address.is_link_local:
+        errors.append(invalid(path, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"))
+    if any(address.version == group.version and address in group for group in _LOCAL_GROUPS):
+        detail = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+        errors.append(invalid(path, text, detail))

@@ -1,0 +1,72 @@
+"""Nodes: what the API server adds to them, and the rules that do not matter to placement."""
+
+from typing import Any
+
+from mooring.api.core.addresses import check_cidr, family_of, is_cidr
+from mooring.api.core.defaults import rounded
+from mooring.api.core.validation_nodes import validate_node, validate_node_resources, validate_taints
+from mooring.kube.errors import FieldError, duplicate, forbidden, invalid
+
+__all__ = ["default_node", "default_node_status", "validate_node_status", "validate_node_update", "validate_whole_node"]
+
+Object = dict[str, Any]
+Errors = list[FieldError]
+
+
+def default_node(obj: Object) -> None:
+    spec = obj["spec"]
+    one, many = spec.get("podCIDR"), spec.get("podCIDRs", [])
+    # The singular field is for older clients, and wins when they know of no other.
+    if one and many[:1] != [one]:
+        spec["podCIDRs"] = [one]
+    elif many:
+        spec["podCIDR"] = many[0]
+    default_node_status(obj)
+
+
+def default_node_status(obj: Object) -> None:
+    status = obj["status"]
+    for name in ("capacity", "allocatable"):
+        if name in status:
+            status[name] = rounded(status[name])
+    if "allocatable" not in status and "capacity" in status:
+        status["allocatable"] = dict(status["capacity"])
+
+
+def validate_whole_node(obj: Object) -> list[FieldError]:
+    errors = validate_node(obj)
+    blocks = obj["spec"].get("podCIDRs", [])
+    for index, block in enumerate(blocks):
+        check_cidr(errors, block, f"spec.podCIDRs[{index}]")
+    one_each = len(set(map(family_of, blocks))) == len(blocks)
+    if all(map(is_cidr, blocks)) and not one_each:
+        detail = "may specify no more than one CIDR for each IP family"
+        errors.append(invalid("spec.podCIDRs", blocks, detail))
+    return errors
+
+
+def validate_node_update(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    errors += validate_node_resources(new)
+    spec, was = new["spec"], old["spec"]
+    if was.get("podCIDRs") and spec.get("podCIDRs", []) != was["podCIDRs"]:
+        detail = 'node updates may not change podCIDR except from "" to valid'
+        errors.append(forbidden("spec.podCIDRs", detail))
+    if was.get("providerID") and spec.get("providerID") != was["providerID"]:
+        detail = 'node updates may not change providerID except from "" to valid'
+        errors.append(forbidden("spec.providerID", detail))
+    if spec.get("taints"):
+        errors += validate_taints(spec["taints"])
+    return errors
+
+
+def validate_node_status(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    errors += validate_node_resources(new)
+    seen: list[Object] = []
+    for index, address in enumerate(new["status"].get("addresses", ())):
+        if address in seen:
+            shown = {"Type": address["type"], "Address": address["address"]}
+            errors.append(duplicate(f"status.addresses[{index}]", shown))
+        seen.append(address)
+    return errors

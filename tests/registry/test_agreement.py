@@ -1,0 +1,30 @@
+"""Agreement with a real API server, request by request: thousands of good and bad ones, and its recorded answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from mooring.registry import Registry
+from tests.registry.agreement import NOW, differences, perform
+
+DATA = Path(__file__).parents[1] / "data" / "registry"
+
+
+@pytest.mark.parametrize("name", sorted(path.name.removesuffix(".jsonl.gz") for path in DATA.glob("*.jsonl.gz")))
+def test_the_registry_answers_as_a_real_server(name: str) -> None:
+    registry = Registry(now=NOW, seed=1)
+    registry.furnish(now=NOW, host="10.1.2.3", port=6443)
+    wrong = []
+    for number, line in enumerate(gzip.decompress((DATA / f"{name}.jsonl.gz").read_bytes()).splitlines(), 1):
+        record = json.loads(line)
+        answer = perform(registry, record)
+        lines = [] if record.get("skip") else differences(record, *answer)
+        if lines:
+            wrong.append(
+                f"line {number}, {record['op']} {record['kind'][1]} {record['name']}: {'; '.join(lines)[:600]}"
+            )
+    assert not wrong, "\n".join([f"{len(wrong)} answers differ", *wrong[:20]])
