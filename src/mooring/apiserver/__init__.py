@@ -1,1 +1,1 @@
-"""An API server for one machine: HTTP, TLS, authentication, discovery, OpenAPI, tables and SQLite around the registry."""
+"""An API server for one machine: HTTP, TLS, tokens, discovery, OpenAPI, tables and SQLite around the registry."""

@@ -1,0 +1,286 @@
+"""The ASGI application: from a request to the handler that answers it, and from whatever happens there to an answer.
+
+It is written against plain ASGI. Routing is one function of the path, a handler is one function of the request, and the
+one rule that everything obeys stands here: nothing is answered before what it rests on is durable.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from time import perf_counter
+from typing import Any, Final
+
+from mooring.apiserver import deleting, documents, reading, subresources, writing
+from mooring.apiserver.barrier import Barrier
+from mooring.apiserver.bodies import decode_object
+from mooring.apiserver.calls import Call, Context, not_found, wrong_method
+from mooring.apiserver.discovery import review_resources
+from mooring.apiserver.forms import Forms
+from mooring.apiserver.health import Check, health, version
+from mooring.apiserver.metrics import Labels, ServerMetrics
+from mooring.apiserver.negotiation import negotiate
+from mooring.apiserver.request import Disconnected, Receive, Request, Scope, Send
+from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
+from mooring.apiserver.reviews import Authenticate, review, review_kind
+from mooring.apiserver.routing import Target, parse_path
+from mooring.apiserver.watching import Watches
+from mooring.apiserver.webhooks import Webhooks
+from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
+from mooring.registry import Registry, Resource
+
+__all__ = ["Application"]
+
+Object = dict[str, Any]
+
+_HEALTH: Final = frozenset({"healthz", "livez", "readyz"})
+# Everybody may ask these: whoever starts a server wants to know when it is there, before it has a token.
+_OPEN: Final = _HEALTH | {"version"}
+_METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+_OTHER: Final = Labels("OTHER", "", "", "", "")
+
+_log = logging.getLogger(__name__)
+
+
+class Unauthorized(ApiError):
+    code = 401
+    reason = "Unauthorized"
+
+
+class Application:
+    """An API server as an ASGI application. `authenticate` tells whose a bearer token is.
+
+    `on_failure` is called when writes can no longer be stored: nothing is answered from then on.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        clock: Callable[[], datetime],
+        authenticate: Authenticate,
+        on_failure: Callable[[], None] | None = None,
+        bookmark_seconds: float = 60.0,
+    ) -> None:
+        self.registry = registry
+        self.barrier = Barrier(registry.storage, on_failure)
+        self.webhooks = Webhooks(registry, self.barrier)
+        self.context = Context(registry, clock, Forms(registry, clock), self.webhooks)
+        self.watches = Watches(self.context, self.barrier, bookmark_seconds=bookmark_seconds)
+        self._authenticate = authenticate
+        self._metrics = ServerMetrics()
+        self._documents = documents.Documents(registry)
+
+    def stop(self) -> None:
+        """Let open watches end; nothing else takes long."""
+        self.watches.stop()
+        self.webhooks.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        started = perf_counter()
+        request = Request(scope, receive)
+        target = parse_path(request.path)
+        warnings: list[str] = []
+        labels = _OTHER
+        try:
+            self._identify(request, target)
+            call = self._call(request, target, warnings)
+            if call is None:
+                response = await self._elsewhere(request, target)
+            else:
+                labels = _labels(call)
+                if labels.verb == "WATCH":
+                    await self._watch(call, labels, send)
+                    return
+                response = await self._on_resource(call)
+                if request.method == "GET" and (warning := self.registry.deprecation(call.resource)):
+                    response.headers = (*response.headers, *warning_headers([warning]))
+            if target.root not in _OPEN:
+                await self.barrier.passed(response.revision)
+        except Disconnected:
+            return
+        except Exception as error:
+            response = await self._failed(request, error, warnings)
+        gzip = not request.local and "gzip" in request.header(b"accept-encoding")
+        await send_response(send, response, gzip=gzip)
+        self._metrics.request(labels, response.status, perf_counter() - started)
+
+    # Who and what
+
+    def _identify(self, request: Request, target: Target) -> None:
+        user = self._authenticate(request.token)
+        if user is not None:
+            request.user = user
+        elif target.root not in _OPEN:
+            raise Unauthorized("Unauthorized")
+        if request.impersonates:
+            name = request.header(b"impersonate-user")
+            why = f'User "{request.user.name}" cannot impersonate resource "users" in API group "" at the cluster scope'
+            raise ForbiddenError.of("users", "", name, f"{why}: this API server does not serve impersonation")
+
+    def _call(self, request: Request, target: Target, warnings: list[str]) -> Call | None:
+        """The request on a resource that there is, None when it is about something else."""
+        if not target.plural:
+            return None
+        resource = self.registry.resources.of_plural(target.group, target.version, target.plural)
+        if resource is None:
+            return None
+        return Call(request, target, resource, negotiate(request.header(b"accept")), warnings)
+
+    # Resources
+
+    async def _on_resource(self, call: Call) -> Response:
+        target, resource, context = call.target, call.resource, self.context
+        _check_scope(call)
+        method = call.request.method
+        if target.subresource:
+            subresources.refuse_unserved(context, call)
+            if target.rest:
+                raise not_found()
+        if not target.name:
+            if method == "GET":
+                return await self.webhooks.read(lambda: reading.list_(context, call), whole=True)
+            if method == "POST":
+                return await writing.create(context, call)
+            if method == "DELETE" and "deletecollection" in resource.verbs:
+                return await deleting.delete_collection(context, call)
+            raise wrong_method()
+        if method == "GET":
+            return await self.webhooks.read(lambda: reading.get(context, call))
+        if method == "PUT":
+            return await writing.update(context, call)
+        if method == "PATCH":
+            return await writing.patch(context, call)
+        if method == "DELETE" and not target.subresource:
+            return await deleting.delete(context, call)
+        if method == "POST" and target.subresource:
+            return await subresources.create_sub(context, call)
+        raise wrong_method()
+
+    async def _watch(self, call: Call, labels: Labels, send: Send) -> None:
+        _check_scope(call)
+        await self.watches.serve(call, send)
+        self._metrics.request(labels, 200)
+
+    # Everything else
+
+    async def _elsewhere(self, request: Request, target: Target) -> Response:
+        root = target.root
+        if root == "unknown" or (root == "apis" and not self._is_known(target)):
+            return text_response("404 page not found\n", 404)
+        if root in ("api", "apis"):
+            if target.plural:
+                return await self._unstored(request, target)
+            _only_get(request)
+            return self._documents.discovery(request, target)
+        _only_get(request)
+        if root in _HEALTH:
+            return health(request, target, self._checks(root))
+        if root == "version":
+            return version()
+        if root == "metrics":
+            return text_response(self._metrics_text())
+        if root == "openapi":
+            return self._documents.openapi(request, target)
+        return self._documents.root()
+
+    def _is_known(self, target: Target) -> bool:
+        """Whether a path below /apis is an API's: of a group, of a custom one only in versions that are served."""
+        if not target.group or any(each.group == target.group for each in review_resources()):
+            return True
+        return any(
+            each.group == target.group and (not each.custom or target.version in ("", each.version))
+            for each in self.registry.resources
+        )
+
+    async def _unstored(self, request: Request, target: Target) -> Response:
+        """Kinds that are answered and not kept: reviews, and bindings posted where the oldest clients post them."""
+        group, plural = target.group, target.plural
+        kind = review_kind(group, target.version, plural, target.namespace)
+        binding = (group, target.version, plural) == ("", "v1", "bindings") and target.namespace is not None
+        if (kind is None and not binding) or target.name:
+            raise not_found()
+        if request.method != "POST":
+            raise wrong_method()
+        form = negotiate(request.header(b"accept"))
+        if kind is None:
+            pods = self.registry.resource("v1", "Pod")
+            return await subresources.bind(self.context, Call(request, target, pods, form))
+        given = await decode_object(request.header(b"content-type"), await request.body(), kind)
+        if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
+            raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
+        return json_response(review(group, kind, given, request.user, self._authenticate), 201)
+
+    def _checks(self, root: str) -> Mapping[str, Check]:
+        checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.barrier.failure}
+        if root == "readyz":
+            checks["shutdown"] = lambda: "the server is stopping" if self.watches.stopping else ""
+        return checks
+
+    def _metrics_text(self) -> str:
+        # Kinds with several versions are stored once.
+        stored: dict[str, Resource] = {}
+        for resource in self.registry.resources:
+            stored.setdefault(resource.store, resource)
+        objects = {resource: self.registry.count(resource) for resource in stored.values()}
+        return self._metrics.text(self.watches.counts(), objects, self.registry.revision, self.barrier)
+
+    # What goes wrong
+
+    async def _failed(self, request: Request, error: Exception, warnings: list[str]) -> Response:
+        """The answer to a request that failed. It too rests on what was read, and waits until that is durable."""
+        refusal = _refusal(request, error)
+        try:
+            await self.barrier.passed()
+        except ApiError as broken:
+            refusal = broken
+        return failure(refusal, warnings)
+
+
+def _refusal(request: Request, error: Exception) -> ApiError:
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, RecursionError):
+        return BadRequestError("exceeded max depth: what the request asks for is nested too deep")
+    _log.error(
+        "%s %s failed: %s: %s",
+        request.method,
+        request.path,
+        type(error).__name__,
+        error,
+        exc_info=_log.isEnabledFor(logging.DEBUG),
+    )
+    return InternalError.of(f"the server failed at this request ({type(error).__name__}); its log says more")
+
+
+def _labels(call: Call) -> Labels:
+    """What a request does, in the words of audits and metrics."""
+    method, resource, target = call.request.method, call.resource, call.target
+    verb = method if method in _METHODS else "OTHER"
+    if not target.name:
+        if method == "GET":
+            verb = "WATCH" if call.request.flag("watch") else "LIST"
+        elif method == "DELETE":
+            verb = "DELETECOLLECTION"
+    # Only names that there are become labels: others could be without number.
+    subresource = target.subresource if target.subresource in resource.subresources else ""
+    return Labels(verb, resource.group, resource.version, resource.plural, subresource)
+
+
+def _check_scope(call: Call) -> None:
+    """Objects in namespaces are named with theirs, others without one."""
+    resource, target = call.resource, call.target
+    if target.namespace is not None:
+        if not resource.namespaced:
+            raise not_found()
+    elif resource.namespaced:
+        if target.name:
+            raise not_found()
+        if call.request.method != "GET":
+            raise wrong_method()
+
+
+def _only_get(request: Request) -> None:
+    if request.method != "GET":
+        raise wrong_method()

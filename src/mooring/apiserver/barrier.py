@@ -1,0 +1,175 @@
+"""Nothing that a crash could undo leaves the server: answers and watch events wait here until their write is on disk.
+
+Writes of one turn of the event loop share one commit, because the disk costs the same for one write as for fifty. The
+disk is waited for on a thread of its own; what is written meanwhile goes into the next commit. A read that saw a write
+which is not committed yet waits like the write. When a commit fails, memory is ahead of the disk and cannot be taken
+back, so from then on nothing is answered any more and the process has to go.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+
+from mooring.kube.status import InternalError
+from mooring.registry.storage import Storage
+
+__all__ = ["Barrier"]
+
+_log = logging.getLogger(__name__)
+
+Wake = Callable[[], None]
+
+
+class Barrier:
+    """Commits at the end of the turn in which somebody first asked. `on_failure` is called when a commit fails."""
+
+    def __init__(self, storage: Storage, on_failure: Callable[[], None] | None = None) -> None:
+        self.commits = 0
+        self.failure = ""
+        self._storage = storage
+        self._on_failure = on_failure
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        # From which revision on to call whom. Its order counts: watches are served in that in which they were touched.
+        self._wakes: dict[Wake, int] = {}
+        # A commit is about to begin, or under way.
+        self._scheduled = False
+        self._committer = _Committer()
+
+    @property
+    def durable(self) -> int:
+        """The revision of the last write that a crash cannot undo."""
+        return self._storage.durable
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything that was written is durable."""
+        return self._storage.durable >= self._storage.revision and not self.failure
+
+    async def passed(self, revision: int | None = None) -> None:
+        """Return when everything written so far, or up to a revision, is durable; 500 when it cannot be."""
+        if self.failure:
+            raise self._refusal()
+        if revision is None:
+            revision = self._storage.revision
+        if self._storage.durable >= revision:
+            return
+        # One future for each: a shared one would be cancelled for all when one of them is.
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append((revision, waiter))
+        self._schedule()
+        await waiter
+
+    def wake_later(self, wake: Wake) -> None:
+        """Call `wake` once when everything written so far is durable, however often it is asked for."""
+        self._wakes.setdefault(wake, self._storage.revision)
+        self._schedule()
+
+    def forget(self, wake: Wake) -> None:
+        self._wakes.pop(wake, None)
+
+    def close(self) -> None:
+        """Wait for a commit that is under way. Nothing may be asked afterwards."""
+        self._committer.close()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._commit)
+
+    def _commit(self) -> None:
+        if self.failure:
+            return
+        if self._storage.durable >= self._storage.revision:
+            self._scheduled = False
+            self._release()
+            return
+        try:
+            finish = self._storage.stage()
+        except Exception as error:
+            self._fail(error)
+            return
+        self._committer.run(finish, asyncio.get_running_loop(), self._committed)
+
+    def _committed(self, error: Exception | None) -> None:
+        self._scheduled = False
+        if error is not None:
+            self._fail(error)
+            return
+        self.commits += 1
+        self._release()
+        if self._waiting or self._wakes:
+            self._schedule()
+
+    def _release(self) -> None:
+        """Let everybody go on whose writes are durable."""
+        durable = self._storage.durable
+        waiting, self._waiting = self._waiting, []
+        for revision, waiter in waiting:
+            if revision > durable:
+                self._waiting.append((revision, waiter))
+            elif not waiter.done():
+                waiter.set_result(None)
+        wakes, self._wakes = self._wakes, {}
+        for wake, revision in wakes.items():
+            if revision > durable:
+                self._wakes.setdefault(wake, revision)
+            else:
+                wake()
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = f"the last writes could not be stored: {error}"
+        _log.critical("%s. The server stops; what was answered before is safe.", self.failure)
+        waiting, self._waiting = self._waiting, []
+        for _, waiter in waiting:
+            if not waiter.done():
+                waiter.set_exception(self._refusal())
+        self._wakes.clear()
+        if self._on_failure is not None:
+            self._on_failure()
+
+    def _refusal(self) -> InternalError:
+        return InternalError.of(self.failure)
+
+
+class _Committer:
+    """The thread that waits for the disk. It is there from the first commit on."""
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def run(
+        self,
+        finish: Callable[[], None],
+        loop: asyncio.AbstractEventLoop,
+        then: Callable[[Exception | None], None],
+    ) -> None:
+        """Call `finish` on the thread, and `then` on the loop with the error if there was one."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="commits", daemon=True)
+            self._thread.start()
+
+        def work() -> None:
+            failed: Exception | None = None
+            try:
+                finish()
+            except Exception as error:
+                failed = error
+            # A loop that was closed meanwhile has nobody left who waits.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(then, failed)
+
+        self._work.put(work)
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._work.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _serve(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()

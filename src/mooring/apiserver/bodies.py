@@ -1,0 +1,135 @@
+"""From the bytes of a request to plain JSON values: JSON, YAML or protobuf, with limits on what they may unfold to.
+
+Everything behind this point walks objects recursively, so what is nested without reason stops here. YAML that is large
+is read on another thread: its parser takes seconds for what JSON does in milliseconds, and others wait for the loop.
+"""
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+
+from mooring.kube.status import ApiError, BadRequestError
+from mooring.registry.patching import PatchType
+
+__all__ = ["UnsupportedMediaTypeError", "decode_object", "decode_patch", "media_type", "read_json"]
+
+Object = dict[str, Any]
+
+# The real server stops at 10,000; no kind comes near either. The deepest schema of a real definition nests about 60.
+DEPTH_LIMIT: Final = 200
+
+_LARGE_YAML: Final = 32 * 1024
+_OBJECT_TYPES: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_PATCH_TYPES: Final[dict[str, PatchType]] = {
+    "application/json-patch+json": "json",
+    "application/merge-patch+json": "merge",
+    "application/strategic-merge-patch+json": "strategic",
+    "application/apply-patch+yaml": "apply",
+}
+
+
+class UnsupportedMediaTypeError(ApiError):
+    code = 415
+    reason = "UnsupportedMediaType"
+
+
+def media_type(content_type: str) -> str:
+    """The media type without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def read_json(body: bytes) -> Any:
+    """The value of a JSON text; BadRequestError when it is none, or nested without reason."""
+    try:
+        value = msgspec.json.decode(body)
+    except RecursionError:
+        raise _too_deep() from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadRequestError(f"couldn't get version/kind; json parse error: {error}") from None
+    check_depth(value, body.count(b"{") + body.count(b"["))
+    return value
+
+
+def check_depth(value: Any, brackets: int) -> None:
+    """Refuse what is nested too deep. Without that many brackets it cannot be, and nothing needs to be walked."""
+    if brackets <= DEPTH_LIMIT:
+        return
+    level: list[Any] = [value]
+    for _ in range(DEPTH_LIMIT):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if outer.__class__ is dict else outer)
+            if inner.__class__ is dict or inner.__class__ is list
+        ]
+        if not level:
+            return
+    raise _too_deep()
+
+
+async def decode_object(content_type: str, body: bytes, kind: str) -> Any:
+    """The object that was sent to be created or put in another's place."""
+    media = media_type(content_type) or "application/json"
+    if media == "application/vnd.kubernetes.protobuf":
+        return _read_protobuf(body)
+    if media not in _OBJECT_TYPES:
+        raise _unsupported(_OBJECT_TYPES)
+    if not body.strip():
+        raise BadRequestError(f"the body of the request is empty: it must hold a {kind}")
+    try:
+        return await _read_yaml(body) if media == "application/yaml" else read_json(body)
+    except BadRequestError as error:
+        raise BadRequestError(f"the object provided is unrecognized (must be of type {kind}): {error}") from None
+
+
+async def decode_patch(content_type: str, body: bytes, *, custom: bool) -> tuple[PatchType, Any]:
+    """The type of a patch and its value."""
+    patch_type = _PATCH_TYPES.get(media_type(content_type))
+    if patch_type is None or (custom and patch_type == "strategic"):
+        raise _unsupported([name for name, each in _PATCH_TYPES.items() if not (custom and each == "strategic")])
+    try:
+        # An apply patch may be YAML, and nearly always is JSON.
+        if patch_type == "apply" and not body.lstrip().startswith(b"{"):
+            return patch_type, await _read_yaml(body)
+        return patch_type, read_json(body)
+    except BadRequestError as error:
+        raise BadRequestError(f"error decoding patch: {error}") from None
+
+
+async def _read_yaml(body: bytes) -> Any:
+    if len(body) > _LARGE_YAML:
+        return await asyncio.to_thread(_load_yaml, body)
+    return _load_yaml(body)
+
+
+def _load_yaml(body: bytes) -> Any:
+    # Nearly no request is YAML, and the parser takes as long to import as everything else here.
+    from mooring.manifests.errors import ManifestError
+    from mooring.manifests.loader import load
+
+    try:
+        return load(body.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadRequestError("error converting YAML to JSON: the text is not UTF-8") from None
+    except (ManifestError, RecursionError) as error:
+        raise BadRequestError(f"error converting YAML to JSON: {error}") from None
+
+
+def _read_protobuf(body: bytes) -> Any:
+    from mooring.apiserver.protobuf import decode
+
+    try:
+        return decode(body)
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> BadRequestError:
+    return BadRequestError(f"exceeded max depth: objects and lists may be nested {DEPTH_LIMIT} deep")
+
+
+def _unsupported(accepted: tuple[str, ...] | list[str]) -> UnsupportedMediaTypeError:
+    return UnsupportedMediaTypeError(
+        "the body of the request was in an unknown format - accepted media types include: " + ", ".join(accepted)
+    )

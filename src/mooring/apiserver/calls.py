@@ -1,0 +1,75 @@
+"""What every handler works with: the server's parts, and one request together with the resource it is about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from mooring.apiserver.forms import Forms
+from mooring.apiserver.negotiation import Form
+from mooring.apiserver.request import Request
+from mooring.apiserver.routing import Target
+from mooring.kube.status import ApiError, MethodNotAllowedError, NotFoundError
+from mooring.registry import Registry, Resource
+
+if TYPE_CHECKING:
+    from mooring.apiserver.webhooks import Webhooks
+
+__all__ = ["Call", "Context", "not_found", "not_served", "success", "wrong_method"]
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    registry: Registry
+    clock: Callable[[], datetime]
+    forms: Forms
+    webhooks: "Webhooks"
+
+
+@dataclass(slots=True)
+class Call:
+    """One request on one resource. `warnings` collects what the person at the other end should read."""
+
+    request: Request
+    target: Target
+    resource: Resource
+    form: Form
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def namespace(self) -> str:
+        return self.target.namespace or ""
+
+    @property
+    def field_selector(self) -> str:
+        # Some clients send the parameter twice; the terms hold together then.
+        return ",".join(filter(None, self.request.query.get("fieldSelector", ())))
+
+    @property
+    def user(self) -> str:
+        return self.request.user.name
+
+
+class _NotServed(ApiError):
+    code = 501
+    reason = "NotImplemented"
+
+
+def not_found() -> NotFoundError:
+    return NotFoundError("the server could not find the requested resource")
+
+
+def wrong_method() -> MethodNotAllowedError:
+    return MethodNotAllowedError("the server does not allow this method on the requested resource")
+
+
+def not_served(what: str) -> ApiError:
+    return _NotServed(f"{what} is not served by this API server yet")
+
+
+def success(code: int, details: Object | None = None) -> Object:
+    """The Status of a request that went well and has no object to show."""
+    made: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return made | ({"details": details} if details else {"code": code})

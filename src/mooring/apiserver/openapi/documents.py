@@ -1,0 +1,128 @@
+"""The documents of OpenAPI v3, one per group version, and the index that names them.
+
+A document follows from the kinds that are served: built-in ones never change, and the table entry of a custom kind is a
+new one whenever its definition changes. So what was made is kept for as long as the entries are the same. The hash in
+the index is of the content, and clients keep documents on disk under it.
+"""
+
+import hashlib
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from mooring.apiserver.discovery import review_resources
+from mooring.apiserver.openapi.components import PATCH, Components
+from mooring.apiserver.openapi.custom import add_custom_kind
+from mooring.apiserver.openapi.operations import Bodies, paths
+from mooring.kube.status import NotFoundError
+from mooring.registry import Registry, Resource
+
+__all__ = ["Encoded", "document", "encoded", "index"]
+
+Object = dict[str, Any]
+
+# Sub-resources whose objects are of another kind.
+_OTHER_KINDS: Final = {
+    "binding": ("v1", "Binding"),
+    "eviction": ("policy/v1", "Eviction"),
+    "scale": ("autoscaling/v1", "Scale"),
+}
+
+
+class Encoded(NamedTuple):
+    """A document as it is sent, and the hash that stands in the index."""
+
+    body: bytes
+    hash: str
+
+
+class _Made(NamedTuple):
+    source: tuple[Resource, ...]
+    encoded: Encoded
+
+
+_MADE: WeakKeyDictionary[Registry, dict[tuple[str, str], _Made]] = WeakKeyDictionary()
+
+
+def index(registry: Registry) -> Object:
+    """The answer to `/openapi/v3`."""
+    entries = {}
+    for (group, version), served in _served(registry).items():
+        path = f"apis/{group}/{version}" if group else f"api/{version}"
+        digest = _encoded(registry, group, version, served).hash
+        entries[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
+    return {"paths": entries}
+
+
+def document(registry: Registry, group: str, version: str) -> Object:
+    """The answer to `/openapi/v3/api/VERSION` and `/openapi/v3/apis/GROUP/VERSION`; NotFoundError without one."""
+    made: Object = msgspec.json.decode(encoded(registry, group, version).body)
+    return made
+
+
+def encoded(registry: Registry, group: str, version: str) -> Encoded:
+    """The same as bytes, made once."""
+    served = _served(registry).get((group, version))
+    if served is None:
+        raise NotFoundError("the server could not find the requested resource")
+    return _encoded(registry, group, version, served)
+
+
+def _served(registry: Registry) -> dict[tuple[str, str], tuple[Resource, ...]]:
+    found: dict[tuple[str, str], list[Resource]] = {}
+    for resource in (*registry.resources, *review_resources()):
+        found.setdefault((resource.group, resource.version), []).append(resource)
+    return {key: tuple(resources) for key, resources in found.items()}
+
+
+def _encoded(registry: Registry, group: str, version: str, served: tuple[Resource, ...]) -> Encoded:
+    known = _MADE.setdefault(registry, {})
+    made = known.get((group, version))
+    if made is None or made.source != served:
+        body = msgspec.json.encode(_document(registry, served))
+        digest = hashlib.sha512(body, usedforsecurity=False).hexdigest().upper()
+        made = known[group, version] = _Made(served, Encoded(body, digest))
+    return made.encoded
+
+
+def _document(registry: Registry, served: tuple[Resource, ...]) -> Object:
+    components = Components()
+    items: Object = {}
+    for resource in sorted(served, key=lambda each: each.plural):
+        items.update(paths(resource, _bodies(registry, components, resource)))
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "v1.35"},
+        "paths": items,
+        "components": {"schemas": dict(sorted(components.schemas.items()))},
+    }
+
+
+def _bodies(registry: Registry, components: Components, resource: Resource) -> Bodies:
+    if not resource.store:
+        # A question that is answered and not stored is only ever posted.
+        return Bodies(one=components.add_kind(resource.api_version, resource.kind))
+    if resource.custom:
+        one, many = add_custom_kind(components, resource, _custom_schema(registry, resource))
+    else:
+        one = components.add_kind(resource.api_version, resource.kind)
+        many = components.add_kind(resource.api_version, resource.list_kind)
+    others = {name: _OTHER_KINDS[name] for name in resource.subresources if name in _OTHER_KINDS}
+    return Bodies(
+        one=one,
+        many=many,
+        patch=components.add_scalar(PATCH),
+        status=components.add_kind("v1", "Status"),
+        delete_options=components.add_kind("v1", "DeleteOptions"),
+        others={name: (*kind, components.add_kind(*kind)) for name, kind in others.items()},
+    )
+
+
+def _custom_schema(registry: Registry, resource: Resource) -> Object | None:
+    definition = registry.find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", resource.store)
+    for version in definition["spec"]["versions"] if definition is not None else ():
+        if version["name"] == resource.version:
+            schema: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
+            return schema
+    return None

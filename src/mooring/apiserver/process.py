@@ -1,0 +1,104 @@
+"""A server process from start to exit: opens what it needs, serves, and closes it again.
+
+Whoever starts it has bound the socket and made the certificates and tokens, because they must be there, and stay the
+same, when the process is started again.
+"""
+
+import gc
+import socket
+import ssl
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from mooring.apiserver.app import Application
+from mooring.apiserver.server import run, tls_context
+from mooring.apiserver.tokens import TokenFile
+from mooring.kube.errors import MooringError
+from mooring.registry import MemoryStorage, Registry
+from mooring.registry.storage import Storage
+
+__all__ = ["ServerConfig", "ServerError", "run_server"]
+
+_SWITCH_SECONDS: Final = 0.0005
+
+
+class ServerError(MooringError):
+    """The server cannot start; the text is one line for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
+
+    Without `certificate` and `key` it speaks plain HTTP.
+    """
+
+    fd: int
+    tokens: Path
+    data: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; the exit code. A MooringError says why the server cannot start.
+
+    `prepare` is called with the registry before anybody else: whoever has admission functions of its own adds them.
+    """
+    # The thread that waited for the disk must not wait as long again for its turn to say so.
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    sock = _socket(config.fd)
+    tls = _tls(config)
+    tokens = TokenFile(config.tokens)
+    with _storage(config.data) as storage:
+        registry = Registry(storage, now=_now())
+        if prepare is not None:
+            prepare(registry)
+        storage.commit()
+        # Everything that is there now stays; the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+
+        def make(on_failure: Callable[[], None]) -> Application:
+            return Application(registry, clock=_now, authenticate=tokens.authenticate, on_failure=on_failure)
+
+        return 0 if run(make, sock, tls) else 1
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _socket(fd: int) -> socket.socket:
+    try:
+        return socket.socket(fileno=fd)
+    except OSError as error:
+        raise ServerError(f"descriptor {fd} is no socket that can be served on: {error.strerror}") from None
+
+
+def _tls(config: ServerConfig) -> ssl.SSLContext | None:
+    if config.certificate is None or config.key is None:
+        return None
+    try:
+        return tls_context(config.certificate, config.key)
+    except (OSError, ssl.SSLError) as error:
+        raise ServerError(f"{config.certificate} and {config.key} cannot be used for TLS: {error}") from None
+
+
+@contextmanager
+def _storage(data: Path | None) -> Iterator[Storage]:
+    if data is None:
+        yield MemoryStorage()
+        return
+    from mooring.apiserver.sqlite import SqliteStorage
+
+    storage = SqliteStorage(data)
+    try:
+        yield storage
+    finally:
+        storage.close()

@@ -1,0 +1,157 @@
+"""A request as handlers see it: headers, query and body, each read when it is asked for and each with a limit."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from mooring.apiserver.users import User
+from mooring.kube.status import ApiError, BadRequestError
+
+__all__ = ["BODY_LIMIT", "Disconnected", "Receive", "Request", "Scope", "Send", "TooLargeError"]
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+BODY_LIMIT: Final = 3 * 1024 * 1024
+# What a client may still send of a body that is too large; it reads its answer only after it has sent everything.
+_PATIENCE: Final = 32 * 1024 * 1024
+_MOST_PARAMETERS: Final = 1000
+_FALSE: Final = frozenset({"false", "0"})
+
+_ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
+
+
+class Disconnected(Exception):
+    """The client has gone; nobody waits for an answer."""
+
+
+class TooLargeError(ApiError):
+    code = 413
+    reason = "RequestEntityTooLarge"
+
+
+class Request:
+    """One request. `user` is set once it is known who sends it."""
+
+    __slots__ = ("_headers", "_query", "_receive", "_scope", "method", "path", "user")
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.user = _ANONYMOUS
+        self._scope = scope
+        self._receive = receive
+        self._headers: dict[bytes, bytes] | None = None
+        self._query: dict[str, list[str]] | None = None
+
+    # Headers
+
+    def header(self, name: bytes) -> str:
+        """The value of a header, its name in lower case; empty when it was not sent."""
+        if self._headers is None:
+            headers: dict[bytes, bytes] = {}
+            for key, value in self._scope["headers"]:
+                # Only Accept is ever sent in several lines that belong together.
+                headers[key] = headers[key] + b"," + value if key == b"accept" and key in headers else value
+            self._headers = headers
+        return self._headers.get(name, b"").decode("latin-1")
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token, if there is one."""
+        scheme, _, token = self.header(b"authorization").strip().partition(" ")
+        return token.strip() or None if scheme.lower() == "bearer" else None
+
+    @property
+    def impersonates(self) -> bool:
+        return any(key.startswith(b"impersonate-") for key, _ in self._scope["headers"])
+
+    @property
+    def local(self) -> bool:
+        """Whether the client sits on this machine."""
+        client = self._scope.get("client")
+        return client is None or client[0] in ("127.0.0.1", "::1")
+
+    # Query
+
+    @property
+    def query(self) -> dict[str, list[str]]:
+        if self._query is None:
+            self._query = _parse_query(self._scope["query_string"])
+        return self._query
+
+    def text(self, name: str) -> str:
+        """The first value of a parameter; empty when it was not sent."""
+        values = self.query.get(name)
+        return values[0] if values else ""
+
+    def flag(self, name: str) -> bool | None:
+        """A parameter that is true or false; None when it was not sent. The API takes every other word for true."""
+        values = self.query.get(name)
+        return values[0].lower() not in _FALSE if values else None
+
+    def number(self, name: str) -> int | None:
+        """A parameter that is a whole number; None when it was not sent."""
+        value = self.text(name)
+        if not value:
+            return None
+        digits = value[1:] if value[0] in "+-" else value
+        if not (digits.isascii() and digits.isdecimal() and len(digits) < 19):
+            raise BadRequestError(f'invalid value "{value}" of query parameter {name}: must be a whole number')
+        return int(value)
+
+    # Body
+
+    async def body(self) -> bytes:
+        """The whole body; 413 when it is larger than any object may be."""
+        length = self.header(b"content-length")
+        if length.isdecimal() and int(length) > _PATIENCE:
+            raise _too_large()
+        message = await self._next()
+        if not message.get("more_body"):
+            body: bytes = message.get("body", b"")
+            if len(body) > BODY_LIMIT:
+                raise _too_large()
+            return body
+        parts, size = [message.get("body", b"")], len(message.get("body", b""))
+        while message.get("more_body"):
+            message = await self._next()
+            part = message.get("body", b"")
+            size += len(part)
+            if size > _PATIENCE:
+                raise _too_large()
+            if size <= BODY_LIMIT:
+                parts.append(part)
+        if size > BODY_LIMIT:
+            raise _too_large()
+        return b"".join(parts)
+
+    async def _next(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        return message
+
+    async def gone(self) -> None:
+        """Return when the client has gone."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError(f"Request entity too large: limit is {BODY_LIMIT}")
+
+
+def _parse_query(raw: bytes) -> dict[str, list[str]]:
+    if not raw:
+        return {}
+    try:
+        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+    except ValueError as error:
+        raise BadRequestError(f"the query of the request cannot be read: {error}") from None
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found

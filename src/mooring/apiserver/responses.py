@@ -1,0 +1,127 @@
+"""Answers: what handlers return, and how it goes out with the headers every answer of an API server has.
+
+A body is bytes, or pieces that are made while they are sent: between two pieces others get their turn, so that a list
+of ten thousand objects does not stop the server for everybody else.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from mooring.apiserver.request import Send
+from mooring.kube.status import ApiError
+
+__all__ = [
+    "JSON",
+    "TEXT",
+    "Response",
+    "encode",
+    "failure",
+    "json_response",
+    "send_response",
+    "text_response",
+    "warning_headers",
+]
+
+Object = dict[str, Any]
+Header = tuple[bytes, bytes]
+
+JSON: Final = b"application/json"
+TEXT: Final = b"text/plain; charset=utf-8"
+
+# Compressing less than this costs more than it saves, in the real server's experience too.
+_WORTH_COMPRESSING: Final = 128 * 1024
+_PRIVATE: Final[Header] = (b"cache-control", b"no-cache, private")
+_LONGEST_WARNINGS: Final = 4096
+
+encode = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class Response:
+    """One answer. `body` may be made piece by piece.
+
+    `revision` is what it rests on, where that is known: then later writes of others need not be waited for.
+    """
+
+    status: int
+    body: bytes | Iterable[bytes]
+    content_type: bytes = JSON
+    headers: Sequence[Header] = ()
+    revision: int | None = None
+
+
+def json_response(value: Any, status: int = 200, warnings: Sequence[str] = ()) -> Response:
+    return Response(status, encode(value), headers=warning_headers(warnings) if warnings else ())
+
+
+def text_response(text: str, status: int = 200, headers: Sequence[Header] = ()) -> Response:
+    return Response(status, text.encode(), TEXT, headers)
+
+
+def failure(error: ApiError, warnings: Sequence[str] = ()) -> Response:
+    """The Status that tells a client why not."""
+    headers = warning_headers(warnings)
+    if error.retry_after is not None:
+        headers.append((b"retry-after", str(error.retry_after).encode()))
+    if error.code == 413:
+        # The client may still be sending what nobody will read.
+        headers.append((b"connection", b"close"))
+    return Response(error.code, encode(error.status()), headers=headers)
+
+
+def warning_headers(warnings: Sequence[str]) -> list[Header]:
+    """Warnings as HTTP writes them. What is too much to read is cut."""
+    found, length = [], 0
+    for warning in dict.fromkeys(warnings):
+        text = " ".join(warning.split()).replace("\\", "\\\\").replace('"', '\\"')
+        printable = "".join(char for char in text if char.isprintable())
+        length += len(printable)
+        if length > _LONGEST_WARNINGS:
+            break
+        found.append((b"warning", f'299 - "{printable}"'.encode()))
+    return found
+
+
+async def send_response(send: Send, response: Response, *, gzip: bool = False) -> None:
+    body = response.body
+    headers: list[Header] = [(b"content-type", response.content_type), *response.headers]
+    if not any(name == b"cache-control" for name, _ in response.headers):
+        headers.append(_PRIVATE)
+    if isinstance(body, bytes):
+        if gzip and len(body) >= _WORTH_COMPRESSING:
+            body = await asyncio.to_thread(_compressed, body)
+            headers += ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
+        headers.append((b"content-length", str(len(body)).encode()))
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        return
+    await _send_pieces(send, response.status, headers, body, gzip=gzip)
+
+
+async def _send_pieces(send: Send, status: int, headers: list[Header], pieces: Iterable[bytes], *, gzip: bool) -> None:
+    packer = None
+    if gzip:
+        packer = _packer()
+        headers += ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    for piece in pieces:
+        if packer is not None:
+            piece = await asyncio.to_thread(packer.compress, piece)
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await asyncio.sleep(0)
+    await send({"type": "http.response.body", "body": packer.flush() if packer is not None else b""})
+
+
+def _packer() -> Any:
+    return zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+
+
+def _compressed(body: bytes) -> bytes:
+    packer = _packer()
+    packed: bytes = packer.compress(body) + packer.flush()
+    return packed

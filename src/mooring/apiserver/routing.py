@@ -1,0 +1,54 @@
+"""What a path means: one function from the path to the thing it names, so that routing costs microseconds.
+
+An API path names a resource by group, version, namespace, plural, name and sub-resource, whether or not there is such a
+thing; who serves it looks it up. Slashes at the end and doubled ones are forgiven, because clients send them.
+"""
+
+from typing import Final, Literal, NamedTuple
+
+__all__ = ["Root", "Target", "parse_path"]
+
+# The first segment of paths that are no API paths.
+Root = Literal["api", "apis", "openapi", "healthz", "livez", "readyz", "version", "metrics", "", "unknown"]
+
+_ROOTS: Final = frozenset({"openapi", "healthz", "livez", "readyz", "version", "metrics"})
+# What stands below a namespace's name and is about the namespace itself.
+_OF_NAMESPACES: Final = frozenset({"status", "finalize"})
+
+
+class Target(NamedTuple):
+    """What a path names. `plural` is empty for discovery, `name` for a collection; `rest` follows the sub-resource."""
+
+    root: Root
+    group: str = ""
+    version: str = ""
+    namespace: str | None = None
+    plural: str = ""
+    name: str = ""
+    subresource: str = ""
+    rest: tuple[str, ...] = ()
+
+
+def parse_path(path: str) -> Target:
+    parts = [part for part in path.split("/") if part]
+    if not parts:
+        return Target("")
+    head, *parts = parts
+    if head == "api":
+        return _resource("api", "", parts)
+    if head == "apis":
+        return _resource("apis", parts[0], parts[1:]) if parts else Target("apis")
+    if head in _ROOTS:
+        return Target(head, rest=tuple(parts))  # type: ignore[arg-type]
+    return Target("unknown")
+
+
+def _resource(root: Root, group: str, parts: list[str]) -> Target:
+    if not parts:
+        return Target(root, group)
+    version, *parts = parts
+    namespace = None
+    if len(parts) > 2 and parts[0] == "namespaces" and parts[2] not in _OF_NAMESPACES:
+        _, namespace, *parts = parts
+    plural, name, subresource, *rest = (*parts, "", "", "")
+    return Target(root, group, version, namespace, plural, name, subresource, tuple(filter(None, rest)))

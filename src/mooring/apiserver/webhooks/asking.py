@@ -1,0 +1,225 @@
+"""Asks webhooks about one request: those that change objects one after the other, those that only judge all at once."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+
+from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
+from mooring.apiserver.webhooks.http import Client, Failed
+from mooring.apiserver.webhooks.pending import settled
+from mooring.apiserver.webhooks.review import (
+    Attributes,
+    BadReview,
+    Kind,
+    Verdict,
+    call_failure,
+    denial,
+    dry_run_refusal,
+    failure_of,
+    read_verdict,
+    review,
+    review_version,
+)
+from mooring.apiserver.webhooks.rules import Hook, Invocation, selects_namespace, selects_object
+from mooring.kube.errors import go_quote
+from mooring.kube.patches import PatchError, json_patch
+from mooring.kube.status import ApiError, InternalError
+from mooring.registry import Registry, Resource
+from mooring.registry.admission import Complete
+
+__all__ = ["Asking", "Reinvocation", "Shown"]
+
+Object = dict[str, Any]
+
+_encode = msgspec.json.Encoder().encode
+_UNSEEN: Final = ("uid", "creationTimestamp")
+_log = logging.getLogger(__name__)
+
+
+class Reinvocation:
+    """Which webhooks have to look again because others changed the object after them."""
+
+    def __init__(self) -> None:
+        self.wanted: set[str] = set()
+        self._asked: set[str] = set()
+        self.output: Object | None = None
+
+    def note_asked(self, hook: Hook) -> None:
+        if hook.reinvoked:
+            self._asked.add(hook.id)
+
+    def note_change(self) -> None:
+        self.wanted |= self._asked
+        self._asked = set()
+
+
+class Shown:
+    """How the objects of a request are shown to webhooks, and taken back from them.
+
+    Before an object is created it has no uid, no time, and no name that was generated; the scale of a workload is shown
+    as a Scale.
+    """
+
+    def __init__(self, registry: Registry, about: Attributes, generated: str | None) -> None:
+        self._registry = registry
+        self._about = about
+        self._generated = generated
+
+    def kind(self, resource: Resource) -> Kind:
+        about = self._about
+        if resource is about.resource or about.kind.kind != about.resource.kind:
+            return about.kind
+        return Kind(resource.group, resource.version, resource.kind)
+
+    def to(self, resource: Resource, obj: Object | None, *, unborn: bool = False) -> Object | None:
+        if obj is None:
+            return None
+        if self._about.subresource == "scale":
+            return self._registry.scale_of(self._about.resource, obj)
+        if self._about.kind.kind == self._about.resource.kind:
+            obj = self._registry.convert(obj, resource)
+        if not (unborn and self._about.operation == "CREATE"):
+            return obj
+        metadata = {key: value for key, value in obj["metadata"].items() if key not in _UNSEEN}
+        if metadata.get("name") == self._generated:
+            del metadata["name"]
+        return {**obj, "metadata": metadata}
+
+    def back(self, made: Object, obj: Object) -> Object:
+        """What a webhook made of an object, in the version in which the registry has it."""
+        if self._about.subresource == "scale":
+            return self._registry.rescaled(self._about.resource, obj, made)
+        if not isinstance(made.get("metadata"), dict):
+            raise InternalError.of("a webhook's patch left no metadata in the object")
+        if self._about.kind.kind != self._about.resource.kind:
+            return made
+        found = self._registry.resources.find(obj["apiVersion"], obj["kind"])
+        return made if found is None else self._registry.convert(made, found)
+
+
+class Asking:
+    """The questions of one request. `warnings` collects what webhooks want people to read."""
+
+    def __init__(self, registry: Registry, client: Client, about: Attributes, generated: str | None) -> None:
+        self.warnings: list[str] = []
+        self._registry = registry
+        self._client = client
+        self._about = about
+        self._shown = Shown(registry, about, generated)
+
+    # Who is asked
+
+    def concerns(self, hook: Hook, obj: Object | None, old: Object | None) -> bool:
+        """Whether the selectors of a webhook select the request; 404 where they ask for a namespace that is not."""
+        about = self._about
+        inside = selects_namespace(hook, about.resource, about.subresource, about.namespace, obj, self._namespace)
+        return inside and selects_object(hook, obj, old)
+
+    def _namespace(self, name: str) -> Object | None:
+        return self._registry.find("v1", "Namespace", "", name)
+
+    # Asking
+
+    async def mutate(
+        self,
+        invocations: Sequence[Invocation],
+        obj: Object | None,
+        old: Object | None,
+        complete: Complete,
+        reinvocation: Reinvocation,
+        *,
+        again: bool,
+    ) -> Object | None:
+        """The object as the webhooks leave it; None when they leave it as it is."""
+        changed = False
+        for hook, resource in invocations:
+            if (again and hook.id not in reinvocation.wanted) or not self.concerns(hook, obj, old):
+                continue
+            made = await self._change(hook, resource, obj, old, complete)
+            if made is not None:
+                obj, changed = made, True
+                reinvocation.note_change()
+            # After the change: a webhook is not asked again because of what it did itself.
+            reinvocation.note_asked(hook)
+        return obj if changed else None
+
+    async def _change(
+        self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None, complete: Complete
+    ) -> Object | None:
+        """What one webhook makes of the object, complete; None when that is nothing."""
+        shown = await settled(partial(self._shown.to, resource, obj, unborn=True))
+        verdict = await self._verdict(hook, resource, shown, old, mutates=True)
+        if verdict is None or verdict.patch is None:
+            return None
+        if shown is None or obj is None:
+            name = go_quote(hook.name)
+            why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
+            raise InternalError.of(why)
+        made = _patched(shown, verdict.patch)
+        if made == shown:
+            return None
+        return complete(obj, await settled(partial(self._shown.back, made, obj)))
+
+    async def validate(self, invocations: Sequence[Invocation], obj: Object | None, old: Object | None) -> None:
+        """Return if nobody refuses."""
+        calls = [self._judge(hook, resource, obj, old) for hook, resource in invocations]
+        refusals = [each for each in await asyncio.gather(*calls) if each is not None]
+        if refusals:
+            raise refusals[0]
+
+    async def _judge(self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None) -> ApiError | None:
+        try:
+            shown = await settled(partial(self._shown.to, resource, obj))
+            await self._verdict(hook, resource, shown, old, mutates=False)
+        except ApiError as error:
+            return error
+        return None
+
+    async def _verdict(
+        self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
+    ) -> Verdict | None:
+        """What a webhook says; None where it could not be asked and that is to be ignored."""
+        if self._about.dry_run and not hook.dry_runs:
+            raise dry_run_refusal(hook.name)
+        shown_old = await settled(partial(self._shown.to, resource, old))
+        try:
+            verdict = await self._call(hook, resource, shown, shown_old, mutates=mutates)
+        except (BadReview, Failed) as error:
+            if not hook.fails_open:
+                raise call_failure(hook.name, str(error)) from None
+            _log.warning("failed calling webhook %s, which is ignored: %s", hook.name, error)
+            return None
+        self.warnings += verdict.warnings
+        if not verdict.allowed:
+            raise denial(hook.name, verdict.status)
+        return verdict
+
+    async def _call(
+        self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
+    ) -> Verdict:
+        uid, version = str(uuid4()), review_version(hook.versions)
+        sent = review(version, uid, self._about, resource, self._shown.kind(resource), shown, old)
+        query = f"?timeout={hook.seconds}s"
+        try:
+            target = find_target(self._registry, hook.client)
+            answer = await self._client.post(target, query, _encode(sent), hook.seconds)
+        except (Failed, Unresolved) as error:
+            raise Failed(f'failed to call webhook: Post "{url_of(hook.client)}{query}": {error}') from None
+        if not 200 <= answer.status < 300:
+            raise Failed(f"failed to call webhook: {failure_of(answer)}")
+        return read_verdict(answer.body, uid, version, mutates=mutates)
+
+
+def _patched(obj: Object, patch: list[Object]) -> Object:
+    try:
+        made = json_patch(obj, patch)
+    except PatchError as error:
+        raise InternalError.of(str(error)) from None
+    if not isinstance(made, dict):
+        raise InternalError.of("a webhook's patch made the object into something else")
+    return made

@@ -1,0 +1,85 @@
+"""Keeps what the stored configurations say at hand, so that a request that concerns no webhook pays one look-up."""
+
+from typing import Any, Final, Literal
+
+from mooring.apiserver.webhooks.rules import Hook, Invocation, hooks_of, invocation, is_exempt
+from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
+
+__all__ = ["Configurations", "Phase", "warn_of_conditions"]
+
+Object = dict[str, Any]
+Phase = Literal["mutating", "validating"]
+
+_GROUP: Final = "admissionregistration.k8s.io/v1"
+_KINDS: Final[dict[Phase, str]] = {
+    "mutating": "MutatingWebhookConfiguration",
+    "validating": "ValidatingWebhookConfiguration",
+}
+
+
+class Configurations:
+    """The webhooks in force, in the order in which they are called: by configuration's name, then as listed."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._hooks: dict[Phase, tuple[Hook, ...]] | None = None
+        self._found: dict[tuple[Phase, Resource, str, str], tuple[Invocation, ...]] = {}
+        self._watches = [self._listen(_GROUP, kind) for kind in _KINDS.values()]
+        # Which versions are equivalent follows from the definitions.
+        self._watches.append(self._listen("apiextensions.k8s.io/v1", "CustomResourceDefinition"))
+
+    def _listen(self, api_version: str, kind: str) -> Watch:
+        # Never polled: it is there to hear that something has changed.
+        resource = self._registry.resource(api_version, kind)
+        return self._registry.watch(resource, resource_version=str(self._registry.revision), wake=self._forget)
+
+    def _forget(self) -> None:
+        self._hooks = None
+        self._found.clear()
+
+    def close(self) -> None:
+        for watch in self._watches:
+            watch.close()
+
+    def invocations(self, phase: Phase, resource: Resource, subresource: str, operation: str) -> tuple[Invocation, ...]:
+        """The webhooks whose rules cover such a request; selectors are still to be asked."""
+        key = (phase, resource, subresource, operation)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._match(*key)
+        return found
+
+    def _match(self, phase: Phase, resource: Resource, subresource: str, operation: str) -> tuple[Invocation, ...]:
+        hooks = self._compiled()[phase]
+        if not hooks or is_exempt(resource):
+            return ()
+        equivalents = self._registry.resources.in_store(resource.store)
+        matched = (invocation(hook, resource, subresource, operation, equivalents) for hook in hooks)
+        return tuple(each for each in matched if each is not None)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no webhook at all, as on most servers."""
+        return not any((self._hooks or self._compiled()).values())
+
+    def _compiled(self) -> dict[Phase, tuple[Hook, ...]]:
+        if self._hooks is None:
+            self._hooks = {each: self._read(each) for each in _KINDS}
+        return self._hooks
+
+    def _read(self, phase: Phase) -> tuple[Hook, ...]:
+        stored = self._registry.all(_GROUP, _KINDS[phase])
+        in_order = sorted(stored, key=lambda each: str(each["metadata"]["name"]))
+        return tuple(hook for each in in_order for hook in hooks_of(each))
+
+
+def warn_of_conditions(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """Say to whoever writes a configuration with matchConditions that the webhook will be called without them."""
+    obj = request.object
+    if obj is None or request.resource.kind not in _KINDS.values():
+        return None
+    for index, hook in enumerate(obj.get("webhooks") or ()):
+        if hook.get("matchConditions"):
+            text = "expressions are not evaluated by this server: the webhook is called as if they all matched"
+            request.warnings.append(f"webhooks[{index}].matchConditions: {text}")
+    return None

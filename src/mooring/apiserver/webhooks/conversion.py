@@ -1,0 +1,175 @@
+"""Custom kinds whose versions are converted by a webhook of their own.
+
+The registry converts while it reads and writes, and cannot wait. So what has been converted is remembered, by content;
+what has not interrupts the request until the webhook has answered. Lists and watches have all objects of the kind
+converted in one call.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+
+from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
+from mooring.apiserver.webhooks.http import Client, Failed
+from mooring.apiserver.webhooks.pending import Pending
+from mooring.apiserver.webhooks.review import failure_of
+from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.status import UnknownError, qualified
+from mooring.registry import Registry
+
+__all__ = ["Conversions"]
+
+Object = dict[str, Any]
+Key = tuple[bytes, str]
+
+_LEAST_KEPT: Final = 10_000
+_BATCH: Final = 500
+# The real server waits without end; a webhook that takes longer than this is taken for dead.
+_SECONDS: Final = 30.0
+# What a conversion may look at and what it may change; the rest of the metadata passes it by.
+_SEEN: Final = ("name", "namespace", "labels", "annotations")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Malformed(MooringError):
+    """An answer that does not convert what was sent."""
+
+
+class _Response(msgspec.Struct):
+    uid: str = ""
+    result: dict[str, Any] = msgspec.field(default_factory=dict)
+    convertedObjects: list[dict[str, Any]] | None = None
+
+
+class _Review(msgspec.Struct):
+    apiVersion: str = ""
+    kind: str = ""
+    response: _Response | None = None
+
+
+_decode = msgspec.json.Decoder(_Review).decode
+
+
+def _key(obj: Object, wanted: str) -> Key:
+    metadata = obj.get("metadata") or {}
+    seen = {name: metadata[name] for name in _SEEN if name in metadata}
+    return _encode({**obj, "metadata": seen}), wanted
+
+
+class Conversions:
+    """Converts by webhook; `convert` is what the registry calls."""
+
+    def __init__(self, registry: Registry, client: Client) -> None:
+        self._registry = registry
+        self._client = client
+        self._known: OrderedDict[Key, Object] = OrderedDict()
+        self._most = _LEAST_KEPT
+        definitions = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        # A definition that changes may name another webhook.
+        self._watch = registry.watch(
+            definitions, resource_version=str(registry.revision), wake=lambda: self._known.clear()
+        )
+
+    def close(self) -> None:
+        self._watch.close()
+
+    def convert(self, spec: Object, obj: Object, wanted: str) -> Object:
+        key = _key(obj, wanted)
+        found = self._known.get(key)
+        if found is not None:
+            self._known.move_to_end(key)
+            return found
+
+        async def settle(whole: bool) -> None:
+            objects = {key: obj}
+            if whole:
+                for each in self._registry.storage.items(qualified(spec["names"]["plural"], spec["group"])):
+                    if each["apiVersion"] != wanted:
+                        objects.setdefault(_key(each, wanted), each)
+            unknown = [(key, each) for key, each in objects.items() if key not in self._known]
+            self._most = max(self._most, 2 * len(objects))
+            for start in range(0, len(unknown), _BATCH):
+                await self._fetch(spec, unknown[start : start + _BATCH], wanted)
+
+        raise Pending(settle)
+
+    async def _fetch(self, spec: Object, objects: Sequence[tuple[Key, Object]], wanted: str) -> None:
+        originals = [obj for _, obj in objects]
+        try:
+            made = await self._ask(spec["conversion"]["webhook"], originals, wanted)
+        except MooringError as error:
+            first = originals[0]
+            kind = f"{first['apiVersion']}, Kind={first['kind']}"
+            verb = "" if isinstance(error, _Malformed) else "failed: "
+            raise UnknownError(f"conversion webhook for {kind} {verb}{error}") from None
+        for (key, _), each in zip(objects, made, strict=True):
+            self._known[key] = each
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+
+    async def _ask(self, webhook: Object, objects: list[Object], wanted: str) -> list[Object]:
+        versions = webhook.get("conversionReviewVersions") or ()
+        version = next((each for each in versions if each in ("v1", "v1beta1")), "")
+        if not version:
+            raise Failed("no supported conversion review versions")
+        uid = str(uuid4())
+        review = {
+            "kind": "ConversionReview",
+            "apiVersion": f"apiextensions.k8s.io/{version}",
+            "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": objects},
+        }
+        client = webhook["clientConfig"]
+        query = f"?timeout={_SECONDS:.0f}s"
+        try:
+            target = find_target(self._registry, client)
+            answer = await self._client.post(target, query, _encode(review), _SECONDS)
+        except (Failed, Unresolved) as error:
+            raise Failed(f'Post "{url_of(client)}{query}": {error}') from None
+        if not 200 <= answer.status < 300:
+            raise Failed(failure_of(answer))
+        return _converted(answer.body, uid, version, objects, wanted)
+
+
+def _converted(body: bytes, uid: str, version: str, objects: list[Object], wanted: str) -> list[Object]:
+    """The objects of an answer, if it is one to what was sent."""
+    try:
+        found = _decode(body)
+    except msgspec.DecodeError as error:
+        raise Failed(f"couldn't get version/kind; json parse error: {error}") from None
+    if version == "v1" and (found.apiVersion, found.kind) != ("apiextensions.k8s.io/v1", "ConversionReview"):
+        got = f"{found.apiVersion}, Kind={found.kind}"
+        raise Failed(f"expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got {got}")
+    response = found.response
+    if response is None:
+        raise Failed("no response provided")
+    if version == "v1" and response.uid != uid:
+        raise Failed(f"expected response.uid={go_quote(uid)}, got {go_quote(response.uid)}")
+    status = response.result.get("status") or ""
+    if status != "Success":
+        raise Failed(response.result.get("message") or f"response.result.status was '{status}', not 'Success'")
+    made = response.convertedObjects or []
+    if len(made) != len(objects):
+        raise _Malformed(f"returned {len(made)} objects, expected {len(objects)}")
+    for index, (before, after) in enumerate(zip(objects, made, strict=True)):
+        if why := _difference(before, after, wanted):
+            raise _Malformed(f"returned invalid object at index {index}: {why}")
+    return made
+
+
+def _difference(before: Object, after: Object, wanted: str) -> str:
+    """What a conversion changed that it must not."""
+    if after.get("apiVersion") != wanted:
+        return f"invalid groupVersion (expected {wanted}, received {after.get('apiVersion')})"
+    if after.get("kind") != before["kind"]:
+        return f"invalid kind (expected {before['kind']}, received {after.get('kind')})"
+    was, metadata = before["metadata"], after.get("metadata")
+    if not isinstance(metadata, dict):
+        return "missing metadata in converted object"
+    for name, word in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        if metadata.get(name, "") != was.get(name, ""):
+            return f"must have the same {word}: {was.get(name, '')} != {metadata.get(name, '')}"
+    return ""
