@@ -15,8 +15,9 @@ from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView
+from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run, Write
+from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Key, Kind
@@ -150,22 +151,71 @@ def _scaled(simulation: Simulation) -> None:
 
 def test_rule_4_every_write_says_what_it_was_decided_on() -> None:
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
-        writes: tuple[Write, ...] = (
-            Patch(CONFIG_MAP, A, {"data": {}}),
-            Delete(CONFIG_MAP, A),
-            Apply(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "a"}}),
+        return Decision(
+            intent=(Patch(CONFIG_MAP, A, {"data": {}}),),
+            children=(Apply(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "a"}}),),
+            release=(Delete(CONFIG_MAP, A),),
         )
-        return Decision(children=writes)
 
     made = machine(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     task = made.next(START)
     assert task is not None
-    patch, delete, apply = [request for stage in task.stages for request in stage]
+    patch, apply, delete = [request for stage in task.stages for request in stage]
     assert patch.resource_version == "5"
     assert (delete.uid, delete.resource_version) == ("uid-a", "5")
     assert apply.uid == "uid-a"
+
+
+def test_rule_4_a_later_stage_builds_on_what_an_earlier_one_left() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        found = view.get(CONFIG_MAP, *key)
+        if found is None or "done" in found.data:
+            return Decision()
+        started, done = ({"data": {word: "yes"}} for word in ("started", "done"))
+        return Decision(intent=(Patch(CONFIG_MAP, key, started),), status=(Patch(CONFIG_MAP, key, done),))
+
+    simulation = Simulation([controller(reconcile)])
+    create(simulation, config_map("a"))
+    simulation.run()
+    assert get(simulation, "a")["data"] == {"started": "yes", "done": "yes"}
+    assert simulation.metrics.reconciles.value("tried", "conflict") == 0
+
+
+def test_rule_4_what_others_write_between_two_stages_is_noticed() -> None:
+    simulation = Simulation([])
+    made = create(simulation, config_map("a"))
+    first, second = (
+        Request(
+            "patch", "v1", "ConfigMap", *A, {"data": {"n": n}}, resource_version=made["metadata"]["resourceVersion"]
+        )
+        for n in "12"
+    )
+
+    class Meddling:
+        """A transport with somebody else at work after every write."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(simulation.transport, name)
+
+        def write(self, request: Request) -> Any:
+            result = simulation.transport.write(request)
+            change(simulation, "a", {"data": {"theirs": "yes"}})
+            return result
+
+    outcome = carry_out([[first], [second]], Meddling(), {("v1", "ConfigMap"): CONFIG_MAP})
+    assert outcome.stale
+    assert get(simulation, "a")["data"] == {"n": "1", "theirs": "yes"}
+
+
+def test_rule_4_one_stage_writes_an_object_once() -> None:
+    twice = (Patch(CONFIG_MAP, A, {"data": {}}), Delete(CONFIG_MAP, A))
+    made = machine(controller(lambda key, view, now: Decision(children=twice)))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    with pytest.raises(MooringError, match="writes v1/ConfigMap default/a twice in one stage"):
+        made.next(START)
 
 
 def test_rule_5_of_two_that_claim_one_object_one_wins() -> None:
@@ -212,8 +262,9 @@ def test_rule_6_memory_is_passed_on_and_may_be_lost() -> None:
 
 
 def _count_fold(interval: timedelta = timedelta(0)) -> Fold[dict[str, int]]:
-    def apply(state: dict[str, int], kind: Kind[Any], changed: Changed) -> None:
+    def apply(state: dict[str, int], kind: Kind[Any], changed: Changed) -> bool:
         state["changes"] = state.get("changes", 0) + 1
+        return True
 
     return Fold("changes", (CONFIG_MAP,), dict, apply, interval)
 
@@ -231,6 +282,25 @@ def test_rule_7_folds_follow_the_stream_of_changes() -> None:
         create(simulation, config_map(name))
     simulation.run()
     assert answers[-1] == 3
+
+
+def test_rule_8_a_fold_without_news_wakes_nobody() -> None:
+    def apply(state: list[str], kind: Kind[Any], changed: Changed) -> bool:
+        state.append(changed.key.name)
+        return len(state) > 1
+
+    fold = Fold("second", (CONFIG_MAP,), list, apply)
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        view.fold(fold)
+        return Decision()
+
+    made = machine(Controller("counting", reconcile, folds=(fold,)))
+    assert step(made) == ["all"]
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    assert step(made) == []
+    made.observe(CONFIG_MAP, "ADDED", seen("b", 6))
+    assert step(made) == ["all"]
 
 
 def test_rule_8_a_heartbeat_wakes_nobody_and_changes_at_one_instant_count_as_one() -> None:

@@ -1,1 +1,1 @@
-"""Access to an API server: one protocol, with transports for a registry in this process and, later, for HTTP."""
+"""Access to an API server: one protocol, with transports over HTTP and to a registry in this process."""

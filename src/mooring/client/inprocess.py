@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from mooring.client.transport import Change, Listed, Object, Request
+from mooring.client.transport import Batch, Change, Listed, Object, Page, Request
 from mooring.registry import Registry, Watch
 
 
@@ -75,17 +76,55 @@ class InProcessStream:
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
-        self._changed = True
+        self.news = True
         watch.on_change(self._note)
 
     def _note(self) -> None:
-        self._changed = True
+        self.news = True
 
     def poll(self) -> list[Change]:
-        if not self._changed:
+        if not self.news:
             return []
-        self._changed = False
-        return [Change(event.type, event.object) for event in self._watch.poll()]
+        self.news = False
+        # An event of a watch is a change in all but its name.
+        return cast(list[Change], self._watch.poll())
 
     def close(self) -> None:
         self._watch.close()
+
+
+class AsyncInProcess:
+    """The same for whoever awaits."""
+
+    def __init__(self, registry: Registry, clock: Callable[[], datetime]) -> None:
+        self._inner = InProcess(registry, clock)
+
+    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+        return self._inner.get(api_version, kind, namespace, name)
+
+    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+        yield Page(*self._inner.list(api_version, kind))
+
+    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+        registry = self._inner.registry
+        resource = registry.resource(api_version, kind)
+        watch = registry.watch(resource, resource_version=resource_version)
+        changed = asyncio.Event()
+        changed.set()
+        watch.on_change(changed.set)
+        try:
+            yield Batch((), resource_version)
+            while True:
+                await changed.wait()
+                changed.clear()
+                events = watch.poll()
+                if events:
+                    yield Batch([Change(*event) for event in events], str(watch.revision))
+        finally:
+            watch.close()
+
+    async def write(self, request: Request) -> Object:
+        return self._inner.write(request)
+
+    async def close(self) -> None:
+        return

@@ -1,19 +1,31 @@
-"""What a driver asks of an API server. Refusals are `ApiError`s; an answer that never came is `UnknownOutcome`."""
+"""What a driver asks of an API server: one protocol that is called, for simulations, and one that is awaited.
+
+Refusals are `ApiError`s. A request that cannot have reached the server is `Unreachable`; a write whose answer never
+came is `UnknownOutcome`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
 
 from mooring.kube.errors import MooringError
 
 Object = dict[str, Any]
+# An object as a transport has it: plain, or as the JSON that came over the wire.
+Item = Object | msgspec.Raw
 Propagation = Literal["Foreground", "Background", "Orphan"]
 Verb = Literal["create", "apply", "patch", "delete", "bind"]
 
 
 class UnknownOutcome(MooringError):
     """A request whose answer was lost: it may have been carried out or not."""
+
+
+class Unreachable(MooringError):
+    """A server that cannot be talked to; nothing was written."""
 
 
 class Request(NamedTuple):
@@ -42,11 +54,14 @@ class Change(NamedTuple):
     """One event of a watch: ADDED, MODIFIED, DELETED or BOOKMARK."""
 
     type: str
-    object: Object
+    object: Item
 
 
 class Stream(Protocol):
     """A watch that is polled. Raises `ExpiredError` when it has fallen behind and must start from a new list."""
+
+    # Whether a poll may bring anything.
+    news: bool
 
     def poll(self) -> list[Change]: ...
 
@@ -63,3 +78,38 @@ class Transport(Protocol):
     def write(self, request: Request) -> Object:
         """Carry a write out and give the object as it is afterwards."""
         ...
+
+
+class Page(NamedTuple):
+    """A part of a list. All pages of one list have the same resource_version."""
+
+    items: Sequence[Item]
+    resource_version: str
+
+
+class Batch(NamedTuple):
+    """Changes that arrived together; a watch can go on from `resource_version`."""
+
+    changes: Sequence[Change]
+    resource_version: str
+
+
+class AsyncTransport(Protocol):
+    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object: ...
+
+    def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+        """All objects of a kind, page by page. Raises `ExpiredError` when the rest of the pages is gone."""
+        ...
+
+    def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+        """Changes after a version, until the server ends the watch. An empty batch says that it has begun.
+
+        Raises `ExpiredError` when the version is too old to go on from.
+        """
+        ...
+
+    async def write(self, request: Request) -> Object:
+        """Carry a write out and give the object as it is afterwards."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,66 +1,99 @@
-"""Carries a task's requests out and sorts what comes back.
+"""Carries a task's requests out and sorts what comes back, the same way for those who call and those who await.
 
 A conflict or a missing object means that the view was old: the key runs again on a newer one. An object that exists
-already is ours if our owner made it. A lost answer makes the kinds it touched suspect, so that they are listed live.
+already is ours if our owner made it. A lost answer makes the object it was about suspect, so that it is looked at live.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mooring.client.transport import Object, Request, Transport, UnknownOutcome
+from mooring.client.transport import AsyncTransport, Object, Request, Transport, UnknownOutcome, Unreachable
+from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, NotFoundError
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.outcome import Outcome
 
+Kinds = Mapping[tuple[str, str], Kind[Any]]
+Stages = Sequence[Sequence[Request]]
+# What a transport raises: a refusal, a lost answer, or a server that is not there.
+_TROUBLE = (ApiError, UnknownOutcome, Unreachable)
 
-def carry_out(
-    stages: Sequence[Sequence[Request]], transport: Transport, kinds: Mapping[tuple[str, str], Kind[Any]]
-) -> Outcome:
+
+def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
     """Write stage after stage; a failure lets the rest of its stage run and stops the later ones."""
     outcome = Outcome()
     for stage in stages:
         for request in stage:
             kind = kinds[request.api_version, request.kind]
             try:
-                _note(outcome, kind, request, transport.write(request))
+                _note(outcome, kind, request, transport.write(_chained(outcome, kind, request)))
             except AlreadyExistsError as error:
-                _exists(outcome, kind, request, transport, error)
-            except (ConflictError, NotFoundError) as error:
-                if not (request.verb == "delete" and isinstance(error, NotFoundError)):
-                    outcome.failed, outcome.stale = str(error), True
-            except UnknownOutcome as error:
-                outcome.failed = str(error)
-                outcome.suspect.add(kind)
-            except ApiError as error:
-                _refused(outcome, kind, error)
-        if outcome.failed or outcome.terminal:
+                try:
+                    found = transport.get(request.api_version, request.kind, request.namespace, request.name)
+                except _TROUBLE:
+                    found = {}
+                _exists(outcome, kind, request, found, error)
+            except _TROUBLE as error:
+                _sort(outcome, kind, request, error)
+        if outcome.stopped:
             break
     return outcome
+
+
+async def carry_out_async(stages: Stages, transport: AsyncTransport, kinds: Kinds) -> Outcome:
+    """The same, with the writes of one stage under way together."""
+    outcome = Outcome()
+    for stage in stages:
+        if len(stage) == 1:
+            await _write(outcome, stage[0], transport, kinds)
+        else:
+            await asyncio.gather(*(_write(outcome, request, transport, kinds) for request in stage))
+        if outcome.stopped:
+            break
+    return outcome
+
+
+async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds) -> None:
+    kind = kinds[request.api_version, request.kind]
+    try:
+        _note(outcome, kind, request, await transport.write(_chained(outcome, kind, request)))
+    except AlreadyExistsError as error:
+        try:
+            found = await transport.get(request.api_version, request.kind, request.namespace, request.name)
+        except _TROUBLE:
+            found = {}
+        _exists(outcome, kind, request, found, error)
+    except _TROUBLE as error:
+        _sort(outcome, kind, request, error)
+
+
+def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
+    """A write to an object that an earlier stage has written builds on what that write left, and on nothing newer."""
+    left = outcome.versions.get((kind, Key(request.namespace, request.name)))
+    if left is None or request.resource_version is None:
+        return request
+    return request._replace(resource_version=str(left))
 
 
 def _note(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
     meta = result["metadata"]
     key = Key(request.namespace, request.name)
-    if request.verb == "delete" and not meta.get("deletionTimestamp"):
-        outcome.gone.add((kind, key, meta["uid"]))
-        return
     if request.verb == "delete":
         outcome.gone.add((kind, key, meta["uid"]))
+        if not meta.get("deletionTimestamp"):
+            return
     outcome.versions[kind, key] = int(meta["resourceVersion"])
 
 
-def _exists(
-    outcome: Outcome, kind: Kind[Any], request: Request, transport: Transport, error: AlreadyExistsError
-) -> None:
-    try:
-        found = transport.get(request.api_version, request.kind, request.namespace, request.name)
-    except ApiError:
+def _exists(outcome: Outcome, kind: Kind[Any], request: Request, found: Object, error: AlreadyExistsError) -> None:
+    """Somebody has made the object; `found` is empty if it cannot be read."""
+    if not found:
         outcome.failed = str(error)
-        return
-    if _owner(found) is not None and _owner(found) == _owner(request.body):
+    elif _owner(found) is not None and _owner(found) == _owner(request.body):
         outcome.versions[kind, Key(request.namespace, request.name)] = int(found["metadata"]["resourceVersion"])
     else:
         outcome.failed = f"{error}, and somebody else owns it"
@@ -74,12 +107,26 @@ def _owner(obj: Object) -> str | None:
     return None
 
 
-def _refused(outcome: Outcome, kind: Kind[Any], error: ApiError) -> None:
-    if error.code == 429:
-        outcome.failed = str(error)
-        outcome.retry_after = timedelta(seconds=error.retry_after or 1)
-    elif error.code >= 500:
-        outcome.failed = str(error)
-        outcome.suspect.add(kind)
-    else:
-        outcome.terminal = str(error)
+def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
+    suspect = (kind, Key(request.namespace, request.name))
+    match error:
+        case NotFoundError() if request.verb == "delete":
+            return
+        case ConflictError() | NotFoundError():
+            outcome.failed, outcome.stale = str(error), True
+        case UnknownOutcome():
+            outcome.failed = str(error)
+            outcome.suspect.add(suspect)
+        case Unreachable():
+            outcome.failed = str(error)
+        case ApiError(code=429):
+            outcome.failed = str(error)
+            outcome.retry_after = timedelta(seconds=error.retry_after or 1)
+        case ApiError(code=code) if code >= 500:
+            outcome.failed = str(error)
+            outcome.suspect.add(suspect)
+        case ApiError(code=401):
+            # Credentials are renewed, the object is not at fault.
+            outcome.failed = str(error)
+        case _:
+            outcome.terminal = str(error)

@@ -94,6 +94,8 @@ class FaultyStream:
         self._late: list[Change] = []
         self._last: list[Change] = []
         self._broken = False
+        # A fault may strike at any time.
+        self.news = True
 
     def poll(self) -> list[Change]:
         strikes, faults = self._transport._strikes, self._transport.faults

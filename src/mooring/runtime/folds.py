@@ -19,10 +19,13 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, eq=False)
 class Fold(Generic[S]):
-    """A named fold over some kinds. Askers are woken at most once per `interval`."""
+    """A named fold over some kinds.
+
+    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
+    """
 
     name: str
     kinds: tuple[Kind[Any], ...]
     start: Callable[[], S]
-    apply: Callable[[S, Kind[Any], Changed], None]
+    apply: Callable[[S, Kind[Any], Changed], bool]
     interval: timedelta = timedelta(0)

@@ -65,9 +65,19 @@ class Kind(Generic[T]):
     view: type[T]
     indexes: Mapping[str, Callable[[T], Iterable[str]]] = field(default_factory=dict)
     counters: Mapping[str, Callable[[T], bool]] = field(default_factory=dict)
+    # The parts of a view beside its metadata that these indexes read. While they are equal, an object stays in its
+    # places and the indexes are not asked; where they are not named, the indexes are asked at every change.
+    placed_by: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         return f"{self.api_version}/{self.kind}"
+
+    @property
+    def stays_with(self) -> tuple[str, ...]:
+        """The parts of a view that decide about its places; empty where that is not known."""
+        if self.placed_by is None:
+            return () if self.indexes else ("metadata",)
+        return ("metadata", *self.placed_by)
 
     @property
     def every_index(self) -> dict[str, Callable[[T], Iterable[str]]]:

@@ -13,17 +13,19 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from mooring.client.transport import Object, Request
+from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Event, Run
+from mooring.runtime.decision import Event, Run
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Key, Kind, key_of_object
+from mooring.runtime.holds import Holds
+from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
+from mooring.runtime.reading import Sighting, version_of
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
-from mooring.runtime.view import FoldQuestion, Question, SyncQuestion, Unavailable, View
+from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
 
 # A key that its own writes have woken this often in a row, and that wrote each time, is going in circles.
 LOOP_LIMIT = 25
@@ -38,7 +40,7 @@ class Asker(NamedTuple):
     key: Key
 
     def __str__(self) -> str:
-        return f"{self.controller.name} {self.key}"
+        return self.controller.name if self.key == ALL else f"{self.controller.name} {self.key}"
 
 
 class Task(NamedTuple):
@@ -52,13 +54,6 @@ class Task(NamedTuple):
     unavailable: str = ""
 
 
-class Hold(NamedTuple):
-    """What a key must see before it runs again: its own writes."""
-
-    versions: dict[Kind[Any], int]
-    gone: frozenset[tuple[Kind[Any], Key, str]]
-
-
 class Machine:
     def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
         self.controllers = tuple(controllers)
@@ -68,16 +63,21 @@ class Machine:
         # Keys that run in circles, by what they were about to do.
         self.loops: dict[Asker, str] = {}
         self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
-        self._folds = {fold: fold.start() for c in self.controllers for fold in c.folds}
+        self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
+        self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
+        self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
         self._questions: dict[Asker, set[Question]] = {}
-        self._askers: dict[tuple[Any, ...], set[Asker]] = {}
+        # Those who asked a question, in order: whoever runs first must not depend on where objects lie in memory.
+        self._askers: dict[tuple[Any, ...], dict[Asker, None]] = {}
+        # The indexes of a kind by which anybody ever asked for a list or a count; by the others nobody is looked up.
+        self._listed: dict[Kind[Any], set[str]] = {}
         self._dirty: dict[Asker, bool] = {}
         self._memory: dict[Asker, Any] = {}
         # Why a key's writes were refused, and the keys that want to know.
         self._problems: dict[Asker, str] = {}
         self._troubled: set[Asker] = set()
         self._intents: dict[Asker, Intents] = {}
-        self._holds: dict[Asker, Hold] = {}
+        self._holds: Holds[Asker] = Holds(self.stores)
         self._held_back: set[Asker] = set()
         self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int]] = {}
         # What a key wrote last, and how often in a row it wrote some of that again for its own sake.
@@ -87,7 +87,7 @@ class Machine:
         self._polls: dict[Asker, set[datetime]] = {}
         self._alarms: list[tuple[datetime, int, Asker]] = []
         self._alarm_count = 0
-        self._folded: set[Fold[Any]] = set()
+        self._folded: dict[Fold[Any], None] = {}
         self._rested: dict[Fold[Any], datetime] = {}
         for controller in self.controllers:
             if controller.of is None:
@@ -95,28 +95,46 @@ class Machine:
 
     # What is seen
 
-    def observe(self, kind: Kind[Any], event: str, obj: Object) -> None:
-        """One event of a watch."""
+    def observe(self, kind: Kind[Any], event: str, item: Item) -> None:
+        """One event of a watch. Raises Unreadable for an object that its kind's view cannot hold."""
         store = self.stores[kind]
-        meta = obj["metadata"]
         if event == "BOOKMARK":
-            store.seen = max(store.seen, int(meta.get("resourceVersion", "0")))
+            store.seen = max(store.seen, version_of(item))
             return
-        if event == "DELETED":
-            change = store.remove(key_of_object(obj), int(meta.get("resourceVersion", "0")))
-        else:
-            change = store.put(obj)
+        seen = store.read(item)
+        store.seen = max(store.seen, seen.version)
+        change = store.remove(seen.key, seen.version) if event == "DELETED" else store.take(seen)
         if change is not None:
             self._changed(kind, change)
 
-    def resync(self, kind: Kind[Any], items: Iterable[Object], version: str) -> None:
+    def resync(self, kind: Kind[Any], items: Iterable[Item], version: str) -> None:
         """A whole list; the kind can be read from now on."""
+        read = self.stores[kind].read
+        self.take_list(kind, [read(item) for item in items], int(version))
+
+    def take_list(self, kind: Kind[Any], items: Iterable[Sighting], version: int) -> None:
+        """The same for a list that has been read."""
         store = self.stores[kind]
         first = not store.synced
-        for change in store.resync(items, int(version)):
+        if version < store.seen:
+            self._release(kind)
+        for change in store.resync(items, version):
             self._changed(kind, change)
         if first:
             self._wake_all(SyncQuestion(kind), foreign=True)
+
+    def look(self, kind: Kind[Any], key: Key, item: Item | None) -> None:
+        """One object as a live read found it, None if it is not there. It says nothing about other objects."""
+        store = self.stores[kind]
+        change = store.remove(key, store.version(key) or 0) if item is None else store.put(item)
+        if change is not None:
+            self._changed(kind, change)
+
+    def _release(self, kind: Kind[Any]) -> None:
+        """The server counts its versions anew: nobody will see the ones that keys wait for."""
+        for asker in self._holds.release(kind):
+            self._held_back.discard(asker)
+            self._wake(asker, foreign=True)
 
     def lose(self, kind: Kind[Any], why: str) -> None:
         """A kind that cannot be read any more: forbidden, or not installed."""
@@ -127,22 +145,24 @@ class Machine:
 
     def _changed(self, kind: Kind[Any], change: Changed) -> None:
         store = self.stores[kind]
-        writer, version = self._own.get((kind, change.key), (None, -1))
-        written = int(store.version(change.key) or -1) == version
+        own = self._own.pop if change.new is None else self._own.get
+        writer, version = own((kind, change.key), (None, -1))
+        written = store.version(change.key) == version
         askers = self._askers
         # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
         for asker in askers.get((kind, change.key), ()):
             self._wake(asker, foreign=not (written and asker == writer))
-        for index, value, counter in store.lookups(change):
-            for asker in askers.get((kind, index, value, counter), ()):
-                self._wake(asker, foreign=not (written and asker == writer))
-        for fold, state in self._folds.items():
-            if kind in fold.kinds:
-                fold.apply(state, kind, change)
-                self._folded.add(fold)
-        for controller in self.controllers:
-            if controller.of is kind and change.old is None:
+        if kind in self._listed:
+            for index, value, counter in store.lookups(change, self._listed[kind]):
+                for asker in askers.get((kind, index, value, counter), ()):
+                    self._wake(asker, foreign=not (written and asker == writer))
+        for fold in self._folds_of[kind]:
+            if fold.apply(self._folds[fold], kind, change):
+                self._folded[fold] = None
+        if change.old is None:
+            for controller in self._keyed_by[kind]:
                 self._wake(Asker(controller, change.key), foreign=True)
+        self._holds.changed(kind, change.key)
 
     def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
         for asker in self._askers.get(question, ()):
@@ -155,8 +175,7 @@ class Machine:
 
     def flush(self, now: datetime) -> None:
         """Line up every key that something has changed for; changes at one instant count as one."""
-        for asker in [a for a, hold in self._holds.items() if self._is_over(hold)]:
-            del self._holds[asker]
+        for asker in self._holds.over():
             if asker in self._held_back:
                 self._held_back.discard(asker)
                 self._dirty.setdefault(asker, False)
@@ -168,7 +187,8 @@ class Machine:
                 if not timers:
                     del self._timers[asker]
                 self._wake(asker, foreign=True)
-        self._wake_for_folds(now)
+        if self._folded:
+            self._wake_for_folds(now)
         dirty, self._dirty = self._dirty, {}
         for asker, foreign in dirty.items():
             if foreign:
@@ -183,7 +203,7 @@ class Machine:
         for fold in list(self._folded):
             ready = self._rested.get(fold, now)
             if ready <= now:
-                self._folded.discard(fold)
+                del self._folded[fold]
                 self._rested[fold] = now + fold.interval
                 self._wake_all(FoldQuestion(fold), foreign=True)
             else:
@@ -191,14 +211,11 @@ class Machine:
                     if ready not in self._timers.get(asker, ()):
                         self._alarm(ready, asker)
 
-    def _is_over(self, hold: Hold) -> bool:
-        if any(self.stores[kind].seen < version for kind, version in hold.versions.items()):
-            return False
-        for kind, key, uid in hold.gone:
-            found = self.stores[kind].get(key)
-            if found is not None and found.metadata.uid == uid and not found.metadata.deleting:
-                return False
-        return True
+    def rewind(self) -> None:
+        """The clock was set back: a moment that is far off now may have been near, so whoever waits asks again."""
+        self._rested.clear()
+        for asker in list(self._timers):
+            self._wake(asker, foreign=True)
 
     def next_alarm(self) -> datetime | None:
         """When the next key wants to run, if nothing happens before."""
@@ -217,21 +234,28 @@ class Machine:
     def next(self, now: datetime) -> Task | None:
         """Run the next key in line. Its requests must be carried out and reported before it runs again."""
         asker = self.queue.take()
-        if asker is None:
-            return None
+        return None if asker is None else self.decide(asker, now)
+
+    def decide(self, asker: Asker, now: datetime) -> Task:
+        """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = asker.controller
         problem = self._problems.get(asker, "")
         view = View(self.stores, self._folds, self._readable[controller], now, self._memory.get(asker), problem)
         try:
             decision = controller.reconcile(asker.key, view, now)
         except Unavailable as missing:
-            self._subscribe(asker, view)
             return Task(asker, (), unavailable=str(missing))
-        self._subscribe(asker, view)
-        self._memory[asker] = decision.memory
-        intents = self._intents.setdefault(asker, Intents())
-        stages = requests_for(controller, decision, self.stores, intents)
-        self._watch_for_circles(asker, decision, stages)
+        finally:
+            self._subscribe(asker, view)
+        if decision.memory is not None:
+            self._memory[asker] = decision.memory
+        else:
+            self._memory.pop(asker, None)
+        stages: Sequence[Sequence[Request]] = ()
+        if not decision.empty:
+            intents = self._intents.setdefault(asker, Intents())
+            stages = requests_for(controller, decision, self.stores, intents)
+        self._watch_for_circles(asker, stages)
         for run in decision.effects:
             if not run.recorded:
                 raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
@@ -239,14 +263,13 @@ class Machine:
 
     def _subscribe(self, asker: Asker, view: View) -> None:
         old = self._questions.get(asker, set())
-        for question in old - view.questions:
-            askers = self._askers[question]
-            askers.discard(asker)
-            if not askers:
-                del self._askers[question]
-        for question in view.questions - old:
-            self._askers.setdefault(question, set()).add(asker)
-        self._questions[asker] = view.questions
+        if old != view.questions:
+            self._drop(asker, old - view.questions)
+            for question in view.questions - old:
+                self._askers.setdefault(question, {})[asker] = None
+                if isinstance(question, ListQuestion):
+                    self._listed.setdefault(question.kind, set()).add(question.by)
+            self._questions[asker] = view.questions
         (self._troubled.add if view.asks_for_problems else self._troubled.discard)(asker)
         # Most keys wait for no moment, and must not be looked through by those who ask for the next one.
         self._timers.pop(asker, None)
@@ -256,12 +279,22 @@ class Machine:
         for moment in view.timers | view.polls:
             self._alarm(moment, asker)
 
+    def _drop(self, asker: Asker, questions: Iterable[Question]) -> None:
+        for question in questions:
+            askers = self._askers[question]
+            del askers[asker]
+            if not askers:
+                del self._askers[question]
+
     def _alarm(self, moment: datetime, asker: Asker) -> None:
         self._alarm_count += 1
         self._timers.setdefault(asker, set()).add(moment)
         heapq.heappush(self._alarms, (moment, self._alarm_count, asker))
 
-    def _watch_for_circles(self, asker: Asker, decision: Decision, stages: Sequence[Sequence[Request]]) -> None:
+    def _watch_for_circles(self, asker: Asker, stages: Sequence[Sequence[Request]]) -> None:
+        if not stages:
+            self._circles.pop(asker, None)
+            return
         written: set[tuple[str, str, str, str]] = {
             (r.verb, r.kind, r.namespace, r.name) for stage in stages for r in stage
         }
@@ -284,8 +317,13 @@ class Machine:
         if outcome.versions or outcome.gone:
             newest: dict[Kind[Any], int] = {}
             for (kind, _), version in outcome.versions.items():
-                newest[kind] = max(newest.get(kind, 0), version)
-            self._holds[asker] = Hold(newest, frozenset(outcome.gone))
+                # What nobody reads is never seen.
+                if kind in self.stores:
+                    newest[kind] = max(newest.get(kind, 0), version)
+            self._holds.hold(asker, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
+        if outcome.stopped:
+            # What was not carried out must not count as sent.
+            self._intents.pop(asker, None)
         if outcome.retry_after is not None:
             self._alarm(now + outcome.retry_after, asker)
         elif outcome.failed:
@@ -295,7 +333,9 @@ class Machine:
             self._alarm(now + self.queue.backoff(asker), asker)
         else:
             self.queue.forget(asker)
-        self.queue.done(asker)
+        held = asker in self._holds
+        if self.queue.done(asker, held=held) and held:
+            self._held_back.add(asker)
         self._note_problem(asker, outcome)
         primary = asker.controller.of
         if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
@@ -313,20 +353,27 @@ class Machine:
             self._wake(asker, foreign=True)
 
     def _forget(self, asker: Asker) -> None:
-        """An object that is gone leaves nothing behind; what it asked still wakes it if the object comes back."""
+        """An object that is gone leaves nothing behind but what its key still asks about others."""
         self._memory.pop(asker, None)
         self._intents.pop(asker, None)
         self._circles.pop(asker, None)
         self._problems.pop(asker, None)
         self._troubled.discard(asker)
+        primary = asker.controller.of
+        if primary is not None and self._questions.get(asker) == {GetQuestion(primary, asker.key)}:
+            # An object that comes back wakes its key whether or not that was asked for.
+            self._drop(asker, self._questions.pop(asker))
+
+    @property
+    def restless(self) -> bool:
+        """Whether there are keys to line up."""
+        return bool(self._dirty)
 
     @property
     def idle(self) -> bool:
         """Whether nothing is in line and nobody waits to see its own writes."""
         return not (self._dirty or len(self.queue) or self.queue.running or self._holds)
 
-    def pending_sight(self) -> set[Kind[Any]]:
+    def pending_sight(self) -> list[Kind[Any]]:
         """Kinds whose watch still has to deliver writes of ours."""
-        return {kind for hold in self._holds.values() for kind in hold.versions} | {
-            kind for hold in self._holds.values() for kind, _, _ in hold.gone
-        }
+        return self._holds.kinds()

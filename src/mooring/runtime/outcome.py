@@ -13,14 +13,19 @@ from mooring.runtime.kinds import Key, Kind
 class Outcome:
     versions: dict[tuple[Kind[Any], Key], int] = field(default_factory=dict)
     gone: set[tuple[Kind[Any], Key, str]] = field(default_factory=set)
-    # Kinds to list live before the key runs again, because an answer was lost.
-    suspect: set[Kind[Any]] = field(default_factory=set)
+    # Objects to look at live before the key runs again, because an answer was lost.
+    suspect: set[tuple[Kind[Any], Key]] = field(default_factory=set)
     failed: str = ""
     # Whether that was because the view was old, which is nobody's fault.
     stale: bool = False
     # Refused for good: trying the same again is of no use until something changes.
     terminal: str = ""
     retry_after: timedelta | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the later stages must not be carried out."""
+        return bool(self.failed or self.terminal)
 
     @property
     def result(self) -> str:

@@ -48,12 +48,17 @@ class WorkQueue(Generic[K]):
         self._running.add(key)
         return key
 
-    def done(self, key: K) -> None:
-        """The run of a key has ended; a change meanwhile puts it back in line."""
+    def done(self, key: K, *, held: bool = False) -> bool:
+        """The run of a key has ended; returns whether there was a change meanwhile.
+
+        That puts the key back in line, unless it is held: then it is for the caller to add it when it may run.
+        """
         self._running.discard(key)
-        if key in self._again:
-            self._again.discard(key)
+        changed = key in self._again
+        self._again.discard(key)
+        if changed and not held:
             self.add(key)
+        return changed
 
     def forget(self, key: K) -> None:
         """A success: the next failure waits the shortest time again."""

@@ -16,6 +16,8 @@ from mooring.runtime.store import Store
 
 # Beyond this many of one kind about one object, only every hundredth is written.
 BURST = 25
+# What was told longest ago is forgotten beyond this many.
+REMEMBERED = 10_000
 
 
 class _Series(NamedTuple):
@@ -51,8 +53,10 @@ class Recorder:
         said = "\0".join((str(event.kind), *event.key, about["uid"], event.type, event.reason, event.message))
         name = f"{event.key.name}.{hashlib.sha256(said.encode()).hexdigest()[:16]}"
         moment = timestamp(now)
-        known = self._series.get(name)
+        known = self._series.pop(name, None)
         series = _Series(1, moment) if known is None else _Series(known.times + 1, known.first)
+        if len(self._series) >= REMEMBERED:
+            del self._series[next(iter(self._series))]
         self._series[name] = series
         if series.times > BURST and series.times % 100:
             return None

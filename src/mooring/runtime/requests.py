@@ -33,9 +33,17 @@ def requests_for(
     stages = []
     for stage in decision.stages:
         requests = []
+        written = set()
         for write in stage:
             if write.kind not in controller.writes:
                 raise MooringError(f"{controller.name} writes {write.kind}, which it does not declare")
+            if (target := (write.kind, write.key)) in written:
+                # They run together, so one would be decided on what the other changes.
+                raise MooringError(
+                    f"{controller.name} writes {write.kind} {write.key} twice in one stage; "
+                    "make it one write, or put the second one into a later stage"
+                )
+            written.add(target)
             if isinstance(write, Apply):
                 current = stores[write.kind].get(write.key) if write.kind in stores else None
                 if current is not None and not intents.is_new(write, current):
@@ -50,7 +58,8 @@ def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], St
     kind, key = write.kind, write.key
     store = stores.get(kind)
     seen = None if store is None else store.get(key)
-    version = None if store is None else store.version(key)
+    known = None if store is None else store.version(key)
+    version = None if known is None else str(known)
     uid = None if seen is None else seen.metadata.uid
     manager = f"mooring-{controller.name}"
     match write:

@@ -6,7 +6,6 @@ and starts another one on the same registry.
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -17,12 +16,12 @@ from mooring.client.transport import Object, Request, Stream, Transport
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ApiError, ExpiredError
 from mooring.registry import Registry
+from mooring.runtime.accounting import account
 from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Run
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
 from mooring.runtime.kinds import Kind
-from mooring.runtime.logs import say
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
@@ -151,9 +150,11 @@ class Simulation:
         raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
 
     def _deliver(self) -> None:
-        for kind in self.machine.kinds:
+        for kind, stream in self._streams.items():
+            if not stream.news:
+                continue
             try:
-                for change in self._streams[kind].poll():
+                for change in stream.poll():
                     self.machine.observe(kind, change.type, change.object)
             except ExpiredError:
                 self._relist(kind)
@@ -169,13 +170,14 @@ class Simulation:
 
     def _carry_out(self, task: Task) -> None:
         outcome = carry_out(task.stages, self.transport, self._kinds) if task.stages else Outcome()
-        for kind in outcome.suspect:
-            if kind in self._streams:
+        suspect = {kind for kind, _ in outcome.suspect}
+        for kind in self.machine.kinds if suspect else ():
+            if kind in suspect:
                 self._relist(kind)
-        self._account(task, outcome)
+        account(self.metrics, task, outcome, self.now)
         if outcome.terminal:
             self.terminal[str(task.asker)] = outcome.terminal
-        else:
+        elif self.terminal:
             self.terminal.pop(str(task.asker), None)
         if not (outcome.failed or outcome.terminal):
             for run in task.effects:
@@ -185,17 +187,6 @@ class Simulation:
             for request in recorder.requests(task.events, self.machine.stores, self.now):
                 self._tell(request)
         self.machine.settle(task, outcome, self.now)
-
-    def _account(self, task: Task, outcome: Outcome) -> None:
-        name = task.asker.controller.name
-        result = "unavailable" if task.unavailable else outcome.result
-        self.metrics.reconciles.add(name, result)
-        for stage in task.stages:
-            for request in stage:
-                self.metrics.writes.add(name, request.verb)
-        if result not in ("done", "conflict"):
-            why = task.unavailable or outcome.terminal or outcome.failed
-            say(logging.WARNING, why, controller=name, key=str(task.asker.key), result=result, time=self.now)
 
     # Effects
 

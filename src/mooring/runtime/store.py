@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import msgspec
-
-from mooring.runtime.kinds import HasMeta, Key, Kind, key_of_object
+from mooring.client.transport import Item
+from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.runtime.reading import Reader, Sighting
 
 T = TypeVar("T", bound=HasMeta)
 
-Object = dict[str, Any]
+NOT_LISTED = "has not been listed yet"
 # An index, one of its values and, for counts, a counter ("" asks for the members).
 Lookup = tuple[str, str, str]
+Places = tuple[tuple[str, str], ...]
 
 
 class Facts(NamedTuple):
     """Where a view stands in the indexes, as (index, value), and which counters count it."""
 
-    places: frozenset[tuple[str, str]]
+    places: Places
     counted: tuple[bool, ...]
 
 
@@ -33,21 +34,34 @@ class Changed(NamedTuple):
     new_facts: Facts | None = None
 
 
+class _Place(Generic[T]):
+    """Those who stand at one value of an index, and how many of them each counter counts."""
+
+    __slots__ = ("counts", "members")
+
+    def __init__(self, counters: int) -> None:
+        self.members: dict[Key, T] = {}
+        self.counts = [0] * counters
+
+
 class Store(Generic[T]):
     """The objects of one kind. `synced` is false until a whole list has been taken in."""
 
     def __init__(self, kind: Kind[T]) -> None:
         self.kind = kind
         self.synced = False
-        self.problem = "has not been listed yet"
+        self.problem = NOT_LISTED
         # The highest resourceVersion that was seen for this kind.
         self.seen = 0
+        self.read = Reader(kind).read
         self._views: dict[Key, T] = {}
-        self._versions: dict[Key, str] = {}
+        self._versions: dict[Key, int] = {}
         self._indexes = kind.every_index
+        self._stays_with = kind.stays_with
         self._facts: dict[Key, Facts] = {}
-        self._members: dict[tuple[str, str], dict[Key, T]] = {}
-        self._counts: dict[Lookup, int] = {}
+        self._places: dict[tuple[str, str], _Place[T]] = {}
+        self._numbers = {counter: number for number, counter in enumerate(kind.counters)}
+        self._counters = tuple(kind.counters.values())
 
     def __len__(self) -> int:
         return len(self._views)
@@ -55,128 +69,135 @@ class Store(Generic[T]):
     def get(self, key: Key) -> T | None:
         return self._views.get(key)
 
-    def version(self, key: Key) -> str | None:
+    def version(self, key: Key) -> int | None:
         return self._versions.get(key)
 
     def members(self, index: str, value: str) -> tuple[T, ...]:
         """The members in order of their names, so that a decision does not depend on the order of events."""
         if index not in self._indexes:
             raise KeyError(f"{self.kind} has no index {index!r}; it has {', '.join(sorted(self._indexes))}")
-        members = self._members.get((index, value), {})
-        return tuple(members[key] for key in sorted(members))
+        place = self._places.get((index, value))
+        return () if place is None else tuple(place.members[key] for key in sorted(place.members))
 
     def count(self, index: str, value: str, counter: str) -> int:
-        if counter not in self.kind.counters:
+        if counter not in self._numbers:
             raise KeyError(f"{self.kind} has no counter {counter!r}")
-        return self._counts.get((index, value, counter), 0)
+        place = self._places.get((index, value))
+        return 0 if place is None else place.counts[self._numbers[counter]]
 
-    def put(self, obj: Object) -> Changed | None:
+    def put(self, item: Item) -> Changed | None:
         """Take an object in; None when nobody can see a difference."""
-        key = key_of_object(obj)
-        version = str(obj["metadata"].get("resourceVersion", "0"))
-        self.seen = max(self.seen, int(version))
+        return self.take(self.read(item))
+
+    def take(self, seen: Sighting) -> Changed | None:
+        """The same for one that has been read."""
+        key, version, view = seen
         known = self._versions.get(key)
-        if known is not None and int(known) > int(version):
+        if known is not None and known > version:
             # An event that was delivered twice, or late.
             return None
-        view = msgspec.convert(obj, self.kind.view)
         self._versions[key] = version
         return self._replace(key, view)
 
     def remove(self, key: Key, version: int) -> Changed | None:
-        self.seen = max(self.seen, version)
         known = self._versions.get(key)
-        if known is None or int(known) > version:
+        if known is None or known > version:
             return None
         del self._versions[key]
         return self._replace(key, None)
 
-    def resync(self, items: Iterable[Object], version: int) -> list[Changed]:
+    def resync(self, items: Iterable[Sighting], version: int) -> list[Changed]:
         """Take a whole list in: what is not in it is gone."""
+        if version < self.seen:
+            # A server that has lost its past counts anew, and no version of before says anything about now.
+            self._versions = dict.fromkeys(self._versions, 0)
         changes = []
         listed = set()
-        for obj in items:
-            listed.add(key_of_object(obj))
-            changes.append(self.put(obj))
+        for seen in items:
+            listed.add(seen.key)
+            changes.append(self.take(seen))
         changes += [self.remove(key, version) for key in [key for key in self._views if key not in listed]]
-        self.seen = max(self.seen, version)
+        self.seen = version
         self.synced = True
         return [change for change in changes if change is not None]
 
-    def lookups(self, change: Changed) -> Iterator[Lookup]:
-        """The lists and counts whose answer a change may have changed."""
+    def lookups(self, change: Changed, indexes: Container[str]) -> list[Lookup]:
+        """The lists and counts by these indexes whose answer a change may have changed."""
         old, new = change.old_facts, change.new_facts
         if old is new and new is not None:
-            for index, value in new.places:
-                yield index, value, ""
-            return
-        before = old.places if old is not None else _NOWHERE
-        after = new.places if new is not None else _NOWHERE
-        for index, value in before | after:
-            yield index, value, ""
-        was = old.counted if old is not None else ()
-        now = new.counted if new is not None else ()
-        if was == now:
-            # Whatever counts it goes on doing so where it stays, and changes only where it came or went.
-            for counter, counts in zip(self.kind.counters, now, strict=True):
-                if counts:
-                    for index, value in before ^ after:
-                        yield index, value, counter
-            return
-        for number, counter in enumerate(self.kind.counters):
-            counted = before if was and was[number] else _NOWHERE
-            counts_now = after if now and now[number] else _NOWHERE
-            for index, value in counted ^ counts_now:
-                yield index, value, counter
+            return [(index, value, "") for index, value in new.places if index in indexes]
+        places = (*(old.places if old is not None else ()), *(new.places if new is not None else ()))
+        found = [(index, value, "") for index, value in dict.fromkeys(places) if index in indexes]
+        for counter, left, entered in self._recounted(old, new):
+            found += [(index, value, counter) for index, value in (*left, *entered) if index in indexes]
+        return found
 
     def _replace(self, key: Key, view: T | None) -> Changed | None:
         old = self._views.get(key)
         if old == view:
             return None
         old_facts = self._facts.pop(key, None)
-        new_facts = None if view is None else self._find_facts(view)
+        new_facts = None if view is None else self._find_facts(view, old, old_facts)
         if view is None or new_facts is None:
             del self._views[key]
         else:
             self._views[key] = view
             self._facts[key] = new_facts
-        if view is not None and new_facts is not None and old_facts == new_facts:
+        if view is not None and old_facts == new_facts:
             # It stays where it was and counts as it did, which is what most changes are.
-            for place in new_facts.places:
-                self._members[place][key] = view
-            return Changed(key, old, view, old_facts, old_facts)
-        if old_facts is not None:
-            self._index(key, old_facts, None)
-        if view is not None and new_facts is not None:
-            self._index(key, new_facts, view)
+            new_facts = old_facts
+        self._index(key, view, old_facts, new_facts)
         return Changed(key, old, view, old_facts, new_facts)
 
-    def _find_facts(self, view: T) -> Facts:
+    def _find_facts(self, view: T, old: T | None, before: Facts | None) -> Facts:
+        counted = tuple([counts(view) for counts in self._counters])
+        if before is not None and self._stays_with and self._stays(view, old):
+            return before if before.counted == counted else Facts(before.places, counted)
         places = [(index, value) for index, values in self._indexes.items() for value in values(view)]
-        return Facts(frozenset(places), tuple(counts(view) for counts in self.kind.counters.values()))
+        return Facts(tuple(dict.fromkeys(places)), counted)
 
-    def _index(self, key: Key, facts: Facts, view: T | None) -> None:
-        """Put a view in its places, or with None take it out of them."""
-        for place in facts.places:
-            members = self._members.get(place)
-            if view is not None:
-                if members is None:
-                    members = self._members[place] = {}
-                members[key] = view
-            elif members is not None:
-                del members[key]
-                if not members:
-                    del self._members[place]
-        step = -1 if view is None else 1
-        for counter, counts in zip(self.kind.counters, facts.counted, strict=True):
-            if counts:
-                for index, value in facts.places:
-                    lookup = (index, value, counter)
-                    left = self._counts.get(lookup, 0) + step
-                    if left:
-                        self._counts[lookup] = left
-                    else:
-                        del self._counts[lookup]
+    def _stays(self, view: T, old: T | None) -> bool:
+        for part in self._stays_with:  # noqa: SIM110 - a generator here would cost as much as what it asks
+            if getattr(view, part) != getattr(old, part):
+                return False
+        return True
 
+    def _index(self, key: Key, view: T | None, old: Facts | None, new: Facts | None) -> None:
+        """Put a view in its places, take it out of those that it has left, and count it where it counts."""
+        if old is not None and old is not new:
+            stays = new.places if new is not None else ()
+            self._leave(key, old, stays)
+        if view is None or new is None:
+            return
+        enters = [number for number, counts in enumerate(new.counted) if counts] if old is not new else ()
+        for at in new.places:
+            place = self._places.get(at)
+            if place is None:
+                place = self._places[at] = _Place(len(self._counters))
+            place.members[key] = view
+            for number in enters:
+                place.counts[number] += 1
 
-_NOWHERE: frozenset[tuple[str, str]] = frozenset()
+    def _leave(self, key: Key, old: Facts, stays: Places) -> None:
+        """Take back what was counted, and give up the places that are left for good."""
+        counted = [number for number, counts in enumerate(old.counted) if counts]
+        for at in old.places:
+            place = self._places[at]
+            for number in counted:
+                place.counts[number] -= 1
+            if at not in stays:
+                del place.members[key]
+                if not place.members:
+                    del self._places[at]
+
+    def _recounted(self, old: Facts | None, new: Facts | None) -> Iterator[tuple[str, Places, Places]]:
+        """Every counter that a change touches, with the places in which it counts one less, and one more."""
+        for number, counter in enumerate(self.kind.counters):
+            counted = old.places if old is not None and old.counted[number] else ()
+            counts = new.places if new is not None and new.counted[number] else ()
+            if not counted:
+                if counts:
+                    yield counter, (), counts
+            elif counted != counts:
+                left = tuple(place for place in counted if place not in counts)
+                yield counter, left, tuple(place for place in counts if place not in counted)

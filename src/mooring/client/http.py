@@ -1,0 +1,336 @@
+"""The transport to an API server over HTTP: requests, pages and watches as the API defines them, errors in its words.
+
+Nothing here repeats a write. What can be repeated without harm is: a read over a connection that turned out to be
+closed, a read that was told to wait (429), and any request once after new credentials (401).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from mooring.client.access import Access
+from mooring.client.connection import Answer, Connection, Cut
+from mooring.client.paths import Place, Places, base_of
+from mooring.client.pool import Pool
+from mooring.client.transport import Batch, Change, Object, Page, Request, UnknownOutcome, Unreachable
+from mooring.kube.patches import merge_patch
+from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
+
+# Large enough that the round trips do not count, small enough that a page is a moment's work.
+PAGE: Final = 500
+# A server says something at least every minute, if only a bookmark; one that does not has gone without a word.
+IDLE_SECONDS: Final = 70.0
+# Watches end after a while on the server's side, not all at once.
+WATCH_SECONDS: Final = (300, 600)
+ANSWER_SECONDS: Final = 30.0
+_PATIENCE: Final = 5
+_LONGEST_PATIENCE: Final = 30.0
+_PATCHES: Final = {"apply": "application/apply-patch+yaml", "patch": "application/merge-patch+json"}
+
+
+class _ListMeta(msgspec.Struct):
+    resourceVersion: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    # A Go server writes null for a list that holds nothing.
+    items: list[msgspec.Raw] | None = None
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Versioned(msgspec.Struct):
+    metadata: _ListMeta
+
+
+_read_list = msgspec.json.Decoder(_List).decode
+_read_events = msgspec.json.Decoder(_Event).decode_lines
+_read_version = msgspec.json.Decoder(_Versioned).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class HttpTransport:
+    """`idle` is how long a watch may be silent, `seconds` how long an answer may take."""
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        connections: int = 32,
+        page: int = PAGE,
+        idle: float = IDLE_SECONDS,
+        seconds: float = ANSWER_SECONDS,
+        draw: random.Random | None = None,
+        agent: str = "mooring",
+    ) -> None:
+        self._pool = Pool(access, connections)
+        self._access = access
+        self._page = page
+        self._idle = idle
+        self._seconds = seconds
+        self._draw = draw or random.Random()
+        self._places = Places()
+        self._headers = {"Accept": "application/json", "User-Agent": agent}
+
+    @property
+    def server(self) -> str:
+        return self._access.server
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    # Reading
+
+    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+        place = await self.place(api_version, kind)
+        return _object(await self._read(place.object(namespace, name)), Unreachable)
+
+    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+        place = await self.place(api_version, kind)
+        first = f"{place.collection()}?limit={self._page}"
+        coming = asyncio.create_task(self._read(first))
+        try:
+            while True:
+                try:
+                    found = _read_list((await coming).body)
+                except msgspec.DecodeError as error:
+                    raise Unreachable(f"{self.server} answered a list that cannot be read: {error}") from None
+                token = found.metadata.continue_
+                if token:
+                    # The server makes the next page ready while this one is taken in.
+                    coming = asyncio.create_task(self._read(f"{first}&{urlencode({'continue': token})}"))
+                    await asyncio.sleep(0)
+                yield Page(found.items or [], found.metadata.resourceVersion)
+                if not token:
+                    return
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+
+    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+        place = await self.place(api_version, kind)
+        query = {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": self._draw.randint(*WATCH_SECONDS),
+        }
+        connection = await self._open(f"{place.collection()}?{urlencode(query)}")
+        try:
+            yield Batch((), resource_version)
+            rest = b""
+            async with aclosing(connection.parts(self._idle)) as parts:
+                async for part in parts:
+                    whole, newline, after = (rest + part if rest else part).rpartition(b"\n")
+                    rest = after
+                    if newline:
+                        batch, error = _batch(whole, resource_version)
+                        resource_version = batch.resource_version
+                        if batch.changes:
+                            yield batch
+                        if error is not None:
+                            raise error
+        except TimeoutError:
+            raise Unreachable(f"a watch of {kind} has been silent for {self._idle:.0f} s") from None
+        except Cut as error:
+            raise Unreachable(f"a watch of {kind} was cut off: {error}") from None
+        except msgspec.DecodeError as error:
+            raise Unreachable(f"a watch of {kind} sent what cannot be read: {error}") from None
+        finally:
+            self._pool.give_back(connection)
+
+    async def place(self, api_version: str, kind: str) -> Place:
+        """Where a kind is. Raises NotFoundError if the server does not have it."""
+        found = self._places.find(api_version, kind)
+        if found is None:
+            answer = _object(await self._read(base_of(api_version)), Unreachable)
+            self._places.learn(api_version, answer.get("resources", ()))
+            found = self._places.find(api_version, kind)
+        if found is None:
+            raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
+        return found
+
+    async def _read(self, path: str) -> Answer:
+        for patience in range(_PATIENCE, -1, -1):
+            try:
+                return await self._answer("GET", path)
+            except TooManyRequestsError as error:
+                if not patience:
+                    raise
+                await asyncio.sleep(min(error.retry_after or 1, _LONGEST_PATIENCE) * (1 + self._draw.random() / 10))
+        raise AssertionError("the last round returns or raises")
+
+    async def _open(self, path: str) -> Connection:
+        """A connection with the head of a watch read."""
+        for again in (True, False):
+            connection = await self._pool.dial()
+            try:
+                status = await connection.open(self._pool.head("GET", path, self._headers, b""), self._seconds)
+                if status == 200:
+                    return connection
+                answer = await connection.rest(self._seconds)
+            except (TimeoutError, Cut) as error:
+                self._pool.give_back(connection)
+                why = str(error) or f"nothing came in {self._seconds:.0f} s"
+                raise Unreachable(f"{self.server} does not answer a watch: {why}") from None
+            except BaseException:
+                self._pool.give_back(connection)
+                raise
+            self._pool.give_back(connection)
+            if not (status == 401 and again and await self._access.refresh()):
+                raise _error(answer)
+        raise AssertionError("the last round returns or raises")
+
+    # Writing
+
+    async def write(self, request: Request) -> Object:
+        place = await self.place(request.api_version, request.kind)
+        match request.verb:
+            case "create":
+                path = _with(place.collection(request.namespace), fieldManager=request.manager)
+                return _object(await self._answer("POST", path, request.body))
+            case "delete":
+                return await self._delete(place, request)
+            case "bind":
+                return await self._bind(place, request)
+        if request.subresource == "finalize":
+            return await self._finalize(place, request)
+        force = {"force": "true"} if request.verb == "apply" else {}
+        path = place.object(request.namespace, request.name, request.subresource)
+        body = _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version)
+        path = _with(path, fieldManager=request.manager, **force)
+        return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb]))
+
+    async def _delete(self, place: Place, request: Request) -> Object:
+        options: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        basis = _present(uid=request.uid, resourceVersion=request.resource_version)
+        if basis:
+            options["preconditions"] = basis
+        options |= _present(propagationPolicy=request.propagation, gracePeriodSeconds=request.grace)
+        found = _object(await self._answer("DELETE", place.object(request.namespace, request.name), options))
+        if found.get("kind") != "Status":
+            return found
+        # What is gone at once is answered with a Status that names it.
+        uid = (found.get("details") or {}).get("uid") or request.uid or ""
+        return {"metadata": {"namespace": request.namespace, "name": request.name, "uid": uid}}
+
+    async def _finalize(self, place: Place, request: Request) -> Object:
+        """What holds a namespace can only be put, together with the whole object; there is no patch for it."""
+        found = await self.get(request.api_version, request.kind, request.namespace, request.name)
+        body = merge_patch(found, _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version))
+        path = place.object(request.namespace, request.name, request.subresource)
+        return _object(await self._answer("PUT", _with(path, fieldManager=request.manager), body))
+
+    async def _bind(self, place: Place, request: Request) -> Object:
+        metadata = {"name": request.name, "namespace": request.namespace, **_present(uid=request.uid)}
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, **request.body}
+        path = _with(place.object(request.namespace, request.name, "binding"), fieldManager=request.manager)
+        found = _object(await self._answer("POST", path, body))
+        if (found.get("metadata") or {}).get("resourceVersion"):
+            return found
+        # A Status tells no version, and whoever bound the pod must know which one to wait for.
+        try:
+            return await self.get(request.api_version, request.kind, request.namespace, request.name)
+        except (ApiError, Unreachable) as error:
+            raise UnknownOutcome(f"{request.kind} {request.name} was bound, but cannot be read: {error}") from None
+
+    async def _answer(
+        self, method: str, path: str, body: Object | None = None, media: str = "application/json"
+    ) -> Answer:
+        """The answer to a request, if it is a good one."""
+        data = b"" if body is None else _encode(body)
+        headers = self._headers if body is None else {**self._headers, "Content-Type": media}
+        answer = await self._send(method, path, headers, data)
+        if answer.status == 401 and await self._access.refresh():
+            answer = await self._send(method, path, headers, data)
+        if answer.status >= 400 or answer.status < 200:
+            raise _error(answer)
+        return answer
+
+    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> Answer:
+        async with self._pool.room:
+            while True:
+                connection = self._pool.take() or await self._pool.dial()
+                request = self._pool.head(method, path, headers, data)
+                try:
+                    return await connection.ask(request, self._seconds)
+                except Cut as error:
+                    self._pool.drop_idle()
+                    if method != "GET":
+                        raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
+                    if not connection.reused:
+                        raise Unreachable(f"{self.server} did not answer: {error}") from None
+                except TimeoutError:
+                    connection.close()
+                    late = f"no answer in {self._seconds:.0f} s"
+                    if method != "GET":
+                        raise UnknownOutcome(f"{method} {path} was not answered: {late}") from None
+                    raise Unreachable(f"{self.server} did not answer: {late}") from None
+                except BaseException:
+                    connection.close()
+                    raise
+                finally:
+                    self._pool.give_back(connection)
+
+
+def _batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:
+    """The changes in some lines, and the error that comes after them."""
+    changes = []
+    error = None
+    last = None
+    for event in _read_events(lines):
+        if event.type == "ERROR":
+            error = error_from_status(msgspec.json.decode(event.object))
+            break
+        last = event.object
+        changes.append(Change(event.type, last))
+    if last is not None:
+        version = _read_version(last).metadata.resourceVersion or version
+    return Batch(changes, version), error
+
+
+def _error(answer: Answer) -> ApiError:
+    after = answer.headers.get(b"retry-after", b"")
+    seconds = int(after) if after.isdigit() else None
+    try:
+        status = msgspec.json.decode(answer.body, type=dict[str, Any])
+    except msgspec.DecodeError:
+        # Not an API server's answer: a proxy's, or that of a server on its way down.
+        text = answer.body[:200].decode(errors="replace").strip()
+        status = {"message": f"the server answered {answer.status}: {text}" if text else ""}
+    return error_from_status(status, answer.status, seconds)
+
+
+def _object(answer: Answer, otherwise: type[Unreachable | UnknownOutcome] = UnknownOutcome) -> Object:
+    try:
+        found: Object = msgspec.json.decode(answer.body, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise otherwise(f"the server answered what cannot be read: {error}") from None
+    return found
+
+
+def _with(path: str, **query: str) -> str:
+    text = urlencode({name: value for name, value in query.items() if value})
+    return f"{path}?{text}" if text else path
+
+
+def _present(**fields: Any) -> Object:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _on_basis(body: Object, **basis: str | None) -> Object:
+    """A body that says what it was decided on."""
+    known = _present(**basis)
+    return {**body, "metadata": {**body.get("metadata", {}), **known}} if known else body

@@ -1,0 +1,100 @@
+"""Keys that must see their own writes before they run again.
+
+Each waits for one thing at a time: a version of a kind, or an object to be gone. So looking who may go on costs what
+was seen, and not what is held, however many keys have writes under way.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import count
+from typing import Any, Generic, TypeVar
+
+from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.store import Store
+
+K = TypeVar("K", bound=Hashable)
+Gone = tuple[Kind[Any], Key, str]
+
+
+class _Hold:
+    """What is left to be seen; the last one of each is waited for first."""
+
+    __slots__ = ("gone", "versions")
+
+    def __init__(self, versions: Mapping[Kind[Any], int], gone: Iterable[Gone]) -> None:
+        self.versions = list(versions.items())
+        self.gone = list(gone)
+
+
+class Holds(Generic[K]):
+    def __init__(self, stores: Mapping[Kind[Any], Store[Any]]) -> None:
+        self._stores = stores
+        self._held: dict[K, _Hold] = {}
+        # Who waits for which version; entries of keys that were let go stay behind and count for nothing.
+        self._by_version: dict[Kind[Any], list[tuple[int, int, K, _Hold]]] = {}
+        self._by_object: dict[tuple[Kind[Any], Key], list[tuple[K, _Hold]]] = {}
+        self._over: list[K] = []
+        self._count = count()
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._held
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(self, key: K, versions: Mapping[Kind[Any], int], gone: Iterable[Gone]) -> None:
+        """Hold a key until every kind has been seen at its version, and every object is gone or on its way out."""
+        self._held[key] = hold = _Hold(versions, gone)
+        self._wait(key, hold)
+
+    def changed(self, kind: Kind[Any], key: Key) -> None:
+        """An object is not what it was."""
+        for waiting, hold in self._by_object.pop((kind, key), ()):
+            if self._held.get(waiting) is hold:
+                self._wait(waiting, hold)
+
+    def over(self) -> list[K]:
+        """The keys that have seen everything since this was last asked."""
+        for kind in list(self._by_version):
+            line, seen = self._by_version[kind], self._stores[kind].seen
+            while line and line[0][0] <= seen:
+                _, _, key, hold = heapq.heappop(line)
+                if self._held.get(key) is hold:
+                    self._wait(key, hold)
+            if not line:
+                del self._by_version[kind]
+        over, self._over = self._over, []
+        return over
+
+    def release(self, kind: Kind[Any]) -> list[K]:
+        """Let go of those who wait for a version of a kind."""
+        released = [key for key, hold in self._held.items() if any(kind is each for each, _ in hold.versions)]
+        for key in released:
+            del self._held[key]
+        return released
+
+    def kinds(self) -> list[Kind[Any]]:
+        """The kinds of which something is still to be seen."""
+        found = [kind for hold in self._held.values() for kind, _ in hold.versions]
+        found += [kind for hold in self._held.values() for kind, _, _ in hold.gone]
+        return list(dict.fromkeys(found))
+
+    def _wait(self, key: K, hold: _Hold) -> None:
+        """Go on to the first thing that has not been seen."""
+        while hold.versions:
+            kind, version = hold.versions[-1]
+            if self._stores[kind].seen < version:
+                heapq.heappush(self._by_version.setdefault(kind, []), (version, next(self._count), key, hold))
+                return
+            hold.versions.pop()
+        while hold.gone:
+            kind, name, uid = hold.gone[-1]
+            found = self._stores[kind].get(name)
+            if found is not None and found.metadata.uid == uid and not found.metadata.deleting:
+                self._by_object.setdefault((kind, name), []).append((key, hold))
+                return
+            hold.gone.pop()
+        del self._held[key]
+        self._over.append(key)

@@ -1,0 +1,302 @@
+"""The live driver: controllers over an API server, in real time, on one event loop.
+
+Each kind is followed by a task of its own that feeds the machine. Keys run one after the other, since deciding takes
+microseconds; what they decided is carried out concurrently, each key for itself. Nothing that a controller, an object
+or the server does ends the loop: it is told, counted, and tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mooring.client.delays import Delay
+from mooring.client.transport import AsyncTransport, Object, UnknownOutcome, Unreachable
+from mooring.client.watching import Follower
+from mooring.kube.prometheus import exposition
+from mooring.kube.status import ApiError, NotFoundError
+from mooring.runtime.accounting import account
+from mooring.runtime.acting import carry_out_async
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Run
+from mooring.runtime.feeds import Feed, FeedMetrics
+from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.logs import say
+from mooring.runtime.machine import Asker, Machine, Task
+from mooring.runtime.metrics import RuntimeMetrics
+from mooring.runtime.outcome import Outcome
+from mooring.runtime.recorder import Recorder
+from mooring.runtime.store import NOT_LISTED
+from mooring.runtime.telling import Teller
+
+# How long keys run before the loop may see to its sockets.
+SLICE_SECONDS = 0.01
+# Alarms are looked at this often even if none is due, because a clock may be set.
+LONGEST_NAP = 5.0
+_JUMP = timedelta(seconds=2)
+
+
+def wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Live:
+    """`in_flight` is how many keys may be writing at a time, `grace` how long they may take to finish at the end.
+
+    `execute` is handed every effect that a decision starts; it must know by the effect's id what it has started before.
+    A watch that has been silent for `silence` seconds counts as dead.
+    """
+
+    def __init__(
+        self,
+        controllers: Iterable[Controller],
+        transport: AsyncTransport,
+        *,
+        clock: Callable[[], datetime] = wall_clock,
+        monotonic: Callable[[], float] = time.monotonic,
+        draw: random.Random | None = None,
+        in_flight: int = 64,
+        grace: float = 10.0,
+        silence: float = 180.0,
+        events: bool = True,
+        execute: Callable[[Run], None] | None = None,
+    ) -> None:
+        self.controllers = tuple(controllers)
+        self._transport = transport
+        self._clock, self._monotonic = clock, monotonic
+        self._in_flight, self._grace, self._silence = in_flight, grace, silence
+        self._execute = execute
+        draw = draw or random.Random()
+        self._draw = draw
+        self.machine = Machine(self.controllers, draw)
+        self.metrics = RuntimeMetrics(self.controllers)
+        self.feeds = FeedMetrics(self.machine.kinds)
+        self._kinds = {(k.api_version, k.kind): k for c in self.controllers for k in (*c.kinds, *c.writes)}
+        self._recorders = {c: Recorder(c.name) for c in self.controllers} if events else {}
+        self._teller = Teller(transport)
+        self._followers: dict[Kind[Any], Follower] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._trouble: dict[Kind[Any], str] = {}
+        self._told_loops: set[Asker] = set()
+        self._last = clock(), monotonic()
+
+    # How it is
+
+    @property
+    def missing(self) -> list[str]:
+        """Why it is not ready: the kinds that cannot be read, with the reasons."""
+        stores = self.machine.stores
+        return [f"{kind} {store.problem}" for kind, store in stores.items() if not store.synced]
+
+    @property
+    def silent(self) -> list[str]:
+        """Why it is not alive: the kinds that nothing has been heard of for too long."""
+        now = self._monotonic()
+        quiet = {str(kind): now - follower.heard for kind, follower in self._followers.items()}
+        return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
+
+    def metrics_text(self) -> str:
+        self.metrics.depth.set(value=len(self.machine.queue))
+        return self.metrics.text() + exposition((*self.feeds.all, self._teller.lost))
+
+    # Running
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop` is set. Writes that are under way are finished, up to the grace; watches are closed."""
+        tasks = [asyncio.create_task(self._follow(kind)) for kind in self.machine.kinds]
+        tasks += [asyncio.create_task(self._teller.run()), asyncio.create_task(self._heed(stop))]
+        try:
+            await self._reconcile(stop)
+        finally:
+            await self._wind_up(tasks)
+
+    async def _heed(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self._wake.set()
+
+    async def _wind_up(self, tasks: list[asyncio.Task[None]]) -> None:
+        if self._writing:
+            await asyncio.wait(self._writing, timeout=self._grace)
+        # Events that are lost are lost.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._teller.finish(), min(self._grace, 1.0))
+        unfinished = [*self._writing, *tasks]
+        for task in unfinished:
+            task.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+
+    async def _follow(self, kind: Kind[Any]) -> None:
+        feed = Feed(
+            kind,
+            self.machine,
+            self.feeds,
+            wake=self._wake.set,
+            tell=self._note_trouble,
+            relisted=lambda kind: self.metrics.relists.add(str(kind)),
+        )
+        while True:
+            follower = Follower(
+                self._transport, kind.api_version, kind.kind, feed, draw=self._draw, clock=self._monotonic
+            )
+            self._followers[kind] = follower
+            try:
+                await follower.run()
+            except Exception as error:
+                say(logging.ERROR, f"following {kind} failed: {error!r}", kind=str(kind))
+                await asyncio.sleep(1)
+
+    def _note_trouble(self, kind: Kind[Any], why: str) -> None:
+        """A server that is gone is gone for every kind, and is told once."""
+        if not why:
+            if self._trouble.pop(kind, None) is not None and not self._trouble:
+                say(logging.INFO, "the API server can be followed again")
+            return
+        if not self._trouble:
+            say(logging.WARNING, f"the API server cannot be followed: {why}", kind=str(kind))
+        self._trouble[kind] = why
+
+    async def _reconcile(self, stop: asyncio.Event) -> None:
+        while not (stop.is_set() or self._all_tried()):
+            self._wake.clear()
+            await self._nap()
+        while not stop.is_set():
+            self._wake.clear()
+            now = self._now()
+            self.machine.flush(now)
+            if self._run_keys(now) or self.machine.restless:
+                # There is more to run, but sockets want to be seen to as well.
+                await asyncio.sleep(0)
+            else:
+                await self._nap()
+
+    def _all_tried(self) -> bool:
+        """Whether every kind has been listed, or was found not to be there: before that, keys would run for nothing."""
+        return all(store.synced or store.problem != NOT_LISTED for store in self.machine.stores.values())
+
+    def _now(self) -> datetime:
+        """The time; if the clock was set back, whoever waits for a moment asks again."""
+        now, steady = self._clock(), self._monotonic()
+        before, mark = self._last
+        self._last = now, steady
+        if now - before < timedelta(seconds=steady - mark) - _JUMP:
+            say(logging.WARNING, f"the clock was set back from {before} to {now}")
+            self.machine.rewind()
+        return now
+
+    async def _nap(self) -> None:
+        """Until something happens or the next alarm is due."""
+        moment = self.machine.next_alarm()
+        seconds = LONGEST_NAP
+        if moment is not None:
+            seconds = max(0.0, min((moment - self._clock()).total_seconds(), LONGEST_NAP))
+        timer = asyncio.get_running_loop().call_later(seconds, self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            timer.cancel()
+
+    def _run_keys(self, now: datetime) -> bool:
+        """Run keys for a while; returns whether there are more."""
+        queue, end = self.machine.queue, time.perf_counter() + SLICE_SECONDS
+        while len(self._writing) < self._in_flight:
+            asker = queue.take()
+            if asker is None:
+                return False
+            started = time.perf_counter()
+            self._run_key(asker, now)
+            ended = time.perf_counter()
+            self.metrics.seconds.observe(asker.controller.name, value=ended - started)
+            if ended > end:
+                return len(queue) > 0
+        return False
+
+    def _run_key(self, asker: Asker, now: datetime) -> None:
+        try:
+            task = self.machine.decide(asker, now)
+        except Exception as error:
+            # One line: the controller is at fault, and its author finds the place in the debug log.
+            say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=asker.controller.name)
+            self._finish(Task(asker, ()), Outcome(failed=f"{asker} failed: {error!r}"))
+            return
+        if any(task.stages):
+            writing = asyncio.create_task(self._carry_out(task))
+            self._writing.add(writing)
+            writing.add_done_callback(self._written)
+        else:
+            self._finish(task, Outcome())
+
+    # Acting
+
+    async def _carry_out(self, task: Task) -> None:
+        try:
+            outcome = await carry_out_async(task.stages, self._transport, self._kinds)
+            for kind, key in outcome.suspect:
+                await self._look(kind, key)
+        except Exception as error:
+            outcome = Outcome(failed=f"{task.asker} could not be carried out: {error!r}")
+        self._finish(task, outcome)
+
+    def _written(self, writing: asyncio.Task[None]) -> None:
+        self._writing.discard(writing)
+        self._wake.set()
+
+    async def _look(self, kind: Kind[Any], key: Key) -> None:
+        """See how an object is whose write was not answered, before its key runs again."""
+        if kind not in self.machine.stores:
+            return
+        delay = Delay(self._draw)
+        while True:
+            try:
+                found: Object | None = await self._transport.get(kind.api_version, kind.kind, *key)
+            except NotFoundError:
+                found = None
+            except ApiError as error:
+                if error.code < 500 and error.code not in (401, 429):
+                    return
+                await asyncio.sleep(max(delay.next(), error.retry_after or 0))
+                continue
+            except (Unreachable, UnknownOutcome):
+                await asyncio.sleep(delay.next())
+                continue
+            self.machine.look(kind, key, found)
+            return
+
+    def _finish(self, task: Task, outcome: Outcome) -> None:
+        now = self._clock()
+        # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried again.
+        outcome.failed = outcome.failed or outcome.terminal
+        account(self.metrics, task, outcome, now)
+        self.machine.settle(task, outcome, now)
+        if not outcome.stopped:
+            for run in task.effects:
+                self._start(run)
+        self._tell(task, now)
+        for asker in self.machine.loops.keys() - self._told_loops:
+            self._told_loops.add(asker)
+            say(logging.WARNING, f"{asker} goes in circles: {self.machine.loops[asker]}", key=str(asker.key))
+
+    def _tell(self, task: Task, now: datetime) -> None:
+        if not (task.events and self._recorders):
+            return
+        try:
+            recorder = self._recorders[task.asker.controller]
+            self._teller.tell(recorder.requests(task.events, self.machine.stores, now))
+        except Exception as error:
+            say(logging.ERROR, f"events of {task.asker} could not be told: {error!r}")
+
+    def _start(self, run: Run) -> None:
+        if self._execute is None:
+            say(logging.ERROR, f"nobody here carries out {run.effect}, which {run.kind} {run.key} asks for")
+            return
+        try:
+            self._execute(run)
+        except Exception as error:
+            say(logging.ERROR, f"effect {run.effect} {run.id} could not be started: {error!r}")

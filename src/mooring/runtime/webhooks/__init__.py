@@ -1,0 +1,23 @@
+"""Webhooks as pure functions: declared next to controllers, called directly or over HTTPS, the same in every home.
+
+`model` has what authors write, `direct` puts webhooks into a registry in the same process, and `server` serves them to
+a real API server, with certificates that it makes, renews and writes into the configurations.
+"""
+
+from mooring.runtime.webhooks.direct import install
+from mooring.runtime.webhooks.model import Absent, Admitted, Conversion, Denied, Request, Rule, Webhook, absent
+from mooring.runtime.webhooks.server import WebhookServer, serve_webhooks
+
+__all__ = [
+    "Absent",
+    "Admitted",
+    "Conversion",
+    "Denied",
+    "Request",
+    "Rule",
+    "Webhook",
+    "WebhookServer",
+    "absent",
+    "install",
+    "serve_webhooks",
+]

@@ -1,0 +1,134 @@
+"""The HTTP side of served webhooks, as plain ASGI: a review comes in, a function decides, a review goes out.
+
+What cannot be decided is answered with an HTTP error, and the API server does what the webhook's failure policy says.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
+from mooring.kube.prometheus import Metric
+from mooring.kube.status import ApiError
+from mooring.runtime.kinds import Kind
+from mooring.runtime.logs import say
+from mooring.runtime.store import Store
+from mooring.runtime.view import Unavailable, View
+from mooring.runtime.webhooks.absences import absences, look
+from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path
+from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
+from mooring.runtime.webhooks.reviews import BadReview, convert_review, read_review, write_review
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+# An object of 3 MiB before and after, with room for what is around them.
+_LARGEST: Final = 8 * 1024 * 1024
+_ROUNDS: Final = 3
+
+
+class Reply(NamedTuple):
+    status: int
+    body: bytes
+    media: bytes = b"text/plain; charset=utf-8"
+
+
+def _refused(status: int, why: str) -> Reply:
+    return Reply(status, f"{why}\n".encode())
+
+
+class WebhookApplication:
+    """Answers reviews. The functions read `stores`; refusals for want of something are checked on `transport`."""
+
+    def __init__(
+        self,
+        webhooks: Sequence[Webhook],
+        conversions: Sequence[Conversion],
+        stores: Mapping[Kind[Any], Store[Any]],
+        transport: AsyncTransport,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._webhooks = {admit_path(each): each for each in webhooks}
+        self._conversions = {(each.group, each.kind): each.convert for each in conversions}
+        self._stores = stores
+        self._transport = transport
+        self._clock = clock
+        self.reviews = Metric("mooring_webhook_reviews_total", "counter", "Reviews answered.", ("webhook", "answer"))
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        reply = await self._reply(scope["method"], scope["path"], receive)
+        headers = [(b"content-type", reply.media), (b"content-length", str(len(reply.body)).encode())]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": reply.body})
+
+    async def _reply(self, method: str, path: str, receive: Receive) -> Reply:
+        webhook = self._webhooks.get(path)
+        if webhook is None and path != CONVERT_PATH:
+            return _refused(404, "nothing is served here")
+        if method != "POST":
+            return _refused(405, "reviews are posted")
+        body = await _body(receive)
+        if body is None:
+            return _refused(413, f"a review may be {_LARGEST} bytes long")
+        name = "conversion" if webhook is None else webhook.name
+        try:
+            if webhook is None:
+                answered = convert_review(body, self._conversions)
+            else:
+                answered = await self._admit(webhook, body)
+        except BadReview as error:
+            return _refused(400, str(error))
+        except (Unavailable, ApiError, Unreachable, UnknownOutcome) as error:
+            self.reviews.add(name, "unavailable")
+            return _refused(503, f"{name} cannot decide: {error}")
+        except Exception as error:
+            # One line: the function is at fault, and its author finds the place in the debug log.
+            say(logging.ERROR, f"webhook {name} failed: {error!r}", webhook=name)
+            say(logging.DEBUG, "".join(traceback.format_exception(error)), webhook=name)
+            self.reviews.add(name, "failed")
+            return _refused(500, f"{name} failed; its log says more")
+        return Reply(200, answered, b"application/json")
+
+    async def _admit(self, webhook: Webhook, body: bytes) -> bytes:
+        uid, request = read_review(body)
+        answer = await self.decide(webhook, request)
+        self.reviews.add(webhook.name, "admitted" if isinstance(answer, Admitted) else "denied")
+        return write_review(uid, request, answer)
+
+    async def decide(self, webhook: Webhook, request: Request) -> Admitted | Denied:
+        """What a webhook says, on live reads where it says no for want of something."""
+        stores: Mapping[Kind[Any], Store[Any]] = self._stores
+        checked: set[Any] = set()
+        for _ in range(_ROUNDS):
+            view = View(stores, {}, webhook.reads, self._clock())
+            answer = webhook.admit(request, view)
+            if isinstance(answer, Admitted):
+                return answer
+            unchecked = absences(view, answer, stores) - checked
+            if not unchecked:
+                return answer
+            checked |= unchecked
+            stores = await look(self._transport, unchecked, stores)
+        return webhook.admit(request, View(stores, {}, webhook.reads, self._clock()))
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body; None when it is too long."""
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b""
+        part = message.get("body", b"")
+        size += len(part)
+        if size <= _LARGEST:
+            parts.append(part)
+        more = message.get("more_body", False)
+    return b"".join(parts) if size <= _LARGEST else None

@@ -1,0 +1,179 @@
+"""Serves webhooks to a real API server: views, certificates, HTTPS and registration put together.
+
+Every replica serves; no lease is needed, because the functions are pure. Registration is last: an API server must not
+call before there is somebody who can answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Generator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from mooring.client.transport import AsyncTransport
+from mooring.kube.errors import MooringError
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision
+from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.live import Live, wall_clock
+from mooring.runtime.logs import say
+from mooring.runtime.view import View
+from mooring.runtime.webhooks.application import WebhookApplication
+from mooring.runtime.webhooks.keys import Keys
+from mooring.runtime.webhooks.model import Conversion, Webhook
+from mooring.runtime.webhooks.registering import Registration
+
+# Somebody may remove or change a configuration; this is how long that can last.
+LOOK_AGAIN: Final = 60.0
+_RETRY: Final = 2.0
+_HEARD: Final = 3.0
+_KEEP_ALIVE: Final = 180
+_PATIENCE: Final = 5
+
+
+def _nothing_to_do(key: Key, view: View, now: datetime) -> Decision:
+    return Decision()
+
+
+class WebhookServer:
+    """`listen` is where it listens and `url` how the API server reaches it; `folder` keeps its certificates.
+
+    `start` returns when reviews can be answered; `run` registers the webhooks and looks after them until `stop`.
+    """
+
+    def __init__(
+        self,
+        webhooks: Sequence[Webhook],
+        transport: AsyncTransport,
+        *,
+        listen: tuple[str, int],
+        url: str,
+        folder: Path,
+        conversions: Sequence[Conversion] = (),
+        name: str = "mooring",
+        clock: Callable[[], datetime] = wall_clock,
+    ) -> None:
+        self._transport = transport
+        self._listen = listen
+        kinds: tuple[Kind[Any], ...] = tuple(dict.fromkeys(kind for each in webhooks for kind in each.reads))
+        self._live = Live([Controller("webhooks", _nothing_to_do, reads=kinds)], transport, events=False)
+        self.application = WebhookApplication(webhooks, conversions, self._live.machine.stores, transport, clock)
+        self.keys = Keys(folder, url, clock)
+        self._registration = Registration(transport, name, webhooks, conversions, url)
+        self._stop = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._server: Any = None
+
+    @property
+    def missing(self) -> list[str]:
+        """Why it is not ready: the kinds that cannot be read, with the reasons."""
+        return self._live.missing
+
+    async def start(self) -> int:
+        """Follow what is read and listen; the port, which is a free one if 0 was asked for."""
+        host, port = self._listen
+        try:
+            sock = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        except OSError as error:
+            raise MooringError(f"webhooks cannot listen on {host}:{port}: {error.strerror}") from None
+        # An answer goes out in two writes, and the second must not wait for the client to confirm the first.
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        found: int = sock.getsockname()[1]
+        self._server = _quiet_server(self.application, self.keys)
+        self._tasks = [
+            asyncio.create_task(self._live.run(self._stop)),
+            asyncio.create_task(self._server.serve(sockets=[sock])),
+        ]
+        while not self._server.started:
+            if self._tasks[1].done():
+                raise MooringError(f"webhooks cannot be served on {host}:{found}")
+            await asyncio.sleep(0.005)
+        return found
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Register once everything can be read; then look after registration and certificates."""
+        while not stop.is_set():
+            if self.missing:
+                await _pause(stop, 0.05)
+                continue
+            try:
+                await self.keys.renew(self._announce)
+            except (MooringError, OSError) as error:
+                say(logging.ERROR, f"the certificates of the webhooks cannot be renewed: {error}")
+            done = await self._registration.apply(self.keys.bundle)
+            await _pause(stop, LOOK_AGAIN if done else _RETRY)
+
+    async def _announce(self) -> None:
+        if not await self._registration.apply(self.keys.bundle):
+            raise MooringError("the configurations do not name the new authority yet")
+        # API servers hear of it by watches.
+        await asyncio.sleep(_HEARD)
+
+    async def close(self) -> None:
+        self._stop.set()
+        if self._server is not None:
+            self._server.should_exit = True
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+
+async def serve_webhooks(
+    webhooks: Sequence[Webhook],
+    transport: AsyncTransport,
+    *,
+    listen: tuple[str, int],
+    url: str,
+    folder: Path,
+    stop: asyncio.Event,
+    conversions: Sequence[Conversion] = (),
+    clock: Callable[[], datetime] = wall_clock,
+) -> None:
+    """Serve and register until `stop` is set."""
+    server = WebhookServer(
+        webhooks, transport, listen=listen, url=url, folder=folder, conversions=conversions, clock=clock
+    )
+    await server.start()
+    try:
+        await server.run(stop)
+    finally:
+        await server.close()
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+
+
+def _quiet_server(app: WebhookApplication, keys: Keys) -> Any:
+    """uvicorn, which leaves signals to whoever runs the process."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Generator[None, None, None]:
+            yield
+
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    return Server(
+        uvicorn.Config(
+            app,
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_PATIENCE,
+            ssl_context_factory=lambda _config, _default: keys.tls,
+        )
+    )

@@ -1,0 +1,492 @@
+"""The live driver: what it promises of a run, of writes, of kinds that are not there, and of its own end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mooring.builtin.crew import whole_crew
+from mooring.client.transport import Request, UnknownOutcome
+from mooring.kube.times import timestamp
+from mooring.registry import Registry
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Apply, Create, Decision, Event, Patch, Run
+from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.live import Live
+from mooring.runtime.logs import logger
+from mooring.runtime.machine import Machine
+from mooring.runtime.outcome import Outcome
+from mooring.runtime.view import View
+from tests.client.stories import Object, awaited, config_map, now, until
+from tests.client.test_transports import ships
+from tests.runtime.living import Blind, Hooked, Slow, at_work, data_of, drop, edit, names, over_http, put, transport_in
+from tests.runtime.sample import CONFIG_MAP, COPIER, ConfigMap
+
+META = {"name": "a", "namespace": "default", "uid": "u"}
+SHIP = Kind("example.com/v1", "Ship", ConfigMap)
+
+
+def noting(seen: list[str], kind: Kind[Any] = CONFIG_MAP) -> Controller:
+    """A controller that writes nothing and notes which keys ran."""
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        view.get(kind, *key)
+        seen.append(key.name)
+        return Decision()
+
+    return Controller("noting", reconcile, of=kind)
+
+
+@awaited
+async def test_a_controller_works_over_http() -> None:
+    async with over_http(COPIER) as (_, server):
+        put(server.registry, config_map("a", copies="3"))
+        await until(lambda: data_of(server.registry, "a").get("seen") == "3")
+        assert [name for name in names(server.registry) if name.startswith("a")] == ["a", "a-0", "a-1", "a-2"]
+        edit(server.registry, "a", {"data": {"copies": "1"}})
+        await until(lambda: data_of(server.registry, "a").get("seen") == "1")
+        assert [name for name in names(server.registry) if name.startswith("a")] == ["a", "a-0"]
+
+
+@pytest.mark.slow
+@awaited
+async def test_the_built_in_controllers_bring_a_deployment_up_over_http() -> None:
+    async with over_http(*whole_crew()) as (live, server):
+        registry = server.registry
+        amounts = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": amounts}}
+        put(registry, node)
+        labels = {"app": "web"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+        spec = {"replicas": 10, "selector": {"matchLabels": labels}, "template": template}
+        meta = {"name": "web", "namespace": "default"}
+        put(registry, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec})
+
+        def ready() -> int:
+            found: Object = registry.find("apps/v1", "Deployment", "default", "web") or {}
+            return int(found.get("status", {}).get("readyReplicas", 0))
+
+        await until(lambda: ready() == 10)
+        assert live.missing == []
+        assert live.metrics.writes.value("scheduler", "bind") == 10
+
+
+@awaited
+async def test_changes_at_one_instant_give_one_run() -> None:
+    seen: list[str] = []
+    registry = Registry(now=now())
+    async with at_work(Live([noting(seen)], transport_in(registry))):
+        put(registry, config_map("a"))
+        await until(lambda: "a" in seen)
+        seen.clear()
+        for number in range(50):
+            edit(registry, "a", {"data": {"n": str(number)}})
+        await until(lambda: seen)
+        await asyncio.sleep(0.05)
+        assert seen == ["a"]
+
+
+@awaited
+async def test_a_function_that_fails_is_told_in_one_line_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    runs: Counter[str] = Counter()
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        view.get(CONFIG_MAP, *key)
+        runs[key.name] += 1
+        if key.name == "bad" and runs["bad"] < 4:
+            raise ZeroDivisionError("nothing to share")
+        return Decision()
+
+    registry = Registry(now=now())
+    put(registry, config_map("bad"))
+    put(registry, config_map("good"))
+    live = Live([Controller("sharing", reconcile, of=CONFIG_MAP)], transport_in(registry))
+    with caplog.at_level(logging.WARNING, logger.name):
+        async with at_work(live):
+            await until(lambda: runs["bad"] == 4 and runs["good"] == 1)
+    assert live.metrics.reconciles.value("sharing", "failed") == 3
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ["sharing default/bad failed: ZeroDivisionError('nothing to share')"] * 3
+
+
+@awaited
+async def test_a_key_never_runs_while_its_writes_are_under_way() -> None:
+    running: Counter[str] = Counter()
+    most = 0
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        nonlocal most
+        source = view.get(CONFIG_MAP, *key)
+        assert running[key.name] == 0
+        if source is None or int(source.data.get("n", "0")) >= 20:
+            return Decision()
+        running[key.name] += 1
+        most = max(most, running.total())
+        return Decision(status=(Patch(CONFIG_MAP, key, {"data": {"n": str(int(source.data.get("n", "0")) + 1)}}),))
+
+    async def slowly(request: Request) -> None:
+        await asyncio.sleep(0.001)
+        running[request.name] -= 1
+
+    registry = Registry(now=now())
+    for number in range(5):
+        put(registry, config_map(f"c{number}"))
+    live = Live(
+        [Controller("counting", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))], Hooked(registry, after=slowly)
+    )
+    async with at_work(live):
+        await until(lambda: all(data_of(registry, f"c{number}").get("n") == "20" for number in range(5)))
+    assert most == 5
+
+
+@awaited
+async def test_writes_of_one_stage_run_together_and_the_next_stage_waits() -> None:
+    under_way = 0
+    together: list[tuple[str, int]] = []
+
+    async def arrive(request: Request) -> None:
+        nonlocal under_way
+        under_way += 1
+        together.append((request.name, under_way))
+        await asyncio.sleep(0.01)
+
+    async def leave(request: Request) -> None:
+        nonlocal under_way
+        under_way -= 1
+
+    registry = Registry(now=now())
+    put(registry, config_map("a", copies="3"))
+    async with at_work(Live([COPIER], Hooked(registry, arrive, leave))):
+        await until(lambda: data_of(registry, "a").get("seen") == "3")
+    assert sorted(count for name, count in together if name != "a") == [1, 2, 3]
+    assert [count for name, count in together if name == "a"] == [1, 1]
+
+
+@awaited
+async def test_no_more_keys_write_at_a_time_than_allowed() -> None:
+    under_way = most = 0
+
+    async def arrive(request: Request) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.001)
+
+    async def leave(request: Request) -> None:
+        nonlocal under_way
+        under_way -= 1
+
+    registry = Registry(now=now())
+    for number in range(40):
+        put(registry, config_map(f"c{number}", copies="0"))
+    async with at_work(Live([COPIER], Blind(registry, arrive, leave), in_flight=4)):
+        await until(lambda: all(data_of(registry, f"c{number}").get("seen") == "0" for number in range(40)))
+    assert most == 4
+
+
+@awaited
+async def test_after_a_lost_answer_the_object_is_looked_at_before_the_key_runs_again() -> None:
+    lost: list[str] = []
+
+    async def lose(request: Request) -> None:
+        if request.verb == "create" and not lost:
+            lost.append(request.name)
+            raise UnknownOutcome("the answer was lost")
+
+    registry = Registry(now=now())
+    put(registry, config_map("a", copies="1"))
+    live = Live([COPIER], Blind(registry, after=lose))
+    async with at_work(live):
+        # No watch has told of it, and still it is known to be there and counted.
+        await until(lambda: data_of(registry, "a").get("seen") == "1")
+    assert lost == ["a-0"]
+    assert live.metrics.writes.value("copier", "create") == 1
+
+
+@awaited
+async def test_a_kind_that_is_not_installed_is_waited_for() -> None:
+    seen: list[str] = []
+    async with over_http(noting(seen, SHIP), COPIER) as (live, server):
+        registry = server.registry
+        put(registry, config_map("a", copies="1"))
+        await until(lambda: data_of(registry, "a").get("seen") == "1")
+        assert live.missing == [
+            "example.com/v1/Ship is not served by this cluster; is its CustomResourceDefinition installed?"
+        ]
+        put(registry, ships())
+        ship = {"apiVersion": "example.com/v1", "kind": "Ship", "metadata": {"name": "s", "namespace": "default"}}
+        put(registry, ship)
+        await until(lambda: seen == ["s"])
+        assert live.missing == []
+
+
+@awaited
+async def test_a_kind_that_is_forbidden_is_told_once_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[str] = []
+    with caplog.at_level(logging.INFO, logger.name):
+        async with over_http(noting(seen)) as (live, server):
+            await until(lambda: not live.missing)
+            server.front.refuse("GET", "configmaps", 403)
+            server.app.watches.stop()
+            await until(lambda: live.missing)
+            assert live.missing[0].startswith("v1/ConfigMap may not be listed and watched: told so")
+            server.app.watches.stopping = False
+            server.front.relent()
+            await until(lambda: not live.missing)
+    told = [record.getMessage() for record in caplog.records]
+    assert len([line for line in told if "may not be listed" in line]) == 1
+    assert "v1/ConfigMap can be read now" in told
+
+
+@awaited
+async def test_an_object_that_cannot_be_read_does_not_hide_the_others() -> None:
+    class Strict(ConfigMap, frozen=True):
+        kind: int = 0
+
+    seen: list[str] = []
+    registry = Registry(now=now())
+    put(registry, config_map("a"))
+    kind = Kind("v1", "ConfigMap", Strict)
+    live = Live([noting(seen, kind), noting(seen)], transport_in(registry))
+    async with at_work(live):
+        await until(lambda: "a" in seen)
+        assert live.feeds.unreadable.value("v1/ConfigMap") > 0
+
+
+@awaited
+async def test_writes_under_way_are_finished_before_it_stops() -> None:
+    begun = asyncio.Event()
+
+    async def slowly(request: Request) -> None:
+        begun.set()
+        await asyncio.sleep(0.1)
+
+    registry = Registry(now=now())
+    put(registry, config_map("a", copies="2"))
+    async with at_work(Live([COPIER], Hooked(registry, before=slowly))):
+        await begun.wait()
+    assert {"a-0", "a-1"} <= set(names(registry))
+
+
+@awaited
+async def test_writes_that_take_longer_than_the_grace_are_given_up() -> None:
+    begun = asyncio.Event()
+
+    async def for_ever(request: Request) -> None:
+        begun.set()
+        await asyncio.sleep(3600)
+
+    registry = Registry(now=now())
+    put(registry, config_map("a", copies="1"))
+    async with at_work(Live([COPIER], Hooked(registry, before=for_ever), grace=0.05)):
+        await begun.wait()
+    assert "a-0" not in names(registry)
+
+
+@awaited
+async def test_a_moment_that_comes_runs_the_key() -> None:
+    rang: list[datetime] = []
+    due = now() + timedelta(seconds=0.2)
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        if view.reached(due):
+            rang.append(moment)
+        return Decision()
+
+    async with at_work(Live([Controller("alarm", reconcile)], transport_in(Registry(now=now())))):
+        await until(lambda: rang)
+    assert rang[0] >= due
+
+
+@awaited
+async def test_a_clock_that_is_set_back_holds_nobody_up() -> None:
+    """The next try after a failure was put at a moment that is now an hour away."""
+    tries: list[datetime] = []
+    ahead = timedelta(hours=1)
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        tries.append(moment)
+        if len(tries) < 8:
+            raise RuntimeError("not yet")
+        return Decision()
+
+    live = Live([Controller("trying", reconcile)], transport_in(Registry(now=now())), clock=lambda: now() + ahead)
+    async with at_work(live):
+        await until(lambda: len(tries) == 7)
+        ahead = timedelta(0)
+        await until(lambda: len(tries) == 8)
+
+
+@awaited
+async def test_events_are_written_and_losing_them_fails_nothing() -> None:
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        found = view.get(CONFIG_MAP, *key)
+        if found is None:
+            return Decision()
+        return Decision(events=(Event(CONFIG_MAP, key, "Normal", "Seen", f"{key.name} was seen"),))
+
+    async def refuse_one(request: Request) -> None:
+        if request.kind == "Event" and "lost" in request.body["message"]:
+            raise UnknownOutcome("gone")
+
+    registry = Registry(now=now())
+    put(registry, config_map("lost"))
+    put(registry, config_map("kept"))
+    live = Live([Controller("seeing", reconcile, of=CONFIG_MAP)], Hooked(registry, before=refuse_one))
+    async with at_work(live):
+        events = registry.resource("v1", "Event")
+        await until(lambda: [e["message"] for e in registry.list(events).items] == ["kept was seen"])
+    assert "mooring_events_lost_total 1" in live.metrics_text()
+    assert live.metrics.reconciles.value("seeing", "failed") == 0
+
+
+@awaited
+async def test_effects_are_started_once_their_writes_went_well() -> None:
+    started: list[Run] = []
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        found = view.get(CONFIG_MAP, *key)
+        if found is None:
+            return Decision()
+        if "effect" not in found.data:
+            return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "1"}}),))
+        return Decision(effects=(Run(CONFIG_MAP, key, "helm", found.data["effect"], {}, recorded=True),))
+
+    registry = Registry(now=now())
+    put(registry, config_map("a"))
+    controller = Controller("charting", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+    async with at_work(Live([controller], transport_in(registry), execute=started.append)):
+        await until(lambda: started)
+    assert [(run.effect, run.id) for run in started] == [("helm", "1")]
+
+
+@awaited
+async def test_nothing_runs_before_every_kind_was_tried() -> None:
+    """A key that runs on half a picture would decide for nothing, ten thousand times at a start."""
+    other = Kind("v1", "Secret", ConfigMap)
+    unready: list[str] = []
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        unready.extend(live.missing)
+        return Decision()
+
+    registry = Registry(now=now())
+    put(registry, config_map("a"))
+    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Secret"))
+    async with at_work(live):
+        await until(lambda: live.metrics.reconciles.value("looking", "done"))
+    assert unready == []
+    assert live.metrics.reconciles.value("looking", "unavailable") == 0
+
+
+@awaited
+async def test_what_was_deleted_leaves_nothing_behind() -> None:
+    seen: list[str] = []
+    registry = Registry(now=now())
+    live = Live([noting(seen)], transport_in(registry))
+    async with at_work(live):
+        put(registry, config_map("a"))
+        await until(lambda: seen == ["a"])
+        drop(registry, "a")
+        await until(lambda: seen == ["a", "a"])
+        assert not [question for question in live.machine._askers if "a" in str(question)]
+        put(registry, config_map("a"))
+        await until(lambda: seen == ["a", "a", "a"])
+
+
+@awaited
+async def test_a_refused_apply_is_sent_again_when_something_changes() -> None:
+    refused: list[str] = []
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        found = view.get(CONFIG_MAP, *key)
+        if found is None or found.data.get("told"):
+            return Decision()
+        meta = {"namespace": key.namespace, "name": key.name}
+        return Decision(status=(Apply(CONFIG_MAP, {"metadata": meta, "data": {"told": timestamp(moment)[:4]}}),))
+
+    async def refuse_once(request: Request) -> None:
+        if not refused:
+            refused.append(request.name)
+            raise UnknownOutcome("nobody knows")
+
+    registry = Registry(now=now())
+    put(registry, config_map("a"))
+    controller = Controller("telling", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+    async with at_work(Live([controller], Hooked(registry, before=refuse_once))):
+        await until(lambda: data_of(registry, "a").get("told"))
+    assert refused == ["a"]
+
+
+@awaited
+async def test_whoever_asks_for_problems_hears_at_once_that_there_are_none_any_more() -> None:
+    heard: list[str] = []
+
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        heard.append(view.problem)
+        if len(heard) == 1:
+            raise RuntimeError("once")
+        return Decision()
+
+    live = Live([Controller("hearing", reconcile)], transport_in(Registry(now=now())))
+    async with at_work(live):
+        await until(lambda: heard and not heard[-1] and len(heard) > 1, seconds=3)
+    assert "once" in heard[1]
+
+
+@awaited
+async def test_a_child_of_another_owner_is_not_taken_for_ours() -> None:
+    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
+        if key.name != "a":
+            return Decision()
+        view.get(CONFIG_MAP, *key)
+        return Decision(children=(Create(CONFIG_MAP, config_map("b")),))
+
+    registry = Registry(now=now())
+    put(registry, config_map("a"))
+    put(registry, config_map("b"))
+    controller = Controller("claiming", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+    live = Live([controller], transport_in(registry))
+    async with at_work(live):
+        await until(lambda: live.metrics.reconciles.value("claiming", "failed") >= 2)
+
+
+def test_a_key_that_waits_for_a_version_of_a_lost_history_is_let_go() -> None:
+    machine = Machine([COPIER], random.Random(1))
+    machine.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "90"}}], "100")
+    machine.flush(now())
+    task = machine.next(now())
+    assert task is not None
+    key = Key("default", "a")
+    machine.settle(task, Outcome(versions={(CONFIG_MAP, key): 101}), now())
+    machine.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "3"}}], "5")
+    machine.flush(now())
+    again = machine.next(now())
+    assert again is not None
+    assert again.asker.key == key
+
+
+def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> None:
+    def at(version: int, copies: int) -> Object:
+        made = config_map("a", copies=str(copies))
+        return {**made, "metadata": {**made["metadata"], **META, "resourceVersion": str(version)}}
+
+    machine = Machine([COPIER], random.Random(1))
+    machine.resync(CONFIG_MAP, [at(90, 0)], "100")
+    machine.flush(now())
+    task = machine.next(now())
+    assert task is not None
+    machine.observe(CONFIG_MAP, "MODIFIED", at(101, 1))
+    machine.flush(now())
+    machine.settle(task, Outcome(versions={(CONFIG_MAP, Key("default", "a")): 102}), now())
+    machine.flush(now())
+    assert machine.next(now()) is None
+    machine.observe(CONFIG_MAP, "MODIFIED", at(102, 2))
+    machine.flush(now())
+    assert machine.next(now()) is not None
