@@ -266,6 +266,45 @@ def test_a_finished_job_goes_when_its_time_is_over() -> None:
     assert decide(job({"conditions": [done]})).empty
 
 
+SELECTOR = {"matchLabels": {"job-name": "train"}}
+
+
+def test_an_orphan_that_the_selector_matches_is_taken_in_with_its_finalizer() -> None:
+    orphan = pod("stray", tracked=False)
+    orphan["metadata"] |= {"ownerReferences": [], "labels": {"job-name": "train"}, "finalizers": ["example.com/other"]}
+    decision = decide(job(selector=SELECTOR), orphan)
+    (adoption,) = decision.intent
+    assert isinstance(adoption, Patch)
+    metadata = adoption.body["metadata"]
+    assert [(owner["uid"], owner["controller"]) for owner in metadata["ownerReferences"]] == [(UID, True)]
+    assert metadata["finalizers"] == ["example.com/other", TRACKING]
+    assert made(decision) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "more"),
+    [({"job-name": "other"}, {}), ({"job-name": "train"}, {"deletionTimestamp": timestamp(NOON)})],
+    ids=["one that is not matched", "one that is going"],
+)
+def test_other_orphans_are_left_alone(labels: Object, more: Object) -> None:
+    orphan = pod("stray", tracked=False)
+    orphan["metadata"] |= {"ownerReferences": [], "labels": labels, **more}
+    assert decide(job(selector=SELECTOR), orphan).intent == ()
+
+
+def test_a_job_that_is_deleted_takes_nobody_in() -> None:
+    orphan = pod("stray", tracked=False)
+    orphan["metadata"] |= {"ownerReferences": [], "labels": {"job-name": "train"}}
+    assert decide(job(selector=SELECTOR, deleting=True), orphan).intent == ()
+
+
+def test_a_pod_that_lost_the_labels_is_let_go_without_its_finalizer() -> None:
+    decision = decide(job(selector=SELECTOR), pod("gone-astray"))
+    (release,) = decision.intent
+    assert isinstance(release, Patch)
+    assert release.body["metadata"] == {"ownerReferences": None, "finalizers": None}
+
+
 def test_another_controller_s_job_is_left_alone() -> None:
     assert decide(job(managedBy="example.com/queue")).empty
 

@@ -8,6 +8,7 @@ import pytest
 
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
+from mooring.builtin.node_lifecycle import NODE_LIFECYCLE
 from mooring.builtin.scheduler import SCHEDULER
 from mooring.runtime.faults import Faults
 from mooring.testing import node
@@ -15,7 +16,7 @@ from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import NODES, Town, condition
 
 Object = dict[str, Any]
-CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, NODES)
+CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, NODES, NODE_LIFECYCLE)
 
 
 def job(name: str = "train", code: int = 0, duration: str = "10s", **spec: Any) -> Object:
@@ -60,7 +61,7 @@ def test_a_deadline_ends_it_and_its_pods() -> None:
     town = Town(node("a"), job(duration="1h", activeDeadlineSeconds=30), settled=True)
     assert condition(town.get("Job", "train"), "Failed")["reason"] == "DeadlineExceeded"
     assert not town.pods()
-    assert town.elapsed() == pytest.approx(60, abs=1)
+    assert town.elapsed() == pytest.approx(31, abs=1)
 
 
 def test_it_goes_with_its_pods_after_its_time_to_live() -> None:

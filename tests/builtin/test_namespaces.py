@@ -82,7 +82,7 @@ def test_everything_in_it_goes_and_then_it_goes() -> None:
     town.create(pod("stays"))
     town.run()
     town.delete("Namespace", "team")
-    town.run(5)
+    town.run(0.5)
     assert condition(town.get("Namespace", "team"), "NamespaceContentRemaining")["status"] == "True"
     town.run()
     assert town.get("Namespace", "team") is None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mooring.builtin.node_lifecycle import NODE_LIFECYCLE
 from mooring.builtin.scheduler import SCHEDULER
 from mooring.runtime.faults import Faults
 from mooring.testing import node, pod
@@ -29,7 +30,7 @@ def ready(name: str, **facts: Any) -> Object:
 
 
 def town(*objects: Object, **options: Any) -> Town:
-    return Town(*objects, crew=(SCHEDULER, NODES), **options)
+    return Town(*objects, crew=(SCHEDULER, NODES, NODE_LIFECYCLE), **options)
 
 
 def test_a_pod_that_waits_lands_when_a_node_comes() -> None:
@@ -121,7 +122,7 @@ def test_a_preemptor_takes_the_place_of_its_victim() -> None:
     place.create(pod("low", cpu="2", priorityClassName="low", terminationGracePeriodSeconds=5))
     place.run()
     place.create(pod("high", cpu="2", priorityClassName="high"))
-    place.run(3)
+    place.run(0.5)
     high, low = place.get("Pod", "high"), place.get("Pod", "low")
     assert high is not None
     assert high["status"]["nominatedNodeName"] == "a"

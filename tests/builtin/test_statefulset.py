@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.kinds import BLOCK, LARGE_BLOCK
+from mooring.builtin.kinds import BLOCK, BLOCKS
 from mooring.builtin.revisions import content_hash
 from mooring.builtin.statefulset import CONTROLLER, reconcile
 from mooring.kube.times import timestamp
@@ -477,9 +477,9 @@ def test_one_broken_pod_in_a_large_set_is_found(broken: int) -> None:
 
 @pytest.mark.parametrize("start", [0, 7])
 def test_a_very_large_set_is_counted_in_large_blocks(start: int) -> None:
-    count = LARGE_BLOCK + 3 * BLOCK + 1
+    count = BLOCKS[1] + 3 * BLOCK + 1
     pods = [pod(i) for i in range(start, start + count)]
-    view = view_of([stateful_set(2 * LARGE_BLOCK, ordinals={"start": start}), revision(), *pods])
+    view = view_of([stateful_set(2 * BLOCKS[1], ordinals={"start": start}), revision(), *pods])
     decision = reconcile(KEY, view, NOON)
     assert created(decision) == [f"web-{start + count}"]
     assert said(decision)["readyReplicas"] == count

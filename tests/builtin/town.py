@@ -11,6 +11,9 @@ from mooring.builtin.garbage import garbage_collector
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
 from mooring.builtin.namespaces import namespace_controller
+from mooring.builtin.node_lifecycle import NODE_LIFECYCLE
+from mooring.builtin.node_lifecycle_evictions import TAINT_EVICTION
+from mooring.builtin.node_lifecycle_outages import NODE_OUTAGES
 from mooring.builtin.nodes import simulated_nodes
 from mooring.builtin.nodes_orphans import NODE_ORPHANS
 from mooring.builtin.scheduler import SCHEDULER
@@ -23,16 +26,19 @@ Object = dict[str, Any]
 
 CONTENT = (
     k.POD, k.REPLICA_SET, k.DEPLOYMENT, k.STATEFUL_SET, k.CONTROLLER_REVISION, k.PERSISTENT_VOLUME_CLAIM, k.JOB,
-    k.SERVICE, k.POD_DISRUPTION_BUDGET, k.LEASE,
+    k.SERVICE, k.ENDPOINTS, k.ENDPOINT_SLICE, k.POD_DISRUPTION_BUDGET, k.LEASE,
 )  # fmt: skip
 GARBAGE = garbage_collector((*CONTENT, k.NODE))
 NAMESPACES = namespace_controller(CONTENT)
 NODES = simulated_nodes(every_node=True)
-CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, GARBAGE, NAMESPACES, NODES, NODE_ORPHANS)
+LIFECYCLE = (NODE_LIFECYCLE, NODE_OUTAGES, TAINT_EVICTION)
+CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, GARBAGE, NAMESPACES, NODES, NODE_ORPHANS, *LIFECYCLE)
 
 _VERSIONS = {
     "Pod": "v1", "Node": "v1", "Namespace": "v1", "Job": "batch/v1", "Lease": "coordination.k8s.io/v1",
-    "ReplicaSet": "apps/v1", "Event": "v1", "ConfigMap": "v1", "Service": "v1",
+    "ReplicaSet": "apps/v1", "Event": "v1", "ConfigMap": "v1", "Service": "v1", "Endpoints": "v1",
+    "EndpointSlice": "discovery.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "Deployment": "apps/v1",
+    "StatefulSet": "apps/v1",
 }  # fmt: skip
 
 

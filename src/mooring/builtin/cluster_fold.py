@@ -134,6 +134,7 @@ class ClusterState:
         else:
             self.condemned.pop(name, None)
         if old is not None and name not in self._assumed and _same_to_placement(old, new):
+            self.cluster.pods[name].start_time = new.status.start_time
             return
         self._assumed.pop(name, None)
         before = self.cluster.pods.get(name)
@@ -222,13 +223,12 @@ def is_condemned(pod: workloads.Pod) -> bool:
 
 
 def _same_to_placement(old: workloads.Pod, new: workloads.Pod) -> bool:
-    """Whether nothing changed that the engine reads; most changes of a running pod are of this kind."""
+    """Whether nothing changed that the engine reads, start times aside; most changes of a pod are of this kind."""
     before, after = old.status, new.status
     return (
         old.finished == new.finished
         and old.metadata.deleting == new.metadata.deleting
         and before.nominated_node_name == after.nominated_node_name
-        and before.start_time == after.start_time
         and old.metadata.uid == new.metadata.uid
         and old.metadata.labels == new.metadata.labels
         and old.metadata.owner_references == new.metadata.owner_references
@@ -251,7 +251,8 @@ def _resources(status: workloads.PodStatus) -> list[tuple[Any, ...]]:
     return [*found, *((c.status, c.reason) for c in status.conditions if c.type == "PodResizePending")]
 
 
-def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> None:
+def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
+    """Take a change in. It is news to the scheduler if there is somebody to place or to see off, or no longer is."""
     key, old, new = change[:3]
     if kind is POD:
         state.change_pod(key, old, new)
@@ -265,6 +266,8 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> None:
         state.change_service(key, new)
     else:
         state.change_budget(key, new)
+    # A pod that landed is what the scheduler decided.
+    return bool(state.pending or state.condemned) or (kind is POD and new is None)
 
 
 CLUSTER = Fold(

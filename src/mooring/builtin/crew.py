@@ -6,26 +6,39 @@ from typing import Any
 
 from mooring.builtin import deployment, replicaset, statefulset
 from mooring.builtin.claims import CLAIMS
+from mooring.builtin.disruption import DISRUPTION
+from mooring.builtin.endpoints import ENDPOINTS_CONTROLLER
+from mooring.builtin.endpointslices import ENDPOINT_SLICES
 from mooring.builtin.garbage import garbage_collector
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
 from mooring.builtin.kinds import (
     CONTROLLER_REVISION,
     DEPLOYMENT,
+    ENDPOINT_SLICE,
+    ENDPOINTS,
     JOB,
+    LEASE,
+    NODE,
     PERSISTENT_VOLUME_CLAIM,
     POD,
+    POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    SERVICE,
     STATEFUL_SET,
 )
 from mooring.builtin.namespaces import namespace_controller
+from mooring.builtin.node_lifecycle import NODE_LIFECYCLE
+from mooring.builtin.node_lifecycle_evictions import TAINT_EVICTION
+from mooring.builtin.node_lifecycle_outages import NODE_OUTAGES
 from mooring.builtin.nodes import simulated_nodes
+from mooring.builtin.nodes_addresses import NODE_IPAM
 from mooring.builtin.nodes_orphans import NODE_ORPHANS
 from mooring.builtin.scheduler import SCHEDULER
 from mooring.runtime.controller import Controller
 from mooring.runtime.kinds import Kind
 
-OWNED: tuple[Kind[Any], ...] = (
+CONTENT: tuple[Kind[Any], ...] = (
     POD,
     REPLICA_SET,
     DEPLOYMENT,
@@ -33,11 +46,15 @@ OWNED: tuple[Kind[Any], ...] = (
     CONTROLLER_REVISION,
     PERSISTENT_VOLUME_CLAIM,
     JOB,
+    SERVICE,
+    ENDPOINTS,
+    ENDPOINT_SLICE,
+    POD_DISRUPTION_BUDGET,
 )
 
 
-def whole_crew() -> tuple[Controller, ...]:
-    """Every built-in controller, with all nodes simulated."""
+def whole_crew(*, every_node: bool = True) -> tuple[Controller, ...]:
+    """Every built-in controller. Without `every_node`, only nodes that ask for it are simulated."""
     return (
         deployment.CONTROLLER,
         replicaset.CONTROLLER,
@@ -45,9 +62,16 @@ def whole_crew() -> tuple[Controller, ...]:
         CLAIMS,
         JOB_CONTROLLER,
         JOB_ORPHANS,
+        DISRUPTION,
+        ENDPOINTS_CONTROLLER,
+        ENDPOINT_SLICES,
         SCHEDULER,
-        simulated_nodes(every_node=True),
+        simulated_nodes(every_node=every_node),
+        NODE_IPAM,
+        NODE_LIFECYCLE,
+        NODE_OUTAGES,
+        TAINT_EVICTION,
         NODE_ORPHANS,
-        garbage_collector(OWNED),
-        namespace_controller(OWNED),
+        garbage_collector((*CONTENT, NODE, LEASE)),
+        namespace_controller(CONTENT),
     )

@@ -55,19 +55,22 @@ class Graph:
     def dependents(self, uid: str) -> list[Item]:
         return [self.items[dependent] for dependent in self._dependents.get(uid, ())]
 
-    def change(self, kind: Kind[Any], change: Changed) -> None:
+    def change(self, kind: Kind[Any], change: Changed) -> bool:
+        """Take a change in; whether there is, or was, somebody in trouble."""
         old, new = _item(kind, change.key, change.old), _item(kind, change.key, change.new)
         if old == new:
-            return
-        touched = set()
+            return False
+        trouble = bool(self.troubled)
+        touched: dict[str, None] = {}
         if old is not None:
             touched |= self._forget(old, replaced=new is not None and new.uid == old.uid)
         if new is not None:
             touched |= self._take_in(new)
         for uid in touched:
             self._review(uid)
+        return trouble or bool(self.troubled)
 
-    def _forget(self, item: Item, *, replaced: bool) -> set[str]:
+    def _forget(self, item: Item, *, replaced: bool) -> dict[str, None]:
         del self.items[item.uid]
         if not replaced:
             self.seen_going.add(item.uid)
@@ -76,14 +79,14 @@ class Graph:
             members.pop(item.uid, None)
             if not members:
                 self._dependents.pop(owner.uid, None)
-        return {item.uid, *(owner.uid for owner in item.owners)}
+        return dict.fromkeys((item.uid, *(owner.uid for owner in item.owners)))
 
-    def _take_in(self, item: Item) -> set[str]:
+    def _take_in(self, item: Item) -> dict[str, None]:
         self.items[item.uid] = item
         self.seen_going.discard(item.uid)
         for owner in item.owners:
             self._dependents.setdefault(owner.uid, {})[item.uid] = None
-        return {item.uid, *(owner.uid for owner in item.owners)}
+        return dict.fromkeys((item.uid, *(owner.uid for owner in item.owners)))
 
     def _review(self, uid: str) -> None:
         owner = self.items.get(uid)

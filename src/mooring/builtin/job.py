@@ -14,7 +14,9 @@ from typing import Any
 
 import msgspec
 
-from mooring.api.workloads import Job, JobCondition, Pod, UncountedPods
+from mooring.api.jobs import Job, JobCondition, UncountedPods
+from mooring.api.workloads import Pod
+from mooring.builtin.job_claims import claims
 from mooring.builtin.job_indexes import format_indexes, index_of, parse_indexes
 from mooring.builtin.job_pods import TRACKING, free_names, new_pod
 from mooring.builtin.job_policies import (
@@ -54,6 +56,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if job.spec.completion_mode not in ("NonIndexed", "Indexed"):
         said = "Skipped Job sync because completion mode is unknown"
         return Decision(events=(Event(JOB, key, "Warning", "UnknownCompletionMode", said),))
+    # Ownership agrees with the selector before anything is counted on.
+    if claimed := claims(view, job):
+        return Decision(intent=claimed)
     return Sync(job, view, now).decide()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
-from mooring.api.workloads import Job, Pod
+from mooring.api.jobs import Job
+from mooring.api.workloads import Pod
 from mooring.builtin.job_policies import ignored_failures, index_failures, judge
 from mooring.builtin.kinds import JOB
 from mooring.builtin.podcontrol import child_suffix, pod_from_template

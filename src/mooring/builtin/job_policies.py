@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from mooring.api.workloads import ContainerStatus, Job, OnExitCodes, Pod, PodFailureRule, SuccessPolicy
+from mooring.api.jobs import Job, OnExitCodes, PodFailureRule, SuccessPolicy
+from mooring.api.workloads import ContainerStatus, Pod
 from mooring.builtin.job_indexes import index_of, parse_indexes
 from mooring.kube.times import moment
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mooring.api.workloads import Job, JobCondition, JobStatus
+from mooring.api.jobs import Job, JobCondition, JobStatus
 from mooring.builtin.kinds import JOB
 from mooring.runtime.decision import Patch, status
 

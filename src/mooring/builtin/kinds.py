@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mooring.api import jobs
 from mooring.api import workloads as api
 from mooring.runtime.kinds import HasMeta, Kind
 
-# Pods of a StatefulSet are counted in blocks of ordinals, small and large, so that a set of any size is looked at
-# without listing it.
-BLOCK = 32
-LARGE_BLOCK = 32 * BLOCK
+# Pods of a StatefulSet are counted in blocks of ordinals, large and small, so that a set of any size is looked at
+# without listing it. Each size is a multiple of the next; the smallest block is what is listed.
+BLOCKS = (4096, 512, 64, 8)
+BLOCK = BLOCKS[-1]
 REVISION_LABEL = "controller-revision-hash"
 INDEX_LABEL = "apps.kubernetes.io/pod-index"
 NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -60,7 +61,7 @@ def _alike(pod: api.Pod) -> Iterable[str]:
     if owner.kind != "StatefulSet":
         return (start,)
     ordinal = _ordinal(pod)
-    return alike_in_block(start, BLOCK, ordinal), alike_in_block(start, LARGE_BLOCK, ordinal)
+    return [alike_in_block(start, size, ordinal) for size in BLOCKS]
 
 
 def _orphans(obj: HasMeta) -> Iterable[str]:
@@ -70,7 +71,7 @@ def _orphans(obj: HasMeta) -> Iterable[str]:
 
 
 def _by_any_owner(obj: HasMeta) -> Iterable[str]:
-    return {owner.uid for owner in obj.metadata.owner_references}
+    return dict.fromkeys(owner.uid for owner in obj.metadata.owner_references)
 
 
 POD = Kind(
@@ -90,17 +91,23 @@ POD = Kind(
         "terminating": lambda pod: pod.terminating,
         "healthy": lambda pod: pod.healthy,
     },
+    placed_by=("spec",),
 )
-REPLICA_SET = Kind("apps/v1", "ReplicaSet", api.ReplicaSet, indexes={"orphan": _orphans})
+REPLICA_SET = Kind("apps/v1", "ReplicaSet", api.ReplicaSet, indexes={"orphan": _orphans}, placed_by=())
 DEPLOYMENT = Kind("apps/v1", "Deployment", api.Deployment)
 STATEFUL_SET = Kind("apps/v1", "StatefulSet", api.StatefulSet)
-CONTROLLER_REVISION = Kind("apps/v1", "ControllerRevision", api.ControllerRevision, indexes={"orphan": _orphans})
-PERSISTENT_VOLUME_CLAIM = Kind(
-    "v1", "PersistentVolumeClaim", api.PersistentVolumeClaim, indexes={"any-owner": _by_any_owner}
+CONTROLLER_REVISION = Kind(
+    "apps/v1", "ControllerRevision", api.ControllerRevision, indexes={"orphan": _orphans}, placed_by=()
 )
-JOB = Kind("batch/v1", "Job", api.Job)
+PERSISTENT_VOLUME_CLAIM = Kind(
+    "v1", "PersistentVolumeClaim", api.PersistentVolumeClaim, indexes={"any-owner": _by_any_owner}, placed_by=()
+)
+JOB = Kind("batch/v1", "Job", jobs.Job)
 NODE = Kind("v1", "Node", api.Node)
 NAMESPACE = Kind("v1", "Namespace", api.Namespace)
 SERVICE = Kind("v1", "Service", api.Service)
+ENDPOINTS = Kind("v1", "Endpoints", api.Endpoints)
+ENDPOINT_SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", api.EndpointSlice)
+REPLICATION_CONTROLLER = Kind("v1", "ReplicationController", api.ReplicationController)
 POD_DISRUPTION_BUDGET = Kind("policy/v1", "PodDisruptionBudget", api.PodDisruptionBudget)
 LEASE = Kind("coordination.k8s.io/v1", "Lease", api.Lease)

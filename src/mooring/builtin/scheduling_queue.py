@@ -74,6 +74,8 @@ class Line(NamedTuple):
 
 def woken(queue: Queue, state: ClusterState) -> dict[str, Attempt]:
     """The attempts that still count, each marked if something has happened that could help it."""
+    if not queue.attempts:
+        return {}
     happenings = state.since(queue.position)
     attempts = {}
     wake = _Alarm(state, happenings)

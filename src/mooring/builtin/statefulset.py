@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from mooring.api.workloads import ControllerRevision, StatefulSet, StatefulSetStatus
-from mooring.builtin.kinds import BLOCK, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
+from mooring.builtin.kinds import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from mooring.builtin.podcontrol import claims, is_available, status_change
 from mooring.builtin.revisions import equal_revision, in_order, new_revision, surplus, template_of
 from mooring.builtin.statefulset_claims import drops_claims
@@ -119,7 +119,7 @@ def _picture(view: View, stateful_set: StatefulSet, history: History) -> Picture
 
 def _status(view: View, stateful_set: StatefulSet, history: History, picture: Picture) -> tuple[Write, ...]:
     spec, pods = stateful_set.spec, picture.present
-    settled = BLOCK * len(picture.settled)
+    settled = picture.settled_count
     ready = [pod for pod in pods if pod.status.phase == "Running" and pod.ready]
     current, update = history.current.metadata.name, history.update.metadata.name
     new = StatefulSetStatus(

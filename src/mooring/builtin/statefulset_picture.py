@@ -6,50 +6,65 @@ healthy and of one revision is settled by that one number, so that the ten-thous
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from mooring.api.workloads import Pod, StatefulSet
-from mooring.builtin.kinds import BLOCK, LARGE_BLOCK, POD, REVISION_LABEL, alike_in_block, owned_alike, owned_in_block
+from mooring.builtin.kinds import BLOCK, BLOCKS, POD, REVISION_LABEL, alike_in_block, owned_alike, owned_in_block
 from mooring.runtime.view import View
+
+
+class Span(NamedTuple):
+    """Ordinals in a row whose pods are all healthy and of one revision."""
+
+    first: int
+    end: int
+    revision: str
+
+
+_first = attrgetter("first")
 
 
 class Picture(NamedTuple):
     start: int
     replicas: int
-    # The revision of each block that is settled.
-    settled: dict[int, str]
-    # The pods in range that stand outside settled blocks, by ordinal.
+    # The ordinals that are settled, in order.
+    settled: Sequence[Span]
+    # The pods in range that stand outside settled spans, by ordinal.
     pods: dict[int, Pod]
     # The pods out of range, highest ordinal first.
     condemned: tuple[Pod, ...]
 
     def ordinals(self) -> Iterator[int]:
         """The ordinals that are not settled, in order."""
-        ordinal, end = self.start, self.start + self.replicas
-        while ordinal < end:
-            if ordinal // BLOCK in self.settled:
-                ordinal = (ordinal // BLOCK + 1) * BLOCK
-            else:
-                yield ordinal
-                ordinal += 1
+        ordinal = self.start
+        for span in self.settled:
+            yield from range(ordinal, span.first)
+            ordinal = span.end
+        yield from range(ordinal, self.start + self.replicas)
 
     def outdated(self, revision: str) -> Iterator[int]:
         """The ordinals, highest first, that are not settled at this very revision."""
         ordinal = self.start + self.replicas - 1
-        while ordinal >= self.start:
-            if self.settled.get(ordinal // BLOCK) == revision:
-                ordinal = ordinal // BLOCK * BLOCK - 1
-            else:
-                yield ordinal
-                ordinal -= 1
+        for span in reversed(self.settled):
+            if span.revision == revision:
+                yield from range(ordinal, span.end - 1, -1)
+                ordinal = span.first - 1
+        yield from range(ordinal, self.start - 1, -1)
 
     def revision_at(self, ordinal: int) -> str | None:
         """The revision of the pod at an ordinal; None if there is no pod."""
-        if (settled := self.settled.get(ordinal // BLOCK)) is not None:
-            return settled
+        place = bisect_right(self.settled, ordinal, key=_first) - 1
+        if place >= 0 and ordinal < self.settled[place].end:
+            return self.settled[place].revision
         pod = self.pods.get(ordinal)
         return None if pod is None else revision_of(pod)
+
+    @property
+    def settled_count(self) -> int:
+        return sum(span.end - span.first for span in self.settled)
 
     @property
     def present(self) -> tuple[Pod, ...]:
@@ -58,12 +73,12 @@ class Picture(NamedTuple):
 
     def of_revision(self, revision: str) -> int:
         """How many pods of a revision stay."""
-        settled = BLOCK * list(self.settled.values()).count(revision)
+        settled = sum(span.end - span.first for span in self.settled if span.revision == revision)
         return settled + sum(revision_of(pod) == revision and not pod.metadata.deleting for pod in self.present)
 
     @property
     def revisions(self) -> set[str]:
-        return {*self.settled.values(), *(revision_of(pod) for pod in self.present)}
+        return {*(span.revision for span in self.settled), *(revision_of(pod) for pod in self.present)}
 
 
 def revision_of(pod: Pod) -> str:
@@ -82,40 +97,47 @@ def take_picture(
     """Look at a set. `revisions` gives the labels of each revision's template; `whole` looks at every pod."""
     uid, spec = stateful_set.metadata.uid, stateful_set.spec
     if whole:
-        return _arranged(stateful_set, {}, view.owned(POD, stateful_set))
+        return _arranged(stateful_set, (), view.owned(POD, stateful_set))
     total = view.count(POD, "owner", uid, "any")
     alike = {name: owned_alike(uid, {**labels, REVISION_LABEL: name}) for name, labels in revisions.items()}
-    settled: dict[int, str] = {}
+    settled: list[Span] = []
     looked: list[Pod] = []
     start, end = spec.ordinals.start, spec.ordinals.start + spec.replicas
-    for block in range(start // BLOCK, -(-end // BLOCK)):
-        if block in settled:
-            continue
-        if len(looked) + BLOCK * len(settled) == total:
-            break
-        for size in (LARGE_BLOCK, BLOCK):
-            first = block * BLOCK
-            if first % size or first < start or first + size > end:
-                continue
-            if (revision := _settled_at(view, alike, size, first)) is not None:
-                settled |= dict.fromkeys(range(block, block + size // BLOCK), revision)
-                break
+    ordinal, found = start // BLOCK * BLOCK, 0
+    # The span that is being followed.
+    first, following = ordinal, ""
+    while ordinal < end and found < total:
+        size, revision = _settled_at(view, alike, ordinal, end) if ordinal >= start else (BLOCK, "")
+        if revision != following:
+            if following:
+                settled.append(Span(first, ordinal, following))
+            first, following = ordinal, revision
+        if revision:
+            found += size
         else:
-            looked += view.list(POD, "block", owned_in_block(uid, block))
-    if len(looked) + BLOCK * len(settled) != total:
+            members = view.list(POD, "block", owned_in_block(uid, ordinal // BLOCK))
+            looked += members
+            found += len(members)
+        ordinal += size
+    if following:
+        settled.append(Span(first, ordinal, following))
+    if found != total:
         # Somebody stands where nobody should: out of range, or without the labels of a member.
-        return _arranged(stateful_set, {}, view.owned(POD, stateful_set))
+        return _arranged(stateful_set, (), view.owned(POD, stateful_set))
     return _arranged(stateful_set, settled, looked)
 
 
-def _settled_at(view: View, alike: Mapping[str, str], size: int, first: int) -> str | None:
-    for revision, start in alike.items():
-        if view.count(POD, "alike", alike_in_block(start, size, first), "healthy") == size:
-            return revision
-    return None
+def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) -> tuple[int, str]:
+    """The size and the revision of the largest block that begins at an ordinal and is settled; "" if none is."""
+    for size in BLOCKS:
+        if not ordinal % size and ordinal + size <= end:
+            for revision, start in alike.items():
+                if view.count(POD, "alike", alike_in_block(start, size, ordinal), "healthy") == size:
+                    return size, revision
+    return BLOCK, ""
 
 
-def _arranged(stateful_set: StatefulSet, settled: dict[int, str], pods: Iterable[Pod]) -> Picture:
+def _arranged(stateful_set: StatefulSet, settled: Sequence[Span], pods: Iterable[Pod]) -> Picture:
     start, replicas = stateful_set.spec.ordinals.start, stateful_set.spec.replicas
     standing: dict[int, Pod] = {}
     condemned: dict[int, Pod] = {}

@@ -1,7 +1,8 @@
 """Turns files into documents: splits streams, unfolds Lists, and says where each object came from.
 
 Two ways to read, one set of rules. `read_manifests` gives plain objects, for what people wrote. `read_views` gives
-typed views of the kinds that are asked for, for snapshots of whole clusters, and is some forty times faster.
+typed views of the kinds that are asked for, for snapshots of whole clusters, and is some forty times faster;
+`read_objects` gives both.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Final, Generic, TypeVar
+from typing import IO, Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
@@ -27,6 +28,8 @@ from mooring.manifests.views import ViewReader, convert
 T = TypeVar("T")
 Views = Mapping[tuple[str, str], type[msgspec.Struct]]
 """The view for each (apiVersion, kind) that is wanted."""
+Fits = Callable[[Any], bool]
+"""Whether a view may stand for the whole object. Handed to other processes, so it must have a name of its own."""
 
 
 class Document(msgspec.Struct, Generic[T], frozen=True):
@@ -50,14 +53,24 @@ def read_manifests(path: str | Path) -> Iterator[Document[dict[str, Any]]]:
 
 def read_views(path: str | Path, views: Views) -> Iterator[Document[Any]]:
     """The objects of the given kinds as views; objects of other kinds are left out."""
+    return _read(path, views, None)
+
+
+def read_objects(path: str | Path, views: Views, fits: Fits) -> Iterator[Document[Any]]:
+    """Every object: those of the given kinds as views where the view `fits`, all others as plain objects."""
+    return _read(path, views, fits)
+
+
+def _read(path: str | Path, views: Views, fits: Fits | None) -> Iterator[Document[Any]]:
     with _opened(path) as (stream, name):
-        if stream is not sys.stdin.buffer and Path(path).stat().st_size >= pieces.MIN_SIZE:
-            yield from _read_large(Path(path), stream, name, views)
+        plain = stream is not sys.stdin.buffer and not name.endswith(_PACKED)
+        if plain and Path(path).stat().st_size >= pieces.MIN_SIZE:
+            yield from _read_large(Path(path), stream, name, views, fits)
         else:
-            yield from read_stream(stream, name, views)
+            yield from read_stream(stream, name, views, fits)
 
 
-def _read_large(path: Path, stream: IO[bytes], name: str, views: Views) -> Iterator[Document[Any]]:
+def _read_large(path: Path, stream: IO[bytes], name: str, views: Views, fits: Fits | None) -> Iterator[Document[Any]]:
     # What starts processes takes as long to import as a small file to read.
     from mooring.manifests.parallel import WorkerFailed, pieces_of, read_in_parallel
 
@@ -65,18 +78,18 @@ def _read_large(path: Path, stream: IO[bytes], name: str, views: Views) -> Itera
     cut = pieces_of(path)
     if len(cut) > 1:
         try:
-            for index, value in read_in_parallel(path, cut, views):
+            for index, value in read_in_parallel(path, cut, views, fits):
                 done += 1
                 yield Document(name, 1, index, value)
             return
         except WorkerFailed:
             pass
-    yield from islice(read_stream(stream, name, views), done, None)
+    yield from islice(read_stream(stream, name, views, fits), done, None)
 
 
-def read_stream(stream: IO[bytes], name: str, views: Views) -> Iterator[Document[Any]]:
+def read_stream(stream: IO[bytes], name: str, views: Views, fits: Fits | None = None) -> Iterator[Document[Any]]:
     """The same from an open stream, in this process."""
-    yield from _Reader(name, views).read(stream)
+    yield from _Reader(name, views, fits).read(stream)
 
 
 @contextmanager
@@ -94,9 +107,15 @@ def _opened(path: str | Path) -> Iterator[tuple[IO[bytes], str]]:
     except OSError as error:
         raise ManifestError((error.strerror or "cannot be read").lower(), file=name) from None
     with stream:
-        yield stream, name
+        if name.endswith(_PACKED):
+            from mooring.manifests.packed import Unpacked
+
+            yield cast(IO[bytes], Unpacked(stream)), name
+        else:
+            yield stream, name
 
 
+_PACKED: Final = ".gz"
 _HEAD = re.compile(r"apiVersion: ([A-Za-z0-9./-]+)\n  kind: ([A-Za-z]+)\n")
 _MARKER = re.compile(r"(?:---|\.\.\.)(?:[ \t\n]|\Z)")
 _FIRST_BYTES: Final = 1 << 20
@@ -130,8 +149,9 @@ class _Pending:
 
 
 class _Reader:
-    def __init__(self, file: str, views: Views | None) -> None:
-        self._file, self._views = file, views
+    def __init__(self, file: str, views: Views | None, fits: Fits | None = None) -> None:
+        # With `fits`, what has no view, or one that does not fit, is given as it is; without, it is left out.
+        self._file, self._views, self._fits = file, views, fits
         self._blocks, self._typed = BlockReader(), ViewReader()
         self._number = 0
         self._index: int | None = None
@@ -210,9 +230,10 @@ class _Reader:
                 except Unusual:
                     pass
                 else:
-                    yield Document(self._file, self._number, index, value)
-                    return
-            elif not head[2].endswith("List"):
+                    if self._fits is None or self._fits(value):
+                        yield Document(self._file, self._number, index, value)
+                        return
+            elif self._fits is None and not head[2].endswith("List"):
                 return
         for plain in self._plain([text], 2, section.line):
             if isinstance(plain, dict) and "kind" not in plain:
@@ -268,9 +289,12 @@ class _Reader:
             head = msgspec.json.decode(data, type=_Envelope)
             if self._views is not None and head.items is msgspec.UNSET and head.kind:
                 view = self._views.get((head.api_version, head.kind))
-                if view is not None:
-                    yield Document(self._file, self._number, index, msgspec.json.decode(data, type=view))
-                return
+                value = None if view is None else msgspec.json.decode(data, type=view)
+                if value is not None and (self._fits is None or self._fits(value)):
+                    yield Document(self._file, self._number, index, value)
+                    return
+                if self._fits is None:
+                    return
         except msgspec.ValidationError:
             pass
         except msgspec.DecodeError as error:
@@ -296,13 +320,16 @@ class _Reader:
                 raise self._error("items: must be a list")
             for number, item in enumerate(items or ()):
                 yield from self._object(_with_kind(item, value), number)
-        elif self._views is None:
-            yield Document(self._file, self._number, index, value)
-        elif (view := self._views.get((value["apiVersion"], kind))) is not None:
+        elif self._views is None or (view := self._views.get((value["apiVersion"], kind))) is None:
+            if self._views is None or self._fits is not None:
+                yield Document(self._file, self._number, index, value)
+        else:
             try:
-                yield Document(self._file, self._number, index, convert(value, view))
+                typed = convert(value, view)
             except msgspec.ValidationError as error:
                 raise self._error(_worded(error, value)) from None
+            fits = self._fits is None or self._fits(typed)
+            yield Document(self._file, self._number, index, typed if fits else value)
 
 
 def _json_values(text: str) -> Iterator[str]:

@@ -49,9 +49,9 @@ def pieces_of(path: Path) -> list[Piece]:
     return [Piece(start, end, end == size) for start, end in zip(starts, [*ends, size], strict=True)]
 
 
-def read_in_parallel(path: Path, pieces: list[Piece], views: Any) -> Iterator[tuple[int, Any]]:
+def read_in_parallel(path: Path, pieces: list[Piece], views: Any, fits: Any = None) -> Iterator[tuple[int, Any]]:
     """The objects of all pieces, in the order of the file. Raises WorkerFailed, possibly after some."""
-    workers = [_Worker(path, piece, views) for piece in pieces]
+    workers = [_Worker(path, piece, views, fits) for piece in pieces]
     try:
         before = 0
         for worker in workers:
@@ -67,13 +67,13 @@ def read_in_parallel(path: Path, pieces: list[Piece], views: Any) -> Iterator[tu
 class _Worker:
     """A process that reads one piece, and a thread that takes what it writes, so that it never waits."""
 
-    def __init__(self, path: Path, piece: Piece, views: Any) -> None:
+    def __init__(self, path: Path, piece: Piece, views: Any, fits: Any) -> None:
         self.items = 0
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mooring.manifests.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
-        self._order = pickle.dumps((str(path), piece, dict(views)))
+        self._order = pickle.dumps((str(path), piece, dict(views), fits))
         self._thread = threading.Thread(target=self._take, daemon=True)
         self._thread.start()
 

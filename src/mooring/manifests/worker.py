@@ -19,12 +19,12 @@ BATCH = 1000
 
 
 def main() -> int:
-    path, piece, views = pickle.loads(sys.stdin.buffer.read())
+    path, piece, views, fits = pickle.loads(sys.stdin.buffer.read())
     batch: list[tuple[int, Any]] = []
     try:
         with Path(path).open("rb") as file:
             stream = PieceStream(file, piece)
-            for document in read_stream(cast(IO[bytes], stream), path, views):
+            for document in read_stream(cast(IO[bytes], stream), path, views, fits):
                 if document.index is None or document.number != 1:
                     return 1
                 batch.append((document.index, document.value))

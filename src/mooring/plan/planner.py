@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from mooring.kube.times import moment
+from mooring.plan.memory import seldom_collected
 from mooring.plan.world import World
 from mooring.runtime.simulation import START, Settled
 
@@ -47,6 +48,8 @@ class Plan:
     pods: list[PlannedPod] = field(default_factory=list)
     evicted: list[str] = field(default_factory=list)
     workloads: list[Workload] = field(default_factory=list)
+    # Of workloads that name none.
+    namespace: str = "default"
 
     def origin(self, pod: PlannedPod) -> tuple[Object, Workload | None]:
         """The object at the top of a pod's owners, and the workload that was asked for it."""
@@ -69,6 +72,17 @@ class Plan:
         return [pod for pod in self.pods if not pod.lands]
 
     @property
+    def unfinished(self) -> list[str]:
+        """The workloads that were asked for and that the horizon left on their way."""
+        if not self.settled.moving:
+            return []
+        found = (
+            self.world.registry.find(w.object["apiVersion"], w.object["kind"], *_place(w.object, self.namespace))
+            for w in self.workloads
+        )
+        return [said for obj in found if obj is not None and (said := _on_its_way(obj))]
+
+    @property
     def took(self) -> timedelta:
         return self.settled.now - START
 
@@ -78,9 +92,10 @@ def make_plan(world: World, workloads: list[Workload], namespace: str, horizon: 
     before = {_key(pod): pod for pod in world.objects("v1", "Pod")}
     for workload in workloads:
         world.apply(workload.object, namespace)
-    settled = world.simulation.run(horizon)
+    with seldom_collected():
+        settled = world.simulation.run(horizon)
     after = {_key(pod): pod for pod in world.objects("v1", "Pod")}
-    plan = Plan(world, settled, workloads=workloads)
+    plan = Plan(world, settled, workloads=workloads, namespace=namespace)
     for key, pod in after.items():
         known = before.get(key)
         if known is not None and _node(known) == _node(pod) and (_node(pod) or _ended(pod)):
@@ -88,6 +103,22 @@ def make_plan(world: World, workloads: list[Workload], namespace: str, horizon: 
         plan.pods.append(_planned(key, pod))
     plan.evicted = sorted(key for key, pod in before.items() if key not in after and not _ended(pod))
     return plan
+
+
+def _place(obj: Object, namespace: str) -> tuple[str, str]:
+    metadata = obj.get("metadata") or {}
+    return metadata.get("namespace") or namespace, metadata.get("name", "")
+
+
+def _on_its_way(obj: Object) -> str:
+    """How far a workload has come; "" where it has come all the way, or is of a kind that goes nowhere."""
+    spec, status, meta = obj.get("spec", {}), obj.get("status", {}), obj["metadata"]
+    name = f"{obj['kind']} {meta.get('namespace', '')}/{meta['name']}"
+    if obj["kind"] == "Job":
+        wanted, done = spec.get("completions") or spec.get("parallelism", 1), status.get("succeeded", 0)
+        return f"{name}: {done:,} of {wanted:,} pods have succeeded" if done < wanted else ""
+    wanted, ready = spec.get("replicas"), status.get("readyReplicas", 0)
+    return f"{name}: {ready:,} of {wanted:,} pods are ready" if isinstance(wanted, int) and ready < wanted else ""
 
 
 def _planned(key: str, pod: Object) -> PlannedPod:

@@ -8,39 +8,27 @@ snapshot rarely holds the owners of everything in it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from contextlib import suppress
 from typing import Any
 
+from mooring.api.workloads import Node, Pod
 from mooring.builtin import deployment, replicaset, statefulset
 from mooring.builtin.claims import CLAIMS
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
-from mooring.builtin.kinds import POD
-from mooring.builtin.nodes_pods import START_DELAY, tend
 from mooring.builtin.scheduler import SCHEDULER
 from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.plan.memory import seldom_collected
+from mooring.plan.nodes import NODES
+from mooring.plan.revisions import missing_revisions
+from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
-from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision
-from mooring.runtime.kinds import Key
 from mooring.runtime.simulation import START, Simulation
-from mooring.runtime.view import View
 
 Object = dict[str, Any]
 
 MANAGER = "mooring-plan"
 
-
-def _run_pod(key: Key, view: View, now: datetime) -> Decision:
-    """What a node does for one of its pods. Nodes of a plan need no Lease and no conditions of their own."""
-    pod = view.get(POD, *key)
-    if pod is None or not pod.spec.node_name:
-        return Decision()
-    write = tend(pod, view, START_DELAY)
-    return Decision(children=() if write is None else (write,))
-
-
-NODES = Controller("nodes", _run_pod, of=POD, writes=(POD,))
 
 CREW = (
     deployment.CONTROLLER,
@@ -57,13 +45,26 @@ CREW = (
 class World:
     """`inert` are objects of kinds that nothing here acts on; `assumed` the namespaces that nobody declared."""
 
-    def __init__(self, snapshot: Iterable[Object], *, seed: int = 0) -> None:
+    def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
         self.registry = Registry(now=START, seed=seed)
         self.inert: list[str] = []
         self.assumed: list[str] = []
-        for obj in snapshot:
-            self._restore(obj)
-        self.simulation = Simulation(CREW, registry=self.registry, seed=seed, events=False)
+        plain = Plain()
+        with seldom_collected():
+            for obj in snapshot:
+                if isinstance(obj, Node | Pod):
+                    self._adopt(plain.of(obj))
+                else:
+                    self._restore(obj)
+            self._restore_revisions()
+            self.simulation = Simulation(CREW, registry=self.registry, seed=seed, events=False)
+
+    def _adopt(self, obj: Object) -> None:
+        namespace = obj["metadata"].get("namespace")
+        if namespace:
+            self._ensure_namespace(namespace, note=False)
+        with suppress(AlreadyExistsError):
+            self.registry.adopt(obj)
 
     def _restore(self, obj: Object) -> None:
         namespace = obj.get("metadata", {}).get("namespace")
@@ -76,6 +77,11 @@ class World:
             return
         except NotFoundError:
             return
+
+    def _restore_revisions(self) -> None:
+        sets, revisions = self.objects("apps/v1", "StatefulSet"), self.objects("apps/v1", "ControllerRevision")
+        for revision in missing_revisions(sets, revisions, self.objects("v1", "Pod") if sets else ()):
+            self._restore(revision)
 
     def apply(self, obj: Object, namespace: str) -> None:
         """Do what `kubectl apply` does. Raises ApiError in the API's words."""

@@ -1,0 +1,34 @@
+"""Which endpoints share a slice: places that follow from the endpoints alone, whatever came first.
+
+All stand in one place until they are too many. Then the place is halved by a bit of each one's hash, and so on. One
+that comes or goes therefore touches one place, at times two, and whoever computes this again finds the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+MOST: Final = 100
+_BITS: Final = 64
+
+
+def slots(uids: Iterable[str], most: int = MOST) -> Iterator[tuple[str, frozenset[str]]]:
+    """The places, each with the uids that stand there. A place keeps its name when the half beside it parts from it."""
+    hashed = [(_bits(uid), uid) for uid in uids]
+    yield from _halves(hashed, "", most)
+
+
+def _halves(hashed: list[tuple[str, str]], path: str, most: int) -> Iterator[tuple[str, frozenset[str]]]:
+    if len(hashed) <= most or len(path) == _BITS:
+        if hashed:
+            yield path.rstrip("0"), frozenset(uid for _, uid in hashed)
+        return
+    for bit in "01":
+        yield from _halves([each for each in hashed if each[0][len(path)] == bit], path + bit, most)
+
+
+def _bits(uid: str) -> str:
+    number = int.from_bytes(hashlib.blake2b(uid.encode(), digest_size=_BITS // 8).digest())
+    return f"{number:0{_BITS}b}"
