@@ -15,7 +15,7 @@ from mooring.runtime.faults import Crash
 from mooring.runtime.simulation import Simulation
 
 # What differs between two runs without meaning anything.
-_INCIDENTAL = ("resourceVersion", "creationTimestamp", "managedFields", "deletionTimestamp")
+_INCIDENTAL = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp")
 
 
 class _CrashAt:

@@ -1,0 +1,91 @@
+#!/bin/sh
+# Builds the real programs that the tests compare Mooring with and drive it by, from the Go module proxy:
+# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl in two versions, and the Go guest.
+# The first run takes minutes; a run with nothing to do takes a fraction of a second.
+#
+#   sh scripts/tools.sh                   build what is missing
+#   sh scripts/tools.sh kubectl etcd      build only these, if missing
+#
+#   MOORING_TOOLS=DIR   where they go (default: $XDG_CACHE_HOME/mooring/tools or ~/.cache/mooring/tools)
+#   GO=/path/to/go      the Go to build with (1.26 or newer)
+set -eu
+cd "$(dirname "$0")/.."
+
+TOOLS=${MOORING_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mooring/tools}
+GO=${GO:-go}
+CONTROLPLANE=tests/tools/controlplane
+ALL="etcd kubectl kube-apiserver kubectl-1.31 guest kube-scheduler kube-controller-manager"
+
+source_of() {
+    case $1 in
+    etcd | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl) echo $CONTROLPLANE ;;
+    kubectl-1.31) echo tests/tools/kubectl-1.31 ;;
+    guest) echo tests/guests/go ;;
+    *)
+        echo "tools: there is no tool named $1; known are: $ALL" >&2
+        exit 1
+        ;;
+    esac
+}
+
+package_of() {
+    case $1 in
+    etcd) echo go.etcd.io/etcd/server/v3 ;;
+    kube-* | kubectl) echo "k8s.io/kubernetes/cmd/$1" ;;
+    *) echo . ;;
+    esac
+}
+
+version_of() {
+    case $1 in
+    etcd) required etcd/server/v3 ;;
+    kubectl-1.31) required k8s.io/kubectl | sed s/v0/v1/ ;;
+    guest) required sigs.k8s.io/controller-runtime ;;
+    *) required k8s.io/kubernetes ;;
+    esac
+}
+
+# The version that the go.mod of $source asks for; staging modules v0.35.8 belong to Kubernetes v1.35.8.
+required() {
+    awk -v module="$1" 'index($1 " " $2, module) && $0 !~ /=>|^module|cmd\// { for (i = 1; i <= NF; i++) if ($i ~ /^v[0-9]+\.[0-9]/) { print $i; exit } }' "$source/go.mod"
+}
+
+# Kubernetes says in /version and `kubectl version` what the linker was told here.
+stamps() {
+    echo "-s -w"
+    case $1 in kube*) ;; *) return ;; esac
+    minor=${2#v1.}
+    for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+        echo "-X $package.gitVersion=$2 -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*} -X $package.gitTreeState=archive"
+    done
+}
+
+# Sets source, version and path: a binary's name holds its version and a hash of everything it was made from.
+locate() {
+    source=$(source_of "$1")
+    version=$(version_of "$1")
+    path=$TOOLS/store/$1-$version-$(cat "$source"/go.mod "$source"/go.sum "$source"/*.go 2>/dev/null | cksum | cut -d' ' -f1)
+}
+
+build() {
+    locate "$1"
+    if [ ! -x "$path" ]; then
+        command -v "$GO" >/dev/null || {
+            echo "tools: $1 is missing and there is no Go to build it with. Install Go 1.26 or newer, or name one: GO=/path/to/go" >&2
+            exit 1
+        }
+        echo "tools: building $1 $version ..."
+        mkdir -p "$TOOLS/store"
+        (cd "$source" && "$GO" build -buildvcs=false -ldflags "$(stamps "$1" "$version" | tr '\n' ' ')" -o "$path.part.$$" "$(package_of "$1")")
+        mv "$path.part.$$" "$path"
+    fi
+    mkdir -p "$TOOLS/bin"
+    if [ "$(readlink "$TOOLS/bin/$1" || true)" != "$path" ]; then
+        ln -sfn "$path" "$TOOLS/bin/.$1.$$"
+        mv "$TOOLS/bin/.$1.$$" "$TOOLS/bin/$1"
+    fi
+}
+
+for tool in ${*:-$ALL}; do
+    build "$tool"
+done

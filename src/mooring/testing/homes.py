@@ -1,0 +1,123 @@
+"""The two homes that tests run in: Mooring's embedded API server, and a real control plane.
+
+Each is a process of its own, reached over TLS with a token, so a test cannot tell them apart by anything but their
+answers. `api_only` gives the bare API server; `whole` adds scheduler and controllers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from mooring.apiserver.certificates import Certificates, ensure_certificates
+from mooring.apiserver.tokens import put_token
+from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig
+from mooring.testing.http import Api
+from mooring.testing.processes import Process, free_port
+
+EMBEDDED = "embedded"
+REAL = "real"
+HOMES = (EMBEDDED, REAL)
+READY_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Home:
+    """A running API server and how its administrator reaches it."""
+
+    name: str
+    url: str
+    token: str
+    ca: Path
+    kubeconfig: Path
+    folder: Path
+
+    def api(self) -> Api:
+        return Api(self.url, self.token, self.ca)
+
+
+def api_only(name: str, folder: Path) -> AbstractContextManager[Home]:
+    """The API server of that home and nothing else: no controller moves what a test looks at."""
+    return _starters(_embedded_api, _real_api)[name](folder)
+
+
+def whole(name: str, folder: Path) -> AbstractContextManager[Home]:
+    """The home with its scheduler and controllers; the embedded one has a small fleet of simulated nodes too."""
+    return _starters(_embedded_whole, _real_whole)[name](folder)
+
+
+Starter = Callable[[Path], AbstractContextManager[Home]]
+
+
+def _starters(embedded: Starter, real: Starter) -> dict[str, Starter]:
+    return {EMBEDDED: embedded, REAL: real}
+
+
+@contextmanager
+def _embedded_api(folder: Path) -> Iterator[Home]:
+    folder.mkdir(parents=True, exist_ok=True)
+    certificates = ensure_certificates(folder, ("127.0.0.1", "localhost"), now=datetime.now(UTC))
+    tokens = folder / "tokens"
+    token = put_token(tokens, "kubernetes-admin", ["system:masters"])
+    port = free_port()
+    home = Home(EMBEDDED, f"https://127.0.0.1:{port}", token, certificates.authority, folder / "kubeconfig", folder)
+    write_kubeconfig(home.kubeconfig, EMBEDDED, home.url, home.ca, token)
+    server = Process(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
+    try:
+        server.wait_until(lambda: answers(f"{home.url}/readyz", home.ca), READY_SECONDS)
+        yield home
+    finally:
+        server.stop()
+
+
+def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: int) -> list[str | Path]:
+    command: list[str | Path] = [sys.executable, "-m", "mooring.apiserver", "--port", str(port), "--tokens", tokens]
+    command += ["--certificate", certificates.certificate, "--key", certificates.key]
+    return [*command, "--data", folder / "data"]
+
+
+@contextmanager
+def _embedded_whole(folder: Path) -> Iterator[Home]:
+    folder.mkdir(parents=True, exist_ok=True)
+    kubeconfig = folder / "kubeconfig"
+    command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"127.0.0.1:{free_port()}"]
+    process = Process(command, folder / "up.log")
+    try:
+        process.wait_until(kubeconfig.exists, READY_SECONDS)
+        home = _home_of(kubeconfig, folder)
+        process.wait_until(lambda: answers(f"{home.url}/readyz", home.ca), READY_SECONDS)
+        yield home
+    finally:
+        process.stop()
+
+
+def _home_of(kubeconfig: Path, folder: Path) -> Home:
+    """What `mooring up` wrote for its user."""
+    config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+    (cluster,), (user,) = config["clusters"], config["users"]
+    certificates = Certificates(folder / "tls")
+    return Home(
+        EMBEDDED, cluster["cluster"]["server"], user["user"]["token"], certificates.authority, kubeconfig, folder
+    )
+
+
+@contextmanager
+def _real_api(folder: Path) -> Iterator[Home]:
+    with ControlPlane(folder) as plane:
+        yield _home_in(plane)
+
+
+@contextmanager
+def _real_whole(folder: Path) -> Iterator[Home]:
+    with ControlPlane(folder, EXTRAS) as plane:
+        yield _home_in(plane)
+
+
+def _home_in(plane: ControlPlane) -> Home:
+    return Home(REAL, plane.url, plane.token, plane.ca, plane.kubeconfig, plane.folder)

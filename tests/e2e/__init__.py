@@ -1,0 +1,1 @@
+"""The product as its users have it: real processes, real servers."""

@@ -1,0 +1,54 @@
+"""An operator in Go on controller-runtime lives on the embedded server (go/main.go): informers, protobuf, a cached
+client, server-side apply, a Lease and a finalizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mooring.testing.homes import Home
+from mooring.testing.processes import Process
+from tests.guests.conftest import required
+from tests.guests.kubectl import Kubectl
+from tests.guests.manifests import custom, definition
+
+GROUP = "guest.mooring.dev"
+
+
+@pytest.fixture
+def harbour(newest: Kubectl, home: Home, tmp_path: Path) -> Iterator[Kubectl]:
+    """kubectl beside the running operator, which keeps its Lease in a namespace named guest."""
+    program = required("guest")
+    newest("create", "namespace", "guest")
+    newest.apply(definition(GROUP, "Berth", size={"type": "integer"}))
+    operator = Process([program], tmp_path / "guest.log", {"KUBECONFIG": str(home.kubeconfig)})
+    try:
+        yield newest
+        assert operator.running(), operator.tail()
+        assert operator.stop() == 0, operator.tail()
+    finally:
+        operator.kill()
+        newest("delete", "crd", f"berths.{GROUP}", "--wait=false")
+        newest("delete", "namespace", "guest", "--wait=false")
+
+
+def test_an_operator_in_go_follows_an_object_through_its_life(harbour: Kubectl) -> None:
+    harbour.apply(custom(GROUP, "Berth", "east", size=2))
+    harbour("wait", "berth/east", "--for=jsonpath={.status.ships}=2", "--timeout=30s")
+    berth, deployment = harbour.get("berth", "east"), harbour.get("deployment", "east")
+    assert berth["metadata"]["finalizers"] == ["guest.mooring.dev/harbour-master"]
+    assert deployment["metadata"]["ownerReferences"][0]["uid"] == berth["metadata"]["uid"]
+    harbour("wait", "pod", "-l", "seen=yes,berth=east", "--for=condition=Ready", "--timeout=30s")
+    book = harbour.get("configmap", "east-book", "--show-managed-fields")
+    managers = [(entry["manager"], entry["operation"]) for entry in book["metadata"]["managedFields"]]
+    assert managers == [("guest", "Apply")]
+    assert harbour.get("lease", "harbour", "-n", "guest")["spec"]["holderIdentity"]
+
+    harbour.apply(custom(GROUP, "Berth", "east", size=3))
+    harbour("wait", "berth/east", "--for=jsonpath={.status.ships}=3", "--timeout=30s")
+    harbour("wait", "configmap/east-book", "--for=jsonpath={.data.generation}=2", "--timeout=30s")
+
+    harbour("delete", "berth", "east", "--timeout=30s")
+    assert harbour.get("configmap", "east-left")

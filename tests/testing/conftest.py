@@ -1,0 +1,3 @@
+"""Both homes, with their controllers."""
+
+from mooring.testing.fixtures import cluster as cluster
