@@ -1,8 +1,10 @@
 # Everything a contributor runs. `make test` is what a change must pass.
 #
-#   make up      show what Mooring does, on the example fleet
+#   make up      a Kubernetes API with controllers and simulated nodes, until Ctrl-C
+#   make tour    what `mooring explain` says, on the example fleet
 #   make test    lint, types, import contracts, then every test
 #   make lint    the first three only
+#   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
 #   make bench   measure against the budgets
 #   make setup   make .venv/ (the others do it when needed)
 
@@ -10,7 +12,7 @@ BIN := .venv/bin
 # PYTHON=... names the interpreter for .venv; UV= goes without uv.
 
 .DEFAULT_GOAL := test
-.PHONY: up test lint bench setup clean
+.PHONY: up tour test lint tools bench setup clean
 
 setup: .venv/ready
 
@@ -18,6 +20,9 @@ setup: .venv/ready
 	@sh scripts/setup.sh
 
 up: .venv/ready
+	@$(BIN)/mooring up
+
+tour: .venv/ready
 	@sh examples/tour.sh
 
 test: lint
@@ -28,6 +33,9 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+tools:
+	@sh scripts/tools.sh
 
 bench: .venv/ready
 	$(BIN)/python -m bench

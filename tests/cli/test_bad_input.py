@@ -70,7 +70,9 @@ def test_a_pod_of_another_namespace(cluster: World) -> None:
 def test_a_snapshot_without_nodes(world: World) -> None:
     world.running("web", "n1")
     line = complaint(world, "pod/web", real=True)
-    assert line.startswith("cluster.yaml: holds no nodes; take the snapshot with kubectl get nodes,")
+    assert line.startswith(
+        "cluster.yaml: holds no nodes, so it is no snapshot of a cluster; take one with mooring snapshot"
+    )
 
 
 def test_a_quantity_of_a_manifest_that_does_not_parse(cluster: World) -> None:
@@ -164,13 +166,20 @@ def test_a_pod_and_a_file_together(cluster: World) -> None:
 
 
 def test_neither_a_pod_nor_a_file(cluster: World) -> None:
-    assert complaint(cluster, real=True) == "say what to explain: -f FILE, or pod/NAME for a pod of the snapshot"
-
-
-def test_something_else_than_a_pod(cluster: World) -> None:
-    assert complaint(cluster, "deploy/web") == (
-        'expected pod/NAME, not "deploy/web"; workloads are explained from files, with -f'
+    assert complaint(cluster, real=True) == (
+        "say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait"
     )
+
+
+def test_something_that_makes_no_pods(cluster: World) -> None:
+    assert complaint(cluster, "service/web") == (
+        "expected pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME or job/NAME, "
+        'or pods for all that wait, not "service/web"'
+    )
+
+
+def test_a_workload_that_is_not_there(cluster: World) -> None:
+    assert complaint(cluster, "deploy/web") == 'no Deployment "web" in namespace "default" of cluster.yaml'
 
 
 def test_another_namespace_than_the_manifests(cluster: World) -> None:

@@ -211,7 +211,7 @@ def test_the_running_pods_of_a_deployment_make_room_for_the_new_ones(fleet: Worl
         fleet.workload("Deployment", "llm", requests(gpu=8), pod={"tolerations": [{"operator": "Exists"}]})
     )
     assert headline(result.stdout).startswith("default/llm-1 lands on gpu-1")
-    assert "Deployment default/llm has 1 pod in the snapshot already; explained as if not yet placed" in result.stdout
+    assert "Deployment default/llm has 1 pod in the cluster already; explained as if not yet placed" in result.stdout
 
 
 def test_a_job_places_what_runs_at_a_time(fleet: World) -> None:
@@ -308,7 +308,7 @@ def test_an_interrupt_is_told_by_the_exit_code(fleet: World, monkeypatch: pytest
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mooring.cli.snapshot.load_snapshot", interrupt)
+    monkeypatch.setattr("mooring.cli.files.load_snapshot", interrupt)
     result = fleet.explain("pod/web")
     assert (result.exit_code, result.output) == (130, "")
 

@@ -52,12 +52,12 @@ def test_limits_are_requests_where_these_are_missing() -> None:
     assert (snapshot.cluster.used_cpu[0], snapshot.cluster.used_memory[0]) == (1000, 2**30)
 
 
-def test_the_wanted_pod_is_kept() -> None:
-    snapshot = Snapshot(wanted="shop/web")
+def test_wanted_pods_are_kept() -> None:
+    snapshot = Snapshot(wanted=lambda view: view.metadata.name == "web")
     for name in ("other", "web", "another"):
         snapshot.add(pod(name))
-    assert snapshot.pod is not None
-    assert snapshot.pod.metadata.name == "web"
+    assert list(snapshot.kept) == ["shop/web"]
+    assert snapshot.kept["shop/web"].metadata.name == "web"
 
 
 def test_a_view_becomes_the_object_again() -> None:
@@ -85,8 +85,8 @@ def test_what_the_snapshot_leaves_open_is_told() -> None:
     for view in (pod("waits", on=""), pod("asked", on=""), pod("lost", on="gone"), pod("lost-2", on="gone")):
         snapshot.add(view)
     assert snapshot.remarks({"shop/asked"}) == [
-        "pod shop/waits of the snapshot waits for a node and was not placed first",
-        "2 pods of the snapshot are on nodes that it does not hold (gone)",
+        "pod shop/waits waits for a node too and was not placed first",
+        "2 pods are on nodes that are not there (gone)",
     ]
 
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from mooring.cli.connecting import cluster_options, connect
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, InputError, exit_code
+from mooring.cli.targets import Target, parse_target
 
 if TYPE_CHECKING:
+    from mooring.cli.pictures import Picture
     from mooring.cli.render.page import Page
 
 FORMATS = ("text", "json", "yaml")
@@ -22,7 +26,7 @@ ALL_NODES = 100
 
 
 @click.command(cls=Command)
-@click.argument("target", required=False, metavar="[pod/NAME]")
+@click.argument("target", required=False, metavar="[KIND/NAME]")
 @click.option(
     "-f", "--filename", "files", multiple=True, metavar="FILE", help="Manifest with pods to place; - is standard input."
 )
@@ -30,13 +34,14 @@ ALL_NODES = 100
     "--snapshot",
     "snapshots",
     multiple=True,
-    required=True,
     metavar="FILE",
-    help="The cluster, as kubectl get ... -A -o yaml prints it.",
+    help="Look at this snapshot of a cluster instead of at the cluster of the kubeconfig.",
 )
+@cluster_options
 @click.option(
     "-n", "--namespace", default="", metavar="NAME", help="Namespace of the pod, or of manifests that name none."
 )
+@click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="Look for the pod in all namespaces.")
 @click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
 @click.option("--all-nodes", is_flag=True, help="List every node instead of groups.")
 @click.option(
@@ -62,7 +67,10 @@ def command(
     target: str | None,
     files: tuple[str, ...],
     snapshots: tuple[str, ...],
+    kubeconfig: Path | None,
+    context: str | None,
     namespace: str,
+    everywhere: bool,
     form: str,
     all_nodes: bool,
     limit: int,
@@ -72,39 +80,47 @@ def command(
     """Say where a pod lands and why, or what keeps it off every node and what would help.
 
     \b
+      mooring explain pod/web-0 -n shop
+      mooring explain deployment/web
+      mooring explain pods -A
+      mooring explain -f pod.yaml
       mooring explain -f pod.yaml --snapshot cluster.yaml
-      mooring explain pod/web-0 -n shop --snapshot cluster.yaml
 
-    \b
-    The snapshot is what this prints, with poddisruptionbudgets and priorityclasses where they matter:
-      kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml
+    The cluster is the one of your kubeconfig, or a file that mooring snapshot or kubectl get -o yaml wrote. Nothing is
+    ever written to a cluster.
 
-    FILE may hold Pods, Deployments, ReplicaSets, StatefulSets and Jobs; their pods are placed one after another. A pod
-    of the snapshot that runs already is explained as if it were not yet placed.
+    KIND/NAME is a pod, deployment, replicaset, statefulset or job; pods stands for all that wait for a node. A pod that
+    runs already is explained as if it were not yet placed. FILE may hold Pods, Deployments, ReplicaSets, StatefulSets
+    and Jobs; their pods are placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, and 1 when the input is wrong.
     """
-    name = _pod_name(target, files)
+    asked = _asked(target, files)
     if "-" in files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
+    if everywhere and namespace:
+        raise InputError("-A and -n cannot be given together")
 
+    from mooring.cli.existing import existing_subjects, wanted_by
     from mooring.cli.outcomes import Explainer, all_land
-    from mooring.cli.snapshot import live_subject, load_snapshot
     from mooring.cli.subjects import read_subjects
     from mooring.placement.engine import Engine
 
-    home = namespace or "default"
-    snapshot = load_snapshot(snapshots, f"{home}/{name}" if name else "")
-    notes: list[str] = []
-    if name:
-        subjects = [live_subject(snapshot, name, home, snapshots)]
-    else:
-        subjects, notes = read_subjects(snapshot, files, namespace)
-    notes += snapshot.remarks({subject.key for subject in subjects})
-    notes += _sampling(snapshot.cluster.node_count, percentage)
-    engine = Engine(snapshot.cluster, percentage)
-    explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
-    outcomes = list(explainer.run(subjects))
+    picture = _picture(snapshots, kubeconfig, context)
+    try:
+        home = None if everywhere else namespace or picture.namespace
+        snapshot = picture.load(wanted_by(asked, home))
+        if asked is not None:
+            subjects, notes = existing_subjects(picture, snapshot, asked, home)
+        else:
+            subjects, notes = read_subjects(snapshot, files, namespace, home or picture.namespace)
+        notes += [*snapshot.remarks({subject.key for subject in subjects}), *picture.gaps]
+        notes += _sampling(snapshot.cluster.node_count, percentage)
+        engine = Engine(snapshot.cluster, percentage)
+        explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
+        outcomes = list(explainer.run(subjects))
+    finally:
+        picture.close()
     if form == "text":
         from mooring.cli.render.story import tell
 
@@ -114,6 +130,29 @@ def command(
 
         click.echo(encode(to_data(snapshot.cluster, outcomes, notes), form), nl=False)
     return LANDS if all_land(outcomes) else CANNOT_LAND
+
+
+def _picture(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> Picture:
+    if not snapshots:
+        from mooring.cli.live import PAGE, LivePicture
+
+        return LivePicture(*connect(kubeconfig, context, page=PAGE))
+    if kubeconfig is not None or context is not None:
+        raise InputError("--snapshot takes the place of a cluster: give it, or --kubeconfig and --context")
+    from mooring.cli.files import FilePicture
+
+    return FilePicture(snapshots)
+
+
+def _asked(target: str | None, files: tuple[str, ...]) -> Target | None:
+    """What to look up in the cluster, or None when files say what to place."""
+    if target is None:
+        if not files:
+            raise InputError("say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait")
+        return None
+    if files:
+        raise InputError(f"{target} and -f cannot be explained together: give one of them")
+    return parse_target(target)
 
 
 def _sampling(nodes: int, percentage: int) -> list[str]:
@@ -126,20 +165,6 @@ def _sampling(nodes: int, percentage: int) -> list[str]:
         usual = wanted_feasible(nodes, 0)
         return [f"all {nodes:,} nodes are scored here; a scheduler at work stops at {usual:,} that fit, unless told to"]
     return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]
-
-
-def _pod_name(target: str | None, files: tuple[str, ...]) -> str:
-    """The name of the pod to look up in the snapshot, or nothing when files say what to place."""
-    if target is None:
-        if not files:
-            raise InputError("say what to explain: -f FILE, or pod/NAME for a pod of the snapshot")
-        return ""
-    if files:
-        raise InputError(f"{target} and -f cannot be explained together: give one of them")
-    kind, slash, name = target.partition("/")
-    if not slash or kind not in ("pod", "pods", "po") or not name:
-        raise InputError(f'expected pod/NAME, not "{target}"; workloads are explained from files, with -f')
-    return name
 
 
 def show_page(page: Page, *, colour: bool) -> None:

@@ -25,6 +25,26 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.explain",
         "Where a pod lands and why, or what keeps it off all nodes and what would help.",
     ),
+    "snapshot": (
+        "mooring.cli.snapshot",
+        "Write what placement depends on in a cluster to one file.",
+    ),
+    "shadow": (
+        "mooring.cli.shadow",
+        "Predict what a running scheduler does, and say how often that was right.",
+    ),
+    "run": (
+        "mooring.cli.run",
+        "Run chosen controllers against any cluster.",
+    ),
+    "up": (
+        "mooring.cli.up",
+        "Run a Kubernetes API with controllers and simulated nodes on this machine.",
+    ),
+    "token": (
+        "mooring.cli.token",
+        "Let others use the cluster of mooring up.",
+    ),
 }
 """Command name to the module that defines it (as `command`) and the line that `--help` shows."""
 

@@ -134,7 +134,7 @@ class Explainer:
         # Most pods land, and then there is no need to wait for the import.
         from mooring.placement.advise import Workload, advise
 
-        source = subject.source
+        source = subject.maker() or subject.source
         pod_path = "/spec/template" if source.template_path else ""
         workload = Workload(
             source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest

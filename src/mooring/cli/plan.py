@@ -6,19 +6,11 @@ from datetime import timedelta
 
 import click
 
+from mooring.cli.durations import duration
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, InputError, exit_code
 
 FORMATS = ("text", "json", "yaml")
 ADVICE = 3
-
-
-def _duration(context: click.Context, parameter: click.Parameter, value: str) -> timedelta:
-    from mooring.builtin.nodes_pods import parse_duration
-
-    found = parse_duration(value)
-    if found is None:
-        raise click.BadParameter(f'"{value}" is not a duration such as 90s, 5m or 1h30m')
-    return found
 
 
 @click.command(cls=Command)
@@ -37,7 +29,7 @@ def _duration(context: click.Context, parameter: click.Parameter, value: str) ->
 @click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
 @click.option(
     "--horizon",
-    callback=_duration,
+    callback=duration,
     default="1h",
     show_default=True,
     metavar="TIME",
@@ -69,9 +61,10 @@ def command(
     from mooring.kube.status import ApiError
     from mooring.manifests import read_manifests
     from mooring.plan.planner import Workload, make_plan
+    from mooring.plan.snapshot import read_snapshot
     from mooring.plan.world import World
 
-    world = World(document.value for file in snapshots for document in read_manifests(file))
+    world = World(obj for file in snapshots for obj in read_snapshot(file))
     if not world.objects("v1", "Node"):
         raise InputError(
             f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "

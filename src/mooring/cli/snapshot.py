@@ -1,68 +1,65 @@
-"""Reads a snapshot into a cluster, and takes a pod out of it that is to be explained."""
+"""`mooring snapshot`: what placement depends on in a cluster, in one file that can be sent to a colleague."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from pathlib import Path
 
-import msgspec
+import click
 
-from mooring.api.core.types import PodStatus
-from mooring.cli.errors import InputError
-from mooring.cli.subjects import Source, Subject, remarks
-from mooring.kube.errors import MooringError
-from mooring.manifests import read_views
-from mooring.placement.snapshot import VIEWS, Snapshot, describe, to_object
+from mooring.cli.connecting import cluster_options, connect
+from mooring.cli.errors import Command, exit_code
 
 
-def load_snapshot(files: Iterable[str], wanted: str = "") -> Snapshot:
-    snapshot = Snapshot(wanted=wanted)
-    names = []
-    for file in files:
-        names.append(file)
-        for document in read_views(file, VIEWS):
-            try:
-                snapshot.add(document.value)
-            except MooringError as error:
-                raise document.error(f"{describe(document.value)}: {error}") from None
-    if not snapshot.cluster.slots:
-        raise InputError(
-            f"{', '.join(names)}: holds no nodes; take the snapshot with "
-            "kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml"
-        )
-    return snapshot
+@click.command(cls=Command)
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where to write it; packed if the name ends in .gz. Without it, to standard output.",
+)
+@cluster_options
+@exit_code
+def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> int:
+    """Write what placement depends on in a cluster to one file, to be explained elsewhere.
+
+    \b
+      mooring snapshot -o cluster.yaml.gz
+      mooring explain pod/web-0 -n shop --snapshot cluster.yaml.gz
+
+    It holds nodes, pods, namespaces, services, workloads, disruption budgets and priority classes, and of each only the
+    fields that decide where pods land. Annotations, environments, commands and secrets are left out. The same cluster
+    gives the same bytes. Nothing is written to the cluster.
+    """
+    import asyncio
+
+    from mooring.cli.live import PAGE, first_of, read_kinds
+    from mooring.cli.saving import SAVED, Item, Saver, save, write
+
+    saver, items = Saver(), list[Item]()
+    transport, _ = connect(kubeconfig, context, page=PAGE)
+
+    async def read() -> list[str]:
+        try:
+            return await read_kinds(transport, SAVED, lambda kind, view: items.append(saver.item(kind, view)))
+        finally:
+            await transport.close()
+
+    try:
+        gaps = asyncio.run(read())
+    except BaseExceptionGroup as group:
+        raise first_of(group) from None
+    for gap in gaps:
+        click.echo(f"note: {gap}", err=True)
+    if file is None:
+        write(sys.stdout.buffer, items)
+        return 0
+    save(file, items)
+    click.echo(f"{file}: {len(items):,} objects, {_size(file.stat().st_size)}")
+    return 0
 
 
-def live_subject(snapshot: Snapshot, name: str, namespace: str, files: Sequence[str]) -> Subject:
-    """A pod of the snapshot. One that is bound is taken off its node, as if it had not been placed yet."""
-    view = snapshot.pod
-    if view is None:
-        raise InputError(_unknown_pod(snapshot, name, namespace, ", ".join(files)))
-    notes = []
-    info = snapshot.cluster.pods[f"{namespace}/{name}"]
-    if info.node_name or info.finished:
-        snapshot.cluster.remove_pod(info.key)
-        state = f"runs on {info.node_name}" if not info.finished else f"has ended ({info.phase})"
-        notes.append(f"the pod {state}; explained as if not yet placed")
-        spec = msgspec.structs.replace(view.spec, node_name="")
-        view = msgspec.structs.replace(view, spec=spec, status=PodStatus())
-    if info.terminating:
-        notes.append("the pod is being deleted; a scheduler would leave it alone")
-    pod = {"apiVersion": "v1", "kind": "Pod", **to_object(view)}
-    notes += remarks(pod["spec"])
-    return Subject(pod, view, Source("Pod", namespace, name, live=True), notes=notes)
-
-
-def _unknown_pod(snapshot: Snapshot, name: str, namespace: str, file: str) -> str:
-    pods = snapshot.cluster.pods.values()
-    problem = f'no pod "{name}" in namespace "{namespace}" of {file}'
-    elsewhere = sorted(p.namespace for p in pods if p.name == name)
-    if elsewhere:
-        return f"{problem}; there is one in {', '.join(elsewhere[:3])}: add -n {elsewhere[0]}"
-    names = [p.name for p in pods if p.namespace == namespace]
-    if not names:
-        return f"{problem}, which holds no pods of that namespace"
-    # Asked for rarely, so it does not slow down every start.
-    from difflib import get_close_matches
-
-    near = [n for n in names if n.startswith(name)][:3] or get_close_matches(name, names, 3)
-    return f"{problem}; did you mean {' or '.join(near)}?" if near else problem
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ class Source(NamedTuple):
     template_path: str = ""
     file: str | None = None
     manifest: Object | None = None
-    # Whether it is in the snapshot.
+    # Whether it is in the cluster already.
     live: bool = False
 
     def __str__(self) -> str:
@@ -59,14 +59,21 @@ class Subject:
     source: Source
     errors: Sequence[FieldError] = ()
     notes: list[str] = field(default_factory=list)
+    # Finds the workload to change instead of the pod itself; asked only when there is advice to give.
+    maker: Callable[[], Source | None] = lambda: None
 
     @property
     def key(self) -> str:
         return f"{self.view.metadata.namespace}/{self.view.metadata.name}"
 
 
-def read_subjects(snapshot: Snapshot, files: Sequence[str], namespace: str) -> tuple[list[Subject], list[str]]:
-    """The pods of all files in order, and notes. Other objects that matter to placement go into the snapshot."""
+def read_subjects(
+    snapshot: Snapshot, files: Sequence[str], namespace: str, home: str = "default"
+) -> tuple[list[Subject], list[str]]:
+    """The pods of all files in order, and notes. Other objects that matter to placement go into the snapshot.
+
+    `namespace` is the one that objects must be in; without it, `home` is where those are that name none.
+    """
     workloads: list[Document[Object]] = []
     ignored: list[Document[Object]] = []
     for file in files:
@@ -79,7 +86,7 @@ def read_subjects(snapshot: Snapshot, files: Sequence[str], namespace: str) -> t
                 raise document.error(f"{_label(value)}: apiVersion {value['apiVersion']} is not known; use {known}")
             elif value["kind"] in _REFUSED:
                 raise document.error(f"{_label(value)} is not explained: {_REFUSED[value['kind']]}")
-            elif not _take_in(snapshot, document, namespace):
+            elif not _take_in(snapshot, document, namespace or home):
                 ignored.append(document)
     if not workloads:
         if ignored:
@@ -93,7 +100,15 @@ def read_subjects(snapshot: Snapshot, files: Sequence[str], namespace: str) -> t
         notes.append(f"left out, as placement does not depend on it: {listed}")
     subjects: list[Subject] = []
     for document in workloads:
-        subjects.extend(_subjects(snapshot, document, namespace, notes))
+        subjects.extend(_subjects(snapshot, document, namespace, home, notes))
+    return subjects, notes
+
+
+def workload_subjects(snapshot: Snapshot, value: Object) -> tuple[list[Subject], list[str]]:
+    """The pods of a workload that exists, and notes. What the API has accepted is not checked again."""
+    notes: list[str] = []
+    expansion = expand(value, value["metadata"].get("namespace") or "default", snapshot.cluster.pods)
+    subjects = _expanded(snapshot, expansion._replace(errors=()), value, None, notes, checked=True)
     return subjects, notes
 
 
@@ -113,9 +128,7 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
         view = convert(value, wanted)
         metadata: ObjectMeta = view.metadata
         if not metadata.namespace:
-            view = msgspec.structs.replace(
-                view, metadata=msgspec.structs.replace(metadata, namespace=namespace or "default")
-            )
+            view = msgspec.structs.replace(view, metadata=msgspec.structs.replace(metadata, namespace=namespace))
         snapshot.add(view)
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {worded(error)}") from None
@@ -124,28 +137,21 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
     return True
 
 
-def _subjects(snapshot: Snapshot, document: Document[Object], namespace: str, notes: list[str]) -> list[Subject]:
+def _subjects(
+    snapshot: Snapshot, document: Document[Object], namespace: str, home: str, notes: list[str]
+) -> list[Subject]:
     value = document.value
     prefix = ""
     try:
-        expansion = expand(value, namespace or "default", snapshot.cluster.pods)
+        expansion = expand(value, namespace or home, snapshot.cluster.pods)
         prefix = f"{expansion.template_path}." if expansion.template_path else ""
         if namespace and expansion.namespace != namespace:
             raise InputError(
                 f'the namespace from the provided object "{expansion.namespace}" does not match the namespace '
                 f'"{namespace}"; pass -n {expansion.namespace}'
             )
-        replaced = _replaced(snapshot, expansion)
-        notes.extend(replaced)
-        if expansion.owner is not None:
-            snapshot.add(expansion.owner)
-        notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
         notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
-        path = expansion.template_path
-        source = Source(
-            expansion.kind, expansion.namespace, expansion.name, path, document.file, value, live=bool(replaced)
-        )
-        return [_subject(snapshot, expansion, pod, source) for pod in expansion.pods]
+        return _expanded(snapshot, expansion, value, document.file, notes)
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {worded(error)}") from None
     except InvalidObjectError as error:
@@ -154,13 +160,39 @@ def _subjects(snapshot: Snapshot, document: Document[Object], namespace: str, no
         raise document.error(f"{_label(value)}: {error}") from None
 
 
+def _expanded(
+    snapshot: Snapshot,
+    expansion: Expansion,
+    value: Object,
+    file: str | None,
+    notes: list[str],
+    *,
+    checked: bool = False,
+) -> list[Subject]:
+    replaced = _replaced(snapshot, expansion)
+    notes.extend(replaced)
+    if expansion.owner is not None:
+        snapshot.add(expansion.owner)
+    notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
+    source = Source(
+        expansion.kind,
+        expansion.namespace,
+        expansion.name,
+        expansion.template_path,
+        file,
+        value,
+        live=checked or bool(replaced),
+    )
+    return [_subject(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods]
+
+
 def _unknown(expansion: Expansion, prefix: str) -> list[str]:
     found = unknown_fields("Pod", expansion.pods[0]) if expansion.pods else []
     return [line.replace('"', f'"{prefix}', 1) + "; the API drops it" for line in found]
 
 
 def _replaced(snapshot: Snapshot, expansion: Expansion) -> list[str]:
-    """Take the pods that the workload has in the snapshot out, as if it had not been placed yet."""
+    """Take the pods that the workload has in the cluster out, as if it had not been placed yet."""
     cluster = snapshot.cluster
     keys = [p.key for p in cluster.pods.values() if not p.finished and _belongs(p, expansion)]
     for key in keys:
@@ -169,7 +201,7 @@ def _replaced(snapshot: Snapshot, expansion: Expansion) -> list[str]:
         return []
     what = "is" if expansion.kind == "Pod" else f"has {len(keys)} pod{'s' if len(keys) > 1 else ''}"
     return [
-        f"{expansion.kind} {expansion.namespace}/{expansion.name} {what} in the snapshot already; "
+        f"{expansion.kind} {expansion.namespace}/{expansion.name} {what} in the cluster already; "
         "explained as if not yet placed"
     ]
 
@@ -187,10 +219,12 @@ def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
     return pod.owner.kind == expansion.kind and pod.owner.name == expansion.name
 
 
-def _subject(snapshot: Snapshot, expansion: Expansion, pod: Object, source: Source) -> Subject:
+def _subject(
+    snapshot: Snapshot, expansion: Expansion, pod: Object, source: Source, *, checked: bool = False
+) -> Subject:
     pod = default_pod(pod)
     notes = _set_priority(snapshot, pod)
-    errors = [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
+    errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
     return Subject(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]))
 
 

@@ -33,6 +33,8 @@ class Preemption(NamedTuple):
     victims: tuple[PodInfo, ...] = ()
     violations: int = 0
     message: str = ""
+    # Slots that lose no more than the nominated one; the scheduler takes any of them.
+    tied: tuple[int, ...] = ()
 
 
 def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
@@ -65,8 +67,9 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
         total = messages.histogram(reasons, cluster.node_count, tried, messages.NOT_HELPFUL)
         nested = messages.unavailable(cluster.node_count, total)
         return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {nested}")
-    best = _least_loss(candidates)
-    return Preemption(best.slot, tuple(best.victims), best.violations)
+    least = _least_loss(candidates)
+    best = least[0]
+    return Preemption(best.slot, tuple(best.victims), best.violations, tied=tuple(c.slot for c in least))
 
 
 def _ineligible(filters: Filters, verdicts: Verdicts) -> str:
@@ -155,8 +158,8 @@ def _by_budget(cluster: Cluster, pods: list[PodInfo]) -> tuple[list[PodInfo], li
     return violating, others
 
 
-def _least_loss(candidates: list[Candidate]) -> Candidate:
-    """Fewest broken budgets, lowest top priority, smallest sum of priorities, fewest pods, latest start."""
+def _least_loss(candidates: list[Candidate]) -> list[Candidate]:
+    """Those with the fewest broken budgets, lowest top priority, smallest sum of them, fewest pods, latest start."""
 
     def latest_start(candidate: Candidate) -> str:
         top = max(p.priority for p in candidate.victims)
@@ -175,4 +178,4 @@ def _least_loss(candidates: list[Candidate]) -> Candidate:
     least = min(map(loss, candidates))
     tied = [c for c in candidates if loss(c) == least]
     latest = max(map(latest_start, tied))
-    return next(c for c in tied if latest_start(c) == latest)
+    return [c for c in tied if latest_start(c) == latest]

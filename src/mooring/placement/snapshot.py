@@ -6,7 +6,7 @@ memory than the cluster made of it. An object that cannot be used says which fie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -36,16 +36,18 @@ CLUSTER_WIDE: Final = (Node, Namespace, PriorityClass)
 SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """The priority classes that every cluster has."""
 
+# msgspec works out the fields of a view anew each time, which takes as long as reading an object.
+_wire_fields: dict[type[Any], list[tuple[str, str, Any]]] = {}
 _RESOURCE_LISTS: Final = frozenset({"allocatable", "allocatedResources", "limits", "overhead", "requests"})
 
 
 class Snapshot:
-    """A cluster and what surrounds it. `wanted` is the `namespace/name` of a pod whose view is kept."""
+    """A cluster and what surrounds it. The views of pods that are `wanted` are kept, by `namespace/name`."""
 
-    def __init__(self, nodes: int = 64, wanted: str = "") -> None:
+    def __init__(self, nodes: int = 64, wanted: Callable[[Pod], bool] | None = None) -> None:
         self.cluster = Cluster(nodes)
         self.priority_classes: dict[str, PriorityClass] = {}
-        self.pod: Pod | None = None
+        self.kept: dict[str, Pod] = {}
         self._wanted = wanted
 
     def add(self, view: msgspec.Struct) -> None:
@@ -63,8 +65,8 @@ class Snapshot:
             case Pod():
                 _require_name(view)
                 view = _with_requests(view)
-                if f"{view.metadata.namespace}/{view.metadata.name}" == self._wanted:
-                    self.pod = view
+                if self._wanted is not None and self._wanted(view):
+                    self.kept[f"{view.metadata.namespace}/{view.metadata.name}"] = view
                 cluster.set_pod(view)
             case Node():
                 _require_name(view)
@@ -80,28 +82,50 @@ class Snapshot:
             case PriorityClass():
                 self.priority_classes[view.metadata.name] = view
 
+    def remove(self, view: msgspec.Struct) -> None:
+        """Forget an object that was taken in."""
+        cluster = self.cluster
+        match view:
+            case Pod(metadata=metadata):
+                cluster.remove_pod(f"{metadata.namespace}/{metadata.name}")
+            case Node(metadata=metadata):
+                cluster.remove_node(metadata.name)
+            case Namespace(metadata=metadata):
+                cluster.remove_namespace(metadata.name)
+            case Service(metadata=metadata):
+                cluster.selecting.remove_service(metadata.namespace, metadata.name)
+            case (
+                ReplicaSet(metadata=metadata)
+                | StatefulSet(metadata=metadata)
+                | ReplicationController(metadata=metadata)
+            ):
+                cluster.selecting.remove_owner(type(view).__name__, metadata.namespace, metadata.name)
+            case PodDisruptionBudget(metadata=metadata):
+                cluster.remove_budget(f"{metadata.namespace}/{metadata.name}")
+            case PriorityClass(metadata=metadata):
+                del self.priority_classes[metadata.name]
+
     @property
     def priorities(self) -> dict[str, int]:
         """The value of every priority class by name."""
         return {**SYSTEM_PRIORITIES, **{name: found.value for name, found in self.priority_classes.items()}}
 
     def remarks(self, explained: Collection[str]) -> list[str]:
-        """What the snapshot leaves open, in words. `explained` are the pods that are asked about."""
+        """What the picture leaves open, in words. `explained` are the pods that are asked about."""
         cluster = self.cluster
         found = []
         pending = [
             p.key for p in cluster.pods.values() if not p.node_name and not p.finished and p.key not in explained
         ]
         if len(pending) == 1:
-            found.append(f"pod {pending[0]} of the snapshot waits for a node and was not placed first")
+            found.append(f"pod {pending[0]} waits for a node too and was not placed first")
         elif pending:
-            found.append(f"{len(pending):,} pods of the snapshot wait for a node and were not placed first")
+            found.append(f"{len(pending):,} other pods wait for a node and were not placed first")
         homeless = {name: pods for name, pods in cluster.waiting.items() if pods}
         if homeless:
             count = sum(map(len, homeless.values()))
             names = ", ".join(sorted(homeless)[:3]) + (", ..." if len(homeless) > 3 else "")
-            what = "1 pod of the snapshot is" if count == 1 else f"{count:,} pods of the snapshot are"
-            found.append(f"{what} on nodes that it does not hold ({names})")
+            found.append(f"{'1 pod is' if count == 1 else f'{count:,} pods are'} on nodes that are not there ({names})")
         return found
 
 
@@ -112,13 +136,22 @@ def describe(view: Any) -> str:
     return f"{kind} {name}" if isinstance(view, CLUSTER_WIDE) or not namespace else f"{kind} {namespace}/{name}"
 
 
+def wire_fields(view: type[Any]) -> list[tuple[str, str, Any]]:
+    """Name, name on the wire and default of every field, in the order in which kubectl prints them."""
+    found = _wire_fields.get(view)
+    if found is None:
+        fields = [(field.name, field.encode_name, field.default) for field in msgspec.structs.fields(view)]
+        found = _wire_fields[view] = sorted(fields, key=lambda field: field[1])
+    return found
+
+
 def to_object(view: Any) -> Any:
     """A view as the plain object it was read from, as far as the view tells."""
     if isinstance(view, msgspec.Struct):
         return {
-            field.encode_name: to_object(value)
-            for field in msgspec.structs.fields(view)
-            if (value := getattr(view, field.name)) != field.default
+            wire_name: to_object(value)
+            for name, wire_name, default in wire_fields(type(view))
+            if (value := getattr(view, name)) != default
         }
     if isinstance(view, tuple):
         return [to_object(item) for item in view]

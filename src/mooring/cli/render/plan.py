@@ -43,8 +43,9 @@ def tell_plan(plan: Plan, advice: int) -> Page:
         page.line(and_more(plan.evicted, 10), indent=2)
     if plan.settled.moving:
         page.title("Still moving at the horizon")
-        for key in plan.settled.moving:
-            page.line(key, indent=2)
+        for said in plan.unfinished or plan.settled.moving:
+            page.line(said, indent=2)
+        page.line("A longer --horizon lets it go on.", "dim", 2)
     for outcome, cluster, alike in _explained(plan, advice):
         others = f" and {counted(alike - 1, 'pod')} like it" if alike > 1 else ""
         page.title(
@@ -147,6 +148,7 @@ def plan_data(plan: Plan, advice: int) -> dict[str, Any]:
         "pending": pending,
         "evicted": plan.evicted,
         "moving": list(plan.settled.moving),
+        "unfinished": plan.unfinished,
         "notes": list(_notes(plan)),
     }
 

@@ -1,0 +1,109 @@
+"""The folder of one embedded cluster: what lies where in it, and that one `mooring up` at a time uses it.
+
+The lock is held by the children too. So when a parent is killed, the next one waits until the last of them is gone
+instead of starting beside them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mooring.cli.errors import InputError
+
+__all__ = ["DataFolder"]
+
+# How long processes of a parent that was killed may take to notice.
+_LINGERING: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    path: Path
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.path / "kubeconfig"
+
+    @property
+    def tokens(self) -> Path:
+        return self.path / "tokens"
+
+    @property
+    def tls(self) -> Path:
+        return self.path / "tls"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "data"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "lock"
+
+    def check_free(self) -> None:
+        """Complain, before anything is made, that the folder is in use or cannot be one."""
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{self.path} is not a folder; --data names a folder, which is made when it is missing")
+        try:
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return
+        try:
+            self._take(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def claim(self) -> int:
+        """Make the folder and take it: the descriptor of the lock, held for as long as it is open somewhere."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.logs.mkdir(mode=0o700, exist_ok=True)
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise InputError(
+                f"{error.filename} cannot be written: {error.strerror}; name another folder with --data"
+            ) from None
+        try:
+            self._take(descriptor)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _take(self, descriptor: int) -> None:
+        patience = time.monotonic() + _LINGERING
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+                if _lives(holder) or time.monotonic() > patience:
+                    raise InputError(
+                        f"{self.path} is in use by another mooring up (process {holder or 'unknown'}); "
+                        "stop that one, or name another folder with --data"
+                    ) from None
+            time.sleep(0.02)
+
+
+def _lives(pid: str) -> bool:
+    if not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,87 @@
+"""`mooring up`: a Kubernetes API with controllers and simulated nodes on this machine, until it is stopped."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from mooring.cli.errors import Command, InputError, exit_code
+from mooring.cli.running.address import DEFAULT_PORT
+
+
+@click.command(cls=Command)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=".mooring",
+    show_default=True,
+    metavar="DIR",
+    help="Folder of the cluster: its data, kubeconfig, certificates, tokens and logs.",
+)
+@click.option(
+    "--bind",
+    "place",
+    default=f"127.0.0.1:{DEFAULT_PORT}",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Where to serve the API. Port 0 takes a free one.",
+)
+@click.option("--ephemeral", is_flag=True, help="Keep data in memory, so that every start is an empty cluster.")
+@click.option("--fleet", type=click.Path(path_type=Path), metavar="FILE", help="Nodes to start with, as YAML.")
+@click.option(
+    "--controllers",
+    "names",
+    default="*",
+    show_default=True,
+    metavar="LIST",
+    help="Which controllers run: a,b for these, -c for all but one, * for all.",
+)
+@click.option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL", help="Features to open or close.")
+@exit_code
+def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: str, gates: tuple[str, ...]) -> int:
+    """Run a Kubernetes API with controllers and simulated nodes on this machine, until it is stopped.
+
+    \b
+      mooring up
+      export KUBECONFIG=$PWD/.mooring/kubeconfig
+      kubectl get nodes
+
+    Ctrl-C stops it. What was written is there again at the next start.
+    """
+    from mooring.cli.running.supervisor import Signals
+
+    signals = Signals()
+    from mooring.cli.running.address import bind, parse_address
+    from mooring.cli.running.folder import DataFolder
+    from mooring.cli.running.gates import parse_gates
+    from mooring.cli.running.selection import select_controllers
+
+    parse_gates(gates)
+    controllers = select_controllers(names)
+    address = parse_address(place)
+    if fleet is not None:
+        _check_fleet(fleet)
+    folder = DataFolder(data)
+    folder.check_free()
+    listening, address = bind(address)
+    lock = folder.claim()
+
+    from mooring.cli.running.cluster import Cluster
+
+    cluster = Cluster(folder, address, listening, lock, controllers, fleet, ephemeral)
+    return cluster.run(signals)
+
+
+def _check_fleet(path: Path) -> None:
+    if str(path) == "-":
+        raise InputError("--fleet takes a file, not standard input")
+    from mooring.cli.running.fleet import check_fleet
+
+    fleet = check_fleet(path, datetime.now(UTC))
+    if fleet.unattended:
+        shown = ", ".join(fleet.unattended[:3]) + (", ..." if len(fleet.unattended) > 3 else "")
+        click.echo(
+            f"note: {path}: {shown}: not annotated kwok.x-k8s.io/node: fake, so nothing will run there", err=True
+        )

@@ -1,0 +1,74 @@
+"""Workloads as typed views: what their pods are made from, as far as placement asks.
+
+A snapshot of a cluster holds them so that `deployment/NAME` can be explained from it, and so that advice about a pod
+names the object that people edit. Only what is declared here is ever read from a workload, and nothing else of it gets
+into a file.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from mooring.api.core.types import LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
+
+Object = dict[str, Any]
+
+
+class TemplateSpec(PodSpec, frozen=True):
+    """A pod's spec before it was admitted: the priority is a name, and what follows from these is not filled in."""
+
+    priority_class_name: str = ""
+    host_network: bool | None = None
+    restart_policy: str = ""
+
+
+class PodTemplate(View, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: TemplateSpec = TemplateSpec()
+
+
+class Ordinals(View, frozen=True):
+    start: int = 0
+
+
+class ClaimTemplate(View, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+
+
+class WorkloadSpec(View, frozen=True):
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplate | None = None
+    service_name: str = ""
+    pod_management_policy: str = ""
+    ordinals: Ordinals | None = None
+    volume_claim_templates: tuple[ClaimTemplate, ...] | None = None
+    parallelism: int | None = None
+    completions: int | None = None
+    completion_mode: str = ""
+    suspend: bool | None = None
+
+
+class Workload(View, frozen=True):
+    """A Deployment, ReplicaSet, StatefulSet or Job."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+WORKLOADS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
+    ("apps/v1", "Deployment"): Workload,
+    ("apps/v1", "ReplicaSet"): Workload,
+    ("apps/v1", "StatefulSet"): Workload,
+    ("batch/v1", "Job"): Workload,
+}
+"""How the workloads that make pods are read, by apiVersion and kind."""
+
+API_VERSIONS: Final = {kind: api_version for api_version, kind in WORKLOADS}
+
+
+def controller_of(metadata: ObjectMeta) -> OwnerReference | None:
+    """Who sees to an object, if anybody does."""
+    return next((owner for owner in metadata.owner_references or () if owner.controller), None)

@@ -1,0 +1,86 @@
+"""What a scheduler did with a pod, read from the pod itself: it was bound, or a condition says why it was not.
+
+The condition PodScheduled holds the text of the FailedScheduling event, uncut, and comes with the pod's other changes
+in one order. Events come apart from them, are cut at 1,024 bytes and merged when they repeat.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mooring.api.core.types import Pod, PodCondition, PodStatus
+from mooring.placement.snapshot import VIEWS
+
+SCHEDULERS: Final = ("", "default-scheduler")
+REASONS: Final = ("Unschedulable", "SchedulerError")
+
+
+class WatchedCondition(PodCondition, frozen=True):
+    message: str = ""
+
+
+class WatchedStatus(PodStatus, frozen=True):
+    conditions: tuple[WatchedCondition, ...] | None = None
+
+
+class WatchedPod(Pod, frozen=True):
+    """A pod with what its scheduler says about it."""
+
+    status: WatchedStatus = WatchedStatus()
+
+
+WATCHED: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {**VIEWS, ("v1", "Pod"): WatchedPod}
+"""How the kinds are read that a shadow follows."""
+
+
+class Bound(NamedTuple):
+    node: str
+
+    def __str__(self) -> str:
+        return f"bound to {self.node}"
+
+
+class Failed(NamedTuple):
+    """`nominated` is the node that preemption makes room on, if any."""
+
+    message: str
+    nominated: str = ""
+
+    def __str__(self) -> str:
+        nominated = f", nominated to {self.nominated}" if self.nominated else ""
+        return f"left pending{nominated}: {self.message}"
+
+
+Outcome = Bound | Failed
+
+
+def waits(pod: Any) -> bool:
+    """Whether the default scheduler has this pod to place."""
+    return (
+        not pod.spec.node_name
+        and pod.status.phase in ("", "Pending")
+        and pod.metadata.deletion_timestamp is None
+        and not pod.spec.scheduling_gates
+        and pod.spec.scheduler_name in SCHEDULERS
+    )
+
+
+def outcome_of(old: WatchedPod, new: WatchedPod) -> Outcome | None:
+    """What the scheduler did between two sightings of a pod that waited, if it did anything."""
+    if not waits(old):
+        return None
+    if new.spec.node_name:
+        return Bound(new.spec.node_name)
+    said, nominated = _said(new), new.status.nominated_node_name
+    if not said or (said == _said(old) and nominated in ("", old.status.nominated_node_name)):
+        return None
+    return Failed(said, nominated)
+
+
+def _said(pod: WatchedPod) -> str:
+    for condition in pod.status.conditions or ():
+        if condition.type == "PodScheduled" and condition.status == "False" and condition.reason in REASONS:
+            return condition.message
+    return ""

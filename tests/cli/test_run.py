@@ -1,0 +1,217 @@
+"""`mooring run`: controllers as guests of a cluster, and what is said about those that are at home there already."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mooring.builtin.crew import whole_crew
+from mooring.cli.main import cli
+from mooring.cli.running.guests import SAFE
+from mooring.cli.running.selection import CONTROLLERS
+from mooring.testing.http import Api
+from tests.cli.embedded import PATIENCE, eventually
+from tests.cli.served import Cluster, served
+
+SIMULATED = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "sim", "annotations": {"kwok.x-k8s.io/node": "fake"}},
+}
+OWN = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "own"}}
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["run", *arguments])
+
+
+class Guest:
+    """The command in a process of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mooring", "run", *arguments], stderr=subprocess.PIPE, text=True
+        )
+        self.lines: list[Any] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(json.loads(line) if line.startswith("{") else {"message": line})
+
+    def says(self, text: str) -> str:
+        def look() -> str | None:
+            return next((line["message"] for line in list(self.lines) if text in line["message"]), None)
+
+        return eventually(look, f"{text} in {self.lines}")
+
+    def health(self, path: str) -> tuple[int, str]:
+        address = self.says("health is served on ").removeprefix("health is served on ")
+        try:
+            with urllib.request.urlopen(f"http://{address}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            return error.code, error.read().decode()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def guest(*arguments: str) -> Iterator[Guest]:
+    running = Guest(*arguments)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.wait()
+        running._reader.join()
+        assert running.process.stderr is not None
+        running.process.stderr.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with served(tmp_path) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def api(cluster: Cluster) -> Iterator[Api]:
+    with Api(cluster.url) as api:
+        yield api
+
+
+def is_ready(api: Api, node: str) -> bool:
+    conditions = api.get(f"/api/v1/nodes/{node}").body.get("status", {}).get("conditions", [])
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+# Choosing
+
+
+def test_all_controllers_are_listed_with_a_line_each() -> None:
+    result = invoke("--list")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert [line[2:].split()[0] for line in lines[: len(CONTROLLERS)]] == list(CONTROLLERS)
+    assert all(line.endswith(".") for line in lines[: len(CONTROLLERS)])
+    assert [line[2:].split()[0] for line in lines if line.startswith("*")][: len(SAFE)] == list(SAFE)
+
+
+def test_every_controller_is_known_by_name() -> None:
+    assert [controller.name for controller in whole_crew()] == list(CONTROLLERS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--controllers", "statfulset"), '--controllers: there is no controller "statfulset"; there are deployment, '),
+        (("--controllers", "-nodes"), "--controllers -nodes leaves none; mooring run --list names them all"),
+        (("--health", "nowhere"), '--health "nowhere" is not HOST:PORT'),
+        (("--kubeconfig", "absent"), "absent: "),
+    ],
+)
+def test_bad_input_is_one_line(arguments: tuple[str, ...], problem: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"error: {problem}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+# Running
+
+
+def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Cluster, api: Api) -> None:
+    for node in (SIMULATED, OWN):
+        assert api.post("/api/v1/nodes", node).code == 201
+    before = api.get("/api/v1/nodes/own").body
+    with guest("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0") as running:
+        running.says("nodes on http://")
+        eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
+        assert running.health("/readyz") == (200, "ok\n")
+        assert "mooring_reconcile_total" in running.health("/metrics")[1]
+        assert api.get("/api/v1/nodes/own").body == before
+        lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/mooring"
+        assert api.get(lease).body["spec"]["holderIdentity"]
+        assert running.stop() == 0
+        # Let go, so that the next one need not wait.
+        assert not api.get(lease).body["spec"]["holderIdentity"]
+
+
+def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: Cluster, api: Api) -> None:
+    assert api.post("/api/v1/nodes", SIMULATED).code == 201
+    with guest("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect") as running:
+        eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
+        assert running.stop(signal.SIGINT) == 0
+    assert api.get("/apis/coordination.k8s.io/v1/namespaces/default/leases/mooring").code == 404
+
+
+def test_one_of_two_replicas_stands_by_and_is_well(cluster: Cluster, api: Api) -> None:
+    arguments = ("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0")
+    with guest(*arguments) as first:
+        first.says(" leads")
+        with guest(*arguments) as second:
+            assert second.health("/readyz") == (200, "ok\n")
+            assert not [line for line in second.lines if " leads" in line["message"]]
+            assert first.stop() == 0
+            second.says(" leads")
+            assert second.stop() == 0
+
+
+def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: Cluster, api: Api) -> None:
+    cluster.front.forbidden = {"pods"}
+    arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--health", "127.0.0.1:0")
+    with guest(*arguments) as running:
+        said = running.says("v1/Pod cannot be read")
+        assert said == (
+            "v1/Pod cannot be read: it may not be listed and watched: "
+            'pods is forbidden: User "ada" cannot list resource "pods"'
+        )
+        code, text = running.health("/readyz")
+        assert (code, "v1/Pod may not be listed and watched" in text) == (503, True)
+        assert running.stop() == 0
+
+
+# Others who do the same
+
+
+def test_a_built_in_controller_is_warned_about(cluster: Cluster, api: Api) -> None:
+    with guest(
+        "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "nodes,scheduler"
+    ) as running:
+        assert running.says("kube-scheduler") == (
+            "where kube-scheduler runs, it does that work: scheduler; be sure that it does not run in this cluster"
+        )
+        assert running.stop() == 0
+
+
+def test_one_that_is_at_work_already_is_named(cluster: Cluster, api: Api) -> None:
+    renewed = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"holderIdentity": "cp-1_x", "leaseDurationSeconds": 600, "renewTime": renewed}
+    lease = {"metadata": {"name": "kube-controller-manager"}, "spec": spec}
+    assert api.post("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", lease).code == 201
+    with guest(
+        "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "job,job-orphans"
+    ) as running:
+        assert running.says("kube-controller-manager") == (
+            "kube-controller-manager runs in this cluster (cp-1_x) and does the work of job, job-orphans; "
+            "the two will work against each other"
+        )
+        assert running.stop() == 0
