@@ -269,18 +269,29 @@ def labels_of(workload: Workload) -> dict[str, str]:
     }
 
 
+def name_of_revision(workload: Workload) -> str:
+    return f"{workload.name}-{hash_of(workload)}"
+
+
 def controller(workload: Workload) -> Object:
     name = workload.name if workload.kind == "StatefulSet" else f"{workload.name}-{hash_of(workload)}"
     return {
         "apiVersion": "apps/v1",
         "kind": workload.kind,
-        "metadata": {"labels": labels_of(workload), "name": name, "namespace": workload.namespace},
+        "metadata": {
+            "creationTimestamp": START.format(7),
+            "labels": labels_of(workload),
+            "name": name,
+            "namespace": workload.namespace,
+            "uid": controller_reference(workload)["uid"],
+        },
         "spec": {
             "replicas": workload.replicas,
             "selector": {"matchLabels": labels_of(workload)},
             "template": {"metadata": {"labels": labels_of(workload)}, "spec": pod(workload, bound=False)["spec"]},
         },
-        "status": {"replicas": workload.replicas},
+        "status": {"replicas": workload.replicas, "availableReplicas": workload.replicas}
+        | ({"updateRevision": name_of_revision(workload)} if workload.kind == "StatefulSet" else {}),
     }
 
 
@@ -288,9 +299,16 @@ def service(workload: Workload) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"labels": labels_of(workload), "name": workload.name, "namespace": workload.namespace},
+        "metadata": {
+            "creationTimestamp": START.format(8),
+            "labels": labels_of(workload),
+            "name": workload.name,
+            "namespace": workload.namespace,
+            "uid": uid(random.Random(f"service {workload.name}")),
+        },
         "spec": {
             "clusterIP": "None",
+            "clusterIPs": ["None"],
             "ports": [{"name": "http", "port": 80, "protocol": "TCP", "targetPort": 8080}],
             "selector": {"app.kubernetes.io/name": workload.name},
             "type": "ClusterIP",
@@ -331,6 +349,8 @@ def pod(workload: Workload, bound: bool = True) -> Object:
     labels["pod-template-hash" if not stateful else "apps.kubernetes.io/pod-index"] = (
         slot("Index") if stateful else hash_of(workload)
     )
+    if stateful:
+        labels["controller-revision-hash"] = name_of_revision(workload)
     owner = controller_reference(workload)
     spec: Object = {
         "containers": [container(workload)],
@@ -359,6 +379,10 @@ def pod(workload: Workload, bound: bool = True) -> Object:
         ],
     }
     spec |= placement(workload)
+    if not bound:
+        # A template has no token: each pod gets its own.
+        del spec["volumes"]
+        spec["containers"] = [{k: v for k, v in c.items() if k != "volumeMounts"} for c in spec["containers"]]
     if bound:
         spec["nodeName"] = slot("Node")
     if stateful:

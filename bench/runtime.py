@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -18,9 +19,10 @@ PODS_IN_VIEW = 100_000
 PLANNED = 10_000
 
 
-def measured(what: str) -> dict[str, float]:
+def measured(what: str, *more: str) -> dict[str, float]:
     """Each in a process of its own, so that memory is that of the work alone."""
-    done = subprocess.run([sys.executable, "-m", "bench.runtime", what], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "bench.runtime", what, *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
@@ -78,14 +80,28 @@ def pods_in_view() -> dict[str, float]:
     return {"peak": _peak()}
 
 
-def plan() -> dict[str, float]:
+def plan(policy: str) -> dict[str, float]:
     from mooring.plan.planner import Workload, make_plan
     from mooring.plan.world import World
 
     started = time.perf_counter()
     world = World(node(number) for number in range(PLANNED))
-    planned = make_plan(world, [Workload(stateful_set(), "")], "default", timedelta(hours=10))
+    # In order, a pod takes a second of virtual time.
+    planned = make_plan(world, [Workload(stateful_set(policy), "")], "default", timedelta(hours=10))
+    assert len(planned.pods) == PLANNED
     assert not planned.pending
+    return {"seconds": time.perf_counter() - started, "peak": _peak()}
+
+
+def start(path: str) -> dict[str, float]:
+    """From a snapshot in a file to a world that has come to rest and can be planned on."""
+    from mooring.plan.planner import make_plan
+    from mooring.plan.snapshot import read_snapshot
+    from mooring.plan.world import World
+
+    started = time.perf_counter()
+    world = World(read_snapshot(path))
+    make_plan(world, [], "default", timedelta(hours=1))
     return {"seconds": time.perf_counter() - started, "peak": _peak()}
 
 
@@ -111,7 +127,7 @@ def node(number: int) -> Object:
     return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": amounts}}
 
 
-def stateful_set() -> Object:
+def stateful_set(policy: str = "Parallel") -> Object:
     resources = {"requests": {"cpu": "500m", "memory": "1Gi"}}
     template = {
         "metadata": {"labels": {"app": "db"}},
@@ -119,7 +135,7 @@ def stateful_set() -> Object:
     }
     spec = {
         "replicas": PLANNED,
-        "podManagementPolicy": "Parallel",
+        "podManagementPolicy": policy,
         "serviceName": "db",
         "selector": {"matchLabels": {"app": "db"}},
         "template": template,
@@ -134,4 +150,10 @@ def _peak() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"events": events, "pods": pods_in_view, "plan": plan}[sys.argv[1]]()))
+    work: dict[str, Callable[..., dict[str, float]]] = {
+        "events": events,
+        "pods": pods_in_view,
+        "plan": plan,
+        "start": start,
+    }
+    print(json.dumps(work[sys.argv[1]](*sys.argv[2:])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import resource
 import subprocess
@@ -10,14 +11,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench import fleet
 from bench.fleet import write
 
 NODES, PODS = 5_000, 50_000
 
 
 def prepare(folder: Path, form: str) -> Path:
-    """The snapshot file, made once per checkout."""
-    path = folder / f"fleet-{NODES}-{PODS}.{form}"
+    """The snapshot file, made once for every state of its generator."""
+    made_by = hashlib.blake2b(Path(fleet.__file__).read_bytes(), digest_size=4).hexdigest()
+    path = folder / f"fleet-{NODES}-{PODS}-{made_by}.{form}"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         half = path.with_suffix(".part")
@@ -60,7 +63,7 @@ def main(path: str) -> None:
 
     from mooring.api.core.defaults import default_pod
     from mooring.api.core.types import Pod
-    from mooring.cli.snapshot import load_snapshot
+    from mooring.cli.files import load_snapshot
     from mooring.placement.advise import advise
     from mooring.placement.engine import Engine
 

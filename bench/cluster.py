@@ -1,0 +1,190 @@
+"""A whole cluster at work: pods from their creation to Running, and what the API does for others meanwhile.
+
+Whoever makes the pods, whoever sees them run and whoever asks in between are processes of their own, with the lightest
+client there is.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.places import Running, embedded, make_nodes, real, simulated_nodes, wait_for_nodes
+from bench.wire import Place, Wire, quantile
+
+NODES = 500
+PODS = 2_000
+_MAKERS = 4
+_PAUSE = 0.01
+_SPACE = "flow"
+
+
+def measured(home: str, nodes: int, pods: int) -> dict[str, float]:
+    """Pods through one of the two clusters."""
+    with tempfile.TemporaryDirectory(prefix="mooring-bench-") as name:
+        folder = Path(name) / home
+        if home == "embedded":
+            with embedded(folder, nodes) as running:
+                return _flow(running, nodes, pods)
+        with real(folder, whole=True) as running:
+            make_nodes(running.place, nodes)
+            with simulated_nodes(running, folder / "kubeconfig", folder) as all_of_it:
+                return _flow(all_of_it, nodes, pods)
+
+
+def _flow(running: Running, nodes: int, pods: int) -> dict[str, float]:
+    wire = Wire(running.place)
+    wait_for_nodes(wire, nodes)
+    wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": _SPACE}})
+    if "kube-apiserver" in running.pids:
+        _wait_for_account(wire)
+    before = running.cpu()
+    prober = _role("probe", running.place, stdin=subprocess.PIPE)
+    maker = _role("make", running.place, str(pods))
+    made, _ = maker.communicate()
+    asked, _ = prober.communicate("")
+    after = running.cpu()
+    found: dict[str, float] = {**json.loads(made), **json.loads(asked)}
+    for process, seconds in after.items():
+        found[f"cpu {process}"] = (seconds - before[process]) * 1000 / pods
+    found["cpu"] = sum(after.values()) * 1000 / pods - sum(before.values()) * 1000 / pods
+    return found
+
+
+def _wait_for_account(wire: Wire) -> None:
+    """A real server admits no pod before its namespace has an account."""
+    deadline = time.monotonic() + 30
+    while True:
+        request = wire.request("GET", f"/api/v1/namespaces/{_SPACE}/serviceaccounts/default")
+        if wire.ask(request)[0] == 200:
+            return
+        if time.monotonic() > deadline:
+            raise RuntimeError("the namespace got no default service account in 30 s")
+        time.sleep(0.1)
+
+
+def _role(role: str, place: Place, *arguments: str, stdin: int | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "bench.cluster", role, place.text(), *arguments]
+    return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True)
+
+
+# Whoever makes the pods, and sees them run
+
+
+def make(place: Place, pods: int) -> dict[str, float]:
+    wires = [Wire(place) for _ in range(_MAKERS)]
+    path = f"/api/v1/namespaces/{_SPACE}/pods"
+    requests = [wires[0].request("POST", path, _pod(number)) for number in range(pods)]
+    seen = _Seen(place, pods)
+    seen.ready.wait()
+    started = time.perf_counter()
+    makers = [threading.Thread(target=_send, args=(wire, requests[i::_MAKERS])) for i, wire in enumerate(wires)]
+    for maker in makers:
+        maker.start()
+    for maker in makers:
+        maker.join()
+    made = time.perf_counter() - started
+    seen.thread.join()
+    seconds = seen.last - started
+    return {"speed": pods / seconds, "seconds": seconds, "made": made}
+
+
+def _send(wire: Wire, requests: list[bytes]) -> None:
+    for request in requests:
+        code, body = wire.ask(request)
+        if code != 201:
+            raise RuntimeError(f"a pod was refused with {code}: {body[:300]!r}")
+
+
+class _Seen:
+    """Follows the pods that run, until as many do as are wanted."""
+
+    def __init__(self, place: Place, wanted: int) -> None:
+        self.ready = threading.Event()
+        self.last = 0.0
+        self._place, self._wanted = place, wanted
+        self.thread = threading.Thread(target=self._follow)
+        self.thread.start()
+
+    def _follow(self) -> None:
+        wire = Wire(self._place)
+        query = "watch=1&fieldSelector=status.phase%3DRunning"
+        wire.send(wire.request("GET", f"/api/v1/namespaces/{_SPACE}/pods?{query}"))
+        self.ready.set()
+        count, rest = 0, b""
+        while count < self._wanted:
+            lines = rest + wire.more()
+            count += lines.count(b'{"type":"ADDED"')
+            # An event's beginning may be cut in two.
+            rest = lines[max(lines.rfind(b"\n"), 0) + 1 :]
+            count -= rest.count(b'{"type":"ADDED"')
+        self.last = time.perf_counter()
+        wire.close()
+
+
+def _pod(number: int) -> bytes:
+    resources = {"requests": {"cpu": "100m", "memory": "64Mi"}}
+    container = {"name": "main", "image": "registry.example/app:1", "resources": resources}
+    metadata = {"name": f"pod-{number:05d}", "labels": {"app": f"app-{number % 20}"}}
+    return json.dumps({"metadata": metadata, "spec": {"containers": [container]}}).encode()
+
+
+# Whoever asks meanwhile
+
+
+def _wait_for_end(over: threading.Event) -> None:
+    sys.stdin.read()
+    over.set()
+
+
+def probe(place: Place) -> dict[str, float]:
+    """Create and get a ConfigMap now and then, until standard input ends."""
+    wire = Wire(place)
+    over = threading.Event()
+    threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
+    creates, gets, number = [], [], 0
+    path = "/api/v1/namespaces/default/configmaps"
+    while not over.wait(_PAUSE):
+        name = f"probe-{number}"
+        number += 1
+        body = json.dumps({"metadata": {"name": name}, "data": {"k": "v"}}).encode()
+        creates.append(_timed(wire, wire.request("POST", path, body), 201))
+        gets.append(_timed(wire, wire.request("GET", f"{path}/{name}"), 200))
+    wire.close()
+    return {
+        "create p50": statistics.median(creates),
+        "create p99": quantile(creates, 0.99),
+        "get p50": statistics.median(gets),
+        "get p99": quantile(gets, 0.99),
+    }
+
+
+def _timed(wire: Wire, request: bytes, wanted: int) -> float:
+    started = time.perf_counter()
+    code, body = wire.ask(request)
+    took = (time.perf_counter() - started) * 1000
+    if code != wanted:
+        raise RuntimeError(f"answered {code}: {body[:300]!r}")
+    return took
+
+
+def main(arguments: list[str]) -> None:
+    role, place, *rest = arguments
+    if role == "make":
+        print(json.dumps(make(Place.of(place), int(rest[0]))))
+    elif role == "probe":
+        print(json.dumps(probe(Place.of(place))))
+    else:
+        found: dict[str, Any] = measured(role, int(place), int(rest[0]))
+        print(json.dumps({name: round(value, 2) for name, value in found.items()}, indent=1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
