@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from bench.fleet import write
+from mooring.api import workloads
 from mooring.api.core.types import Node, Pod
-from mooring.manifests import Document, ManifestError, Views, read_manifests, read_views
+from mooring.manifests import Document, ManifestError, Views, read_manifests, read_objects, read_views
+from mooring.manifests.emit import to_yaml
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\n"
 VIEWS: Views = {("v1", "Pod"): Pod, ("v1", "Node"): Node}
@@ -192,3 +194,23 @@ def test_a_field_of_the_wrong_type_is_named(tmp_path: Path) -> None:
 def test_a_document_makes_errors_about_itself() -> None:
     document: Document[dict[str, Any]] = Document("cluster.yaml", 3, 12, {})
     assert str(document.error("spec: wrong")) == "cluster.yaml: document 3: item 12: spec: wrong"
+
+
+@pytest.mark.parametrize("form", ["yaml", "json", "list"])
+def test_objects_without_a_view_that_fits_come_as_they_are(tmp_path: Path, form: str) -> None:
+    objects = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "1"}, "spec": {"hostname": "h"}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": {"hostname": "h"}},
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "c", "uid": "3"}},
+    ]
+    path = tmp_path / "objects.yaml"
+    if form == "yaml":
+        path.write_text("---\n".join(map(to_yaml, objects)), encoding="utf-8")
+    else:
+        items = {"apiVersion": "v1", "kind": "List", "items": objects}
+        path.write_text(json.dumps(items, indent=4) if form == "json" else to_yaml(items), encoding="utf-8")
+    pods: Views = {("v1", "Pod"): workloads.Pod}
+    found = [document.value for document in read_objects(path, pods, lambda pod: bool(pod.metadata.uid))]
+    assert isinstance(found[0], workloads.Pod)
+    assert found[0].metadata.name == "a"
+    assert found[1:] == objects[1:]

@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 
 from bench.fleet import write
-from mooring.manifests import ManifestError, pieces, read_views
+from mooring.api.workloads import Pod
+from mooring.manifests import ManifestError, Views, pieces, read_objects, read_views
 from mooring.manifests.parallel import pieces_of
 from mooring.placement.snapshot import VIEWS
+
+PODS: Views = {("v1", "Pod"): Pod}
+
+
+def is_of_a_set(pod: Pod) -> bool:
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind == "StatefulSet"
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +46,18 @@ def test_pieces_give_the_same_objects_with_the_same_places(
     monkeypatch.setattr(pieces, "MIN_SIZE", 1 << 40)
     assert in_pieces == read(fleet)
     assert len(in_pieces) > 400
+
+
+def test_pieces_give_whole_objects_beside_views(
+    fleet: Path, small_is_large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_pieces = [(document.index, document.value) for document in read_objects(fleet, PODS, is_of_a_set)]
+    monkeypatch.setattr(pieces, "MIN_SIZE", 1 << 40)
+    in_one = [(document.index, document.value) for document in read_objects(fleet, PODS, is_of_a_set)]
+    assert in_pieces == in_one
+    kinds = {type(value) for _, value in in_one}
+    assert kinds == {Pod, dict}
+    assert {value["kind"] for _, value in in_one if isinstance(value, dict)} > {"Node", "Pod", "Service"}
 
 
 def test_what_is_wrong_in_a_piece_is_said_as_if_read_in_one(

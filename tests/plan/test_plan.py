@@ -121,6 +121,17 @@ def test_a_plan_that_does_not_settle_is_cut_off_and_says_what_moves(desk: Desk) 
     assert done.returncode == 2
     assert "cut off after 30m" in done.stdout
     assert "Still moving at the horizon" in done.stdout
+    assert "Job default/long: 2 of 50 pods have succeeded" in done.stdout
+
+
+def test_a_set_that_the_horizon_cuts_off_says_how_far_it_came(desk: Desk) -> None:
+    desk.write("cluster.yaml", node("n1", cpu="8"))
+    desk.write("work.yaml", stateful_set("db", 5))
+
+    plan = desk.data("--horizon", "2s")
+
+    assert plan["settled"] is False
+    assert plan["unfinished"] == ["StatefulSet default/db: 2 of 5 pods are ready"]
 
 
 @pytest.mark.parametrize(

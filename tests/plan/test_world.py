@@ -12,7 +12,7 @@ import pytest
 from mooring.api.workloads import Node, Pod
 from mooring.kube.status import InvalidError
 from mooring.manifests.emit import to_yaml
-from mooring.plan.planner import make_plan
+from mooring.plan.planner import Workload, make_plan
 from mooring.plan.snapshot import Plain, read_snapshot
 from mooring.plan.world import World
 from mooring.runtime.simulation import START
@@ -146,3 +146,14 @@ def test_pods_of_jobs_in_a_snapshot_end_in_their_time(tmp_path: Path) -> None:
     found = world.registry.find("v1", "Pod", "default", "short")
     assert found is not None
     assert found["status"]["phase"] == "Succeeded"
+
+
+def test_a_plan_applies_over_what_is_there_and_keeps_no_book_of_writers(tmp_path: Path) -> None:
+    db = stateful_set("db", 2, updateRevision="db-5f7")
+    pods = [member(db, ordinal, "db-5f7") for ordinal in range(2)]
+    world = World(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="8")), db, *pods)))
+    wanted = {key: value for key, value in db.items() if key != "status"}
+    wanted = {**wanted, "metadata": {"name": "db"}, "spec": {**db["spec"], "replicas": 3}}
+    plan = make_plan(world, [Workload(wanted, "")], "default", timedelta(hours=1))
+    assert [pod.key for pod in plan.pods] == ["default/db-2"]
+    assert all("managedFields" not in pod["metadata"] for pod in world.objects("v1", "Pod"))

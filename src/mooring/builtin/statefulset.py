@@ -121,12 +121,14 @@ def _status(view: View, stateful_set: StatefulSet, history: History, picture: Pi
     spec, pods = stateful_set.spec, picture.present
     settled = picture.settled_count
     ready = [pod for pod in pods if pod.status.phase == "Running" and pod.ready]
+    waits = spec.min_ready_seconds > 0
+    available = sum(is_available(view, pod, spec.min_ready_seconds) for pod in ready) if waits else len(ready)
     current, update = history.current.metadata.name, history.update.metadata.name
     new = StatefulSetStatus(
         observed_generation=stateful_set.metadata.generation,
         replicas=settled + len(pods),
         ready_replicas=settled + len(ready),
-        available_replicas=settled + sum(is_available(view, pod, spec.min_ready_seconds) for pod in ready),
+        available_replicas=settled + available,
         current_replicas=picture.of_revision(current),
         updated_replicas=picture.of_revision(update),
         current_revision=current,

@@ -106,7 +106,8 @@ class Steps:
                 return False
             self.intent += claims.creates
             self.events += claims.events
-        if self.ordered and not (pod.healthy and self.available(pod)):
+        waits = self.stateful_set.spec.min_ready_seconds > 0
+        if self.ordered and not (pod.healthy and (not waits or self.available(pod))):
             return False
         if pod.metadata.labels.get(NAME_LABEL) != pod.metadata.name:
             labels = {NAME_LABEL: pod.metadata.name, INDEX_LABEL: str(ordinal)}

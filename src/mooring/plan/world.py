@@ -46,7 +46,8 @@ class World:
     """`inert` are objects of kinds that nothing here acts on; `assumed` the namespaces that nobody declared."""
 
     def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
-        self.registry = Registry(now=START, seed=seed)
+        # Nobody asks a plan who wrote which field.
+        self.registry = Registry(now=START, seed=seed, traces=False)
         self.inert: list[str] = []
         self.assumed: list[str] = []
         plain = Plain()

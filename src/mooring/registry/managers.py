@@ -30,10 +30,11 @@ _REQUESTS: Final[dict[str, Any]] = {
 
 
 class FieldTracker:
-    """Keeps managedFields; one per registry."""
+    """Keeps managedFields; one per registry. Without `traces` only applies leave any."""
 
-    def __init__(self, parts: PartStore) -> None:
+    def __init__(self, parts: PartStore, *, traces: bool = True) -> None:
         self._parts = parts
+        self._traces = traces
         self._creations: dict[bytes, Any] = {}
 
     def track(
@@ -47,6 +48,8 @@ class FieldTracker:
         convert: Convert | None,
     ) -> Object:
         """The new object with the traces of a write that was not an apply. Its metadata dict is written to."""
+        if not self._traces:
+            return new
         if old is None and "managedFields" not in new["metadata"]:
             return self._track_creation(resource, schema, new, options)
         if old is not None and new["metadata"].get("managedFields") == []:

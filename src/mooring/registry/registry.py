@@ -48,7 +48,11 @@ _NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease"
 
 
 class Registry:
-    """See the module. `seed` makes uids and generated names repeatable."""
+    """See the module. `seed` makes uids and generated names repeatable.
+
+    Without `traces`, creations, updates and patches leave no entries in metadata.managedFields, which saves an eighth
+    of the time where nobody will ask who wrote which field.
+    """
 
     def __init__(
         self,
@@ -57,6 +61,7 @@ class Registry:
         now: datetime = _EPOCH,
         seed: int | None = None,
         history_limit: int = 20_000,
+        traces: bool = True,
     ) -> None:
         self._core = Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed)
         self._chain = Chain(
@@ -64,7 +69,7 @@ class Registry:
             late=list(LATE_ADMISSION),
             builtin_validating=list(BUILTIN_VALIDATION),
         )
-        self._writer = Writer(self._core, self._chain, self)
+        self._writer = Writer(self._core, self._chain, self, traces=traces)
         self._definitions = Definitions(self._core)
         self._core.hooks[DEFINITIONS] = self._definitions.changed
         self._core.on_custom_removal = self._definitions.finish

@@ -51,12 +51,12 @@ _NAME_ATTEMPTS: Final = 8
 class Writer:
     """Creates and changes objects of every kind."""
 
-    def __init__(self, core: Core, chain: Chain, view: ClusterView) -> None:
+    def __init__(self, core: Core, chain: Chain, view: ClusterView, *, traces: bool = True) -> None:
         self._core = core
         self._chain = chain
         self._view = view
         self._parts = PartStore()
-        self._tracker = FieldTracker(self._parts)
+        self._tracker = FieldTracker(self._parts, traces=traces)
 
     @property
     def _naming(self) -> Naming:
