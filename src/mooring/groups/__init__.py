@@ -1,0 +1,1 @@
+"""LeaderWorkerSets: groups of pods that come, land and go together."""

@@ -1,0 +1,1 @@
+"""This machine as a node: runs the containers of pods as processes."""
