@@ -459,10 +459,11 @@ def test_owners_of_claims(policy: Object, replicas: int, owners: list[Object], w
 
 def test_a_large_set_is_counted_in_blocks() -> None:
     count = 3 * BLOCK + 5
-    view = view_of([stateful_set(4 * BLOCK), revision(), *(pod(i) for i in range(count))])
-    decision = reconcile(KEY, view, NOON)
-    assert created(decision) == [f"web-{count}"]
-    assert said(decision)["readyReplicas"] == count
+    members = [pod(i) for i in range(count)]
+    view = view_of([stateful_set(4 * BLOCK), revision(), *members])
+    assert created(reconcile(KEY, view, NOON)) == [f"web-{count}"]
+    decision = decide(stateful_set(4 * BLOCK), revision(), *members, pod(count, phase="Pending"))
+    assert (said(decision)["replicas"], said(decision)["readyReplicas"]) == (count + 1, count)
     lists = {q.value for q in view.questions if isinstance(q, ListQuestion) and q.by == "block" and not q.counter}
     assert lists == {f"{UID}/3"}
     assert not any(isinstance(q, ListQuestion) and (q.by, q.counter) == ("owner", "") and "Pod" in str(q.kind)
@@ -479,11 +480,27 @@ def test_one_broken_pod_in_a_large_set_is_found(broken: int) -> None:
 def test_a_very_large_set_is_counted_in_large_blocks(start: int) -> None:
     count = BLOCKS[1] + 3 * BLOCK + 1
     pods = [pod(i) for i in range(start, start + count)]
-    view = view_of([stateful_set(2 * BLOCKS[1], ordinals={"start": start}), revision(), *pods])
-    decision = reconcile(KEY, view, NOON)
-    assert created(decision) == [f"web-{start + count}"]
-    assert said(decision)["readyReplicas"] == count
+    web = stateful_set(2 * BLOCKS[1], ordinals={"start": start})
+    view = view_of([web, revision(), *pods])
+    assert created(reconcile(KEY, view, NOON)) == [f"web-{start + count}"]
     assert len(view.questions) < 120
+    decision = decide(web, revision(), *pods, pod(start + count, phase="Pending"))
+    assert (said(decision)["replicas"], said(decision)["readyReplicas"]) == (count + 1, count)
+
+
+def test_in_order_the_pod_that_comes_and_the_one_before_are_told_in_one_write() -> None:
+    first = decide(stateful_set(2), revision(), pod(0))
+    assert created(first) == ["web-1"]
+    assert not first.status
+    second = decide(stateful_set(2), revision(), pod(0), pod(1, phase="Pending"))
+    assert (said(second)["replicas"], said(second)["readyReplicas"]) == (2, 1)
+
+
+def test_a_pod_that_the_api_refuses_does_not_keep_the_others_from_being_told() -> None:
+    view = view_of([stateful_set(2), revision(), pod(0)], problem="exceeded quota")
+    (write,) = reconcile(KEY, view, NOON).intent
+    assert isinstance(write, Patch)
+    assert write.body["status"]["readyReplicas"] == 1
 
 
 def test_one_missing_pod_in_a_large_set_comes_back() -> None:

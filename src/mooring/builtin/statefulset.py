@@ -67,7 +67,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 6. Revisions that nobody runs fall out of the history.
     live = {history.current.metadata.name, history.update.metadata.name, *picture.revisions}
     old = surplus(history.all, live, stateful_set.spec.revision_history_limit)
-    return Decision(tuple(steps.intent), tuple(steps.children), status, old, tuple(steps.events))
+    intent = steps.intent
+    if steps.creates_in_order:
+        # The run that sees the new pod tells of it and of what came before in one write. A pod that the API refuses is
+        # never seen, and must not keep the rest from being told.
+        intent, status = [*intent, *(status if view.problem else ())], ()
+    return Decision(tuple(intent), tuple(steps.children), status, old, tuple(steps.events))
 
 
 def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tuple[Write, ...]:

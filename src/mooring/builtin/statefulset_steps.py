@@ -41,6 +41,10 @@ class Steps:
         self.events: list[Event] = []
         self.deleted: set[Key] = set()
 
+    @property
+    def creates_in_order(self) -> bool:
+        return self.ordered and any(isinstance(write, Create) for write in self.children)
+
     # Raising
 
     def raise_replicas(self) -> bool:

@@ -31,8 +31,9 @@ def view_of(
     kinds: Iterable[Kind[Any]] = BUILTIN,
     memory: Any = None,
     folds: Iterable[Fold[Any]] = (),
+    problem: str = "",
 ) -> View:
-    """A view of exactly these objects, in which every kind may be read."""
+    """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed."""
     stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in kinds}
     by_name = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
     for store in stores.values():
@@ -44,4 +45,4 @@ def view_of(
         for fold, state in states.items():
             if change is not None and store.kind in fold.kinds:
                 fold.apply(state, store.kind, change)
-    return View(stores, states, stores, now, memory)
+    return View(stores, states, stores, now, memory, problem)

@@ -15,7 +15,7 @@ from functools import cache
 from pkgutil import get_data
 from typing import NamedTuple
 
-__all__ = ["Field", "fields_of", "is_shape", "shape_name"]
+__all__ = ["Field", "fields_of", "is_shape", "shape_name", "status_shape"]
 
 
 class Field(NamedTuple):
@@ -49,6 +49,12 @@ def shape_name(group: str, version: str, kind: str) -> str:
     if group == "autoscaling" and version == "v1":
         first = "autoscaling1"
     return f"{first}.{kind}"
+
+
+@cache
+def status_shape(name: str) -> str:
+    """The type of a kind's status."""
+    return next(field.type for field in fields_of(name) if field.name == "status")
 
 
 @cache
