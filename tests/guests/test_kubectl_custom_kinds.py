@@ -72,7 +72,6 @@ def test_custom_objects_are_applied_by_the_server(harbour: Kubectl) -> None:
     assert "serverside-applied" in harbour.apply(boat(harbour, "ada", 9), flags=("--server-side",))
 
 
-@pytest.mark.xfail(strict=True, reason="garbage collection follows owners of built-in kinds only, so far")
 def test_what_a_custom_object_owns_goes_with_it(harbour: Kubectl) -> None:
     kind = f"boats.{harbour.namespace}.example.com"
     harbour.apply(boat(harbour, "ada", 7))
@@ -84,3 +83,28 @@ def test_what_a_custom_object_owns_goes_with_it(harbour: Kubectl) -> None:
     harbour.apply(cargo)
     harbour("delete", kind, "ada")
     harbour("wait", "configmap/cargo", "--for=delete", "--timeout=10s")
+
+
+def test_what_a_custom_object_owns_is_kept_or_waited_for_as_asked(harbour: Kubectl) -> None:
+    kind = f"boats.{harbour.namespace}.example.com"
+    for name, cascade in (("ada", "orphan"), ("bea", "foreground")):
+        harbour.apply(boat(harbour, name, 7))
+        owner = harbour.get(kind, name)
+        cargo = config_map(f"cargo-of-{name}")
+        reference = {"apiVersion": owner["apiVersion"], "kind": "Boat", "name": name, "uid": owner["metadata"]["uid"]}
+        cargo["metadata"]["ownerReferences"] = [{**reference, "blockOwnerDeletion": True}]
+        harbour.apply(cargo)
+        harbour("delete", kind, name, f"--cascade={cascade}", "--timeout=20s")
+    assert "ownerReferences" not in harbour.get("configmap", "cargo-of-ada")["metadata"]
+    assert "not found" in harbour.fails("get", "configmap", "cargo-of-bea")
+
+
+def test_a_namespace_takes_its_custom_objects_along(harbour: Kubectl) -> None:
+    kind, namespace = f"boats.{harbour.namespace}.example.com", f"{harbour.namespace}-port"
+    harbour("create", "namespace", namespace)
+    ada = boat(harbour, "ada", 7)
+    ada["metadata"]["namespace"] = namespace
+    harbour("apply", "-n", namespace, "-f", "-", stdin=manifest(ada))
+    harbour("create", "configmap", "papers", "-n", namespace)
+    harbour("delete", "namespace", namespace, "--timeout=30s")
+    assert "No resources found" in harbour.run("get", f"{kind},configmaps,events", "-n", namespace).stderr

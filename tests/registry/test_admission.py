@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from mooring.registry import Registry
+from mooring.registry.admission import AdmissionRequest, Complete
 from tests.registry.world import Object, World, pod, refused
 
 
@@ -118,6 +119,41 @@ def test_every_namespace_has_an_account_from_its_first_moment(world: World) -> N
     world.make("pod", pod(namespace="team"))
     with refused(403, 'error looking up service account team/robot: serviceaccount "robot" not found'):
         world.make("pod", pod("p2", namespace="team", serviceAccountName="robot"))
+
+
+def test_the_account_of_a_namespace_comes_back_unless_the_namespace_goes(world: World) -> None:
+    registry = furnished(world)
+    accounts = registry.resource("v1", "ServiceAccount")
+    world.make("namespace", {"metadata": {"name": "team"}})
+    first = registry.get(accounts, "team", "default")
+    registry.delete(accounts, "team", "default", now=world.now)
+    assert registry.get(accounts, "team", "default")["metadata"]["uid"] != first["metadata"]["uid"]
+    world.delete("namespace", "team")
+    registry.delete(accounts, "team", "default", now=world.now)
+    assert registry.find("v1", "ServiceAccount", "team", "default") is None
+    again = Registry(world.storage, now=world.now)
+    again.furnish(now=world.now, host="127.0.0.1", port=1)
+    assert again.find("v1", "ServiceAccount", "team", "default") is None
+
+
+def test_nobody_is_asked_about_an_account_that_the_server_makes(world: World) -> None:
+    registry = furnished(world)
+    chain = registry.admission
+
+    class Asked:
+        naming = registry.naming
+        about: ClassVar[list[str]] = []
+
+        def mutate(self, request: AdmissionRequest, complete: Complete, *, again: bool) -> None:
+            self.about.append(request.resource.kind)
+
+        def validate(self, request: AdmissionRequest) -> None:
+            self.about.append(request.resource.kind)
+
+    with chain.asking(Asked()):
+        world.make("namespace", {"metadata": {"name": "team"}})
+    assert set(Asked.about) == {"Namespace"}
+    assert registry.find("v1", "ServiceAccount", "team", "default") is not None
 
 
 def test_pods_pull_images_with_the_secrets_of_their_account(world: World) -> None:

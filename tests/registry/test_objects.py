@@ -81,6 +81,12 @@ def test_an_update_of_another_incarnation_conflicts(world: World) -> None:
         world.put("configmap", config(uid="other"))
 
 
+def test_a_patch_of_another_incarnation_is_refused(world: World) -> None:
+    world.make("configmap", config())
+    with refused(422, 'metadata.uid: Invalid value: "other": field is immutable'):
+        world.merge("configmap", "c", {"metadata": {"uid": "other"}})
+
+
 def test_an_update_that_changes_nothing_keeps_the_version(world: World) -> None:
     made = world.make("deployment", workload())
     before = world.registry.revision

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.apiserver.tokens import add_token
+from mooring.apiserver.tokens import add_token, put_token
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.transport import UnknownOutcome, Unreachable
@@ -234,6 +234,19 @@ class Process:
         os.kill(self._process.pid, signal.SIGKILL)
         await self._process.wait()
 
+    def replace_token(self) -> None:
+        """The old one is refused from now on."""
+        self.token = put_token(self._folder / "tokens", "tester", ("system:masters",))
+
+    def hang(self) -> None:
+        """It is there, holds its connections, and says nothing any more."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def wake(self) -> None:
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGCONT)
+
     async def end(self) -> None:
         if self._process is not None and self._process.returncode is None:
             await self.kill()
@@ -258,6 +271,80 @@ async def test_a_server_killed_in_the_middle_of_work_is_worked_on_when_it_is_bac
                 await seen(mine, f"c{number}", "2")
         found = [item async for page in mine.list("v1", "ConfigMap") for item in page.items]
         assert len([item for item in found if b'"name":"c' in bytes(item)]) == 90  # type: ignore[arg-type]
+    finally:
+        await transport.close()
+        await mine.close()
+        await server.end()
+
+
+@pytest.mark.slow
+@awaited
+async def test_a_server_that_hangs_is_noticed_said_once_and_worked_on_when_it_wakes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Process(tmp_path)
+    access = Access(server.url, headers=lambda: {"Authorization": f"Bearer {server.token}"})
+    transport, mine = HttpTransport(access, idle=1.0, seconds=1.0), HttpTransport(access, seconds=1.0)
+    await server.start()
+    try:
+        with caplog.at_level(logging.INFO, logger.name):
+            live = Live([COPIER], transport, clock=now, grace=1.0)
+            async with at_work(live):
+                await ensure(mine, "before")
+                await seen(mine, "before", "2")
+                # To start may take longer than the little patience of this test.
+                caplog.clear()
+                known = live.feeds.troubles.value("v1/ConfigMap")
+                server.hang()
+                with pytest.raises((Unreachable, UnknownOutcome), match="no answer in 1 s"):
+                    await mine.write(creation(config_map("during", copies="2")))
+                await until(lambda: live.feeds.troubles.value("v1/ConfigMap") >= known + 2)
+                server.wake()
+                await ensure(mine, "during")
+                await ensure(mine, "after")
+                for name in ("during", "after"):
+                    await seen(mine, name, "2")
+        told = [record.getMessage() for record in caplog.records]
+        # Whether it was a watch or a write that noticed first, it is one outage.
+        assert len([line for line in told if "cannot be followed" in line]) == 1, told
+        assert len([line for line in told if "can be followed again" in line]) == 1, told
+    finally:
+        await transport.close()
+        await mine.close()
+        server.wake()
+        await server.end()
+
+
+@pytest.mark.slow
+@awaited
+async def test_a_token_that_has_run_out_holds_up_work_until_there_is_a_new_one(tmp_path: Path) -> None:
+    server = Process(tmp_path)
+    held, handed_out = [server.token], asyncio.Event()
+    asked = 0
+
+    async def refresh() -> bool:
+        nonlocal asked
+        asked += 1
+        if not handed_out.is_set():
+            return False
+        held[0] = server.token
+        return True
+
+    access = Access(server.url, headers=lambda: {"Authorization": f"Bearer {held[0]}"}, refresh=refresh)
+    mine = HttpTransport(Access(server.url, headers=lambda: {"Authorization": f"Bearer {server.token}"}))
+    transport = HttpTransport(access)
+    await server.start()
+    try:
+        async with at_work(Live([COPIER], transport, clock=now, grace=1.0)):
+            await ensure(mine, "before")
+            await seen(mine, "before", "2")
+            server.replace_token()
+            await ensure(mine, "after")
+            # Its watch goes on, but nothing that it writes is taken.
+            await until(lambda: asked >= 2)
+            assert "seen" not in (await mine.get("v1", "ConfigMap", "default", "after"))["data"]
+            handed_out.set()
+            await seen(mine, "after", "2")
     finally:
         await transport.close()
         await mine.close()

@@ -209,6 +209,18 @@ def test_rule_4_what_others_write_between_two_stages_is_noticed() -> None:
     assert get(simulation, "a")["data"] == {"n": "1", "theirs": "yes"}
 
 
+def test_rule_4_an_apply_to_another_object_of_the_name_is_an_old_view() -> None:
+    simulation = Simulation([])
+    create(simulation, config_map("a"))
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    old = "11111111-1111-4111-8111-111111111111"
+    request = Request("apply", "v1", "ConfigMap", "default", "a", body, manager="m", uid=old)
+    outcome = carry_out([[request]], simulation.transport, {("v1", "ConfigMap"): CONFIG_MAP})
+    assert outcome.stale
+    assert "metadata.uid" in outcome.failed
+    assert not outcome.terminal
+
+
 def test_rule_4_one_stage_writes_an_object_once() -> None:
     twice = (Patch(CONFIG_MAP, A, {"data": {}}), Delete(CONFIG_MAP, A))
     made = machine(controller(lambda key, view, now: Decision(children=twice)))

@@ -7,7 +7,7 @@ import json
 from base64 import b64decode
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -160,6 +160,12 @@ def test_a_conversion_review_converts_all_and_keeps_the_metadata() -> None:
 # Configurations
 
 
+def test_a_webhook_is_switched_by_its_own_word_or_by_its_name() -> None:
+    assert SIDECAR.switch == "sidecar-webhook"
+    named = Webhook("a.hooks.example.com", "validating", guard, GUARD.rules, switch="lab-webhook")
+    assert named.switch == "lab-webhook"
+
+
 def test_a_webhook_about_pods_is_narrowed_and_leaves_kube_system_alone() -> None:
     with pytest.raises(MooringError, match="would be asked about every pod"):
         Webhook("all.example.com", "mutating", SIDECAR.admit, (Rule("v1", "pods"),))
@@ -182,6 +188,10 @@ def test_configurations_name_every_webhook_once() -> None:
 
 
 # Called directly
+
+
+def now() -> datetime:
+    return NOW
 
 
 @pytest.fixture
@@ -245,6 +255,27 @@ def test_a_kind_that_is_not_installed_fails_the_webhook_rather_than_look_empty(r
         create(registry, config(node="n"))
     assert failed.value.code == 500
     assert 'failed calling webhook "guard.hooks.example.com": v1/Node cannot be read' in str(failed.value)
+
+
+@pytest.mark.parametrize("policy", ["Fail", "Ignore"])
+def test_a_function_that_fails_refuses_or_lets_pass_as_its_policy_says(
+    registry: Registry, policy: Literal["Fail", "Ignore"], caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(request: Request, view: View) -> Admitted | Denied:
+        raise KeyError("replicas")
+
+    install(registry, (Webhook("b.example.com", "validating", broken, GUARD.rules, failure_policy=policy),), clock=now)
+    if policy == "Ignore":
+        create(registry, config("passed"))
+    else:
+        with pytest.raises(ApiError) as failed:
+            create(registry, config("refused"))
+        assert (failed.value.code, str(failed.value)) == (
+            500,
+            'Internal error occurred: failed calling webhook "b.example.com": it failed; the log of the API server '
+            "says more",
+        )
+    assert [record.getMessage() for record in caplog.records] == ["webhook b.example.com failed: KeyError('replicas')"]
 
 
 def test_a_registry_converts_by_the_function(registry: Registry) -> None:

@@ -43,3 +43,9 @@ class Meta(View, frozen=True):
     @property
     def deleting(self) -> bool:
         return self.deletion_timestamp is not None
+
+
+class Bare(View, frozen=True):
+    """An object of which only the metadata matter."""
+
+    metadata: Meta = Meta()

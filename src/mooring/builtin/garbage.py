@@ -9,7 +9,7 @@ gone for good. One that was never seen is given time to appear.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -17,11 +17,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from mooring.api.meta import OwnerRef
-from mooring.builtin.garbage_graph import FOREGROUND, ORPHAN, Graph, Item, graph_of
+from mooring.builtin.garbage_graph import FOREGROUND, ORPHAN, Graph, Item, graph_of, kind_name
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, Write
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.kinds import Defined, Key, Kind
 from mooring.runtime.view import View
 
 # How long an owner that was never seen may take to appear.
@@ -39,10 +39,11 @@ class Owners(NamedTuple):
 
 
 class Collection:
-    """One look at the owners in trouble."""
+    """One look at the owners in trouble. `covered` are the kinds whose absence can be told at all."""
 
-    def __init__(self, graph: Graph, view: View) -> None:
+    def __init__(self, graph: Graph, view: View, covered: Container[tuple[str, str]]) -> None:
         self._graph = graph
+        self._covered = covered
         self._view = view
         known = view.memory if isinstance(view.memory, MappingProxyType) else {}
         self._missing_since: dict[str, datetime] = {uid: known[uid] for uid in graph.troubled if uid in known}
@@ -92,12 +93,16 @@ class Collection:
             owner = self._graph.items.get(reference.uid)
             if owner is not None:
                 (found.waiting if owner.foreground else found.solid).append(reference)
-            elif not self._graph.covers(reference):
+            elif not self._can_be_missed(reference):
                 found.solid.append(reference)
             else:
                 uncertain = not self._is_gone(reference.uid) or uncertain
                 found.gone.append(reference)
         return None if uncertain else found
+
+    def _can_be_missed(self, owner: OwnerRef) -> bool:
+        """Whether it means anything that an owner is not seen. One that was seen going is gone for good."""
+        return owner.uid in self._graph.seen_going or kind_name(owner.api_version, owner.kind) in self._covered
 
     def _is_gone(self, uid: str) -> bool:
         if uid in self._graph.seen_going:
@@ -132,7 +137,10 @@ def _with_owners(item: Item, owners: list[OwnerRef]) -> Patch:
 
 def reconcile_with(graph: Fold[Graph], view: View) -> Decision:
     state = view.fold(graph)
-    collection = Collection(state, view)
+    custom = () if graph.defined is None else view.defined(graph.defined)
+    # What was never listed says nothing by not being there.
+    read = (*graph.kinds, *(kind for kind in custom if view.readable(kind)))
+    collection = Collection(state, view, {kind_name(kind.api_version, kind.kind) for kind in read})
     for uid in list(state.troubled):
         if len(collection.children) + len(collection.release) >= BURST:
             break
@@ -144,12 +152,12 @@ def reconcile_with(graph: Fold[Graph], view: View) -> Decision:
     )
 
 
-def garbage_collector(kinds: Iterable[Kind[Any]]) -> Controller:
-    """Garbage collection of these kinds. Owners of other kinds are taken to be there."""
+def garbage_collector(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+    """Garbage collection of these kinds and of those that are defined. Owners of other kinds are taken to be there."""
     covered = tuple(kinds)
-    graph = graph_of(covered)
+    graph = graph_of(covered, defined)
 
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return reconcile_with(graph, view)
 
-    return Controller("garbage-collector", reconcile, reads=covered, writes=covered, folds=(graph,))
+    return Controller("garbage-collector", reconcile, reads=covered, writes=covered, folds=(graph,), defined=defined)

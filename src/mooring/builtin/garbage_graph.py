@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mooring.api.meta import OwnerRef
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.runtime.kinds import Defined, HasMeta, Key, Kind
 from mooring.runtime.store import Changed
 
 FOREGROUND = "foregroundDeletion"
@@ -40,17 +40,12 @@ class Item(NamedTuple):
 
 
 class Graph:
-    def __init__(self, kinds: Iterable[Kind[Any]]) -> None:
-        self._covered = {(_group(kind.api_version), kind.kind) for kind in kinds}
+    def __init__(self) -> None:
         self.items: dict[str, Item] = {}
         self._dependents: dict[str, dict[str, None]] = {}
         # Owners that were there and are not any more, as long as something refers to them.
         self.seen_going: set[str] = set()
         self.troubled: dict[str, None] = {}
-
-    def covers(self, owner: OwnerRef) -> bool:
-        """Whether the absence of such an owner can be told at all."""
-        return (_group(owner.api_version), owner.kind) in self._covered
 
     def dependents(self, uid: str) -> list[Item]:
         return [self.items[dependent] for dependent in self._dependents.get(uid, ())]
@@ -71,7 +66,7 @@ class Graph:
         return trouble or bool(self.troubled)
 
     def _forget(self, item: Item, *, replaced: bool) -> dict[str, None]:
-        del self.items[item.uid]
+        self.items.pop(item.uid, None)
         if not replaced:
             self.seen_going.add(item.uid)
         for owner in item.owners:
@@ -109,11 +104,11 @@ def _item(kind: Kind[Any], key: Key, obj: HasMeta | None) -> Item | None:
     return Item(kind, key, meta.uid, meta.owner_references, meta.finalizers, meta.deleting)
 
 
-def _group(api_version: str) -> str:
-    """Owners are the same in every version of their group."""
-    return api_version.rpartition("/")[0]
+def kind_name(api_version: str, kind: str) -> tuple[str, str]:
+    """What a kind is called in every version of its group."""
+    return api_version.rpartition("/")[0], kind
 
 
-def graph_of(kinds: Iterable[Kind[Any]]) -> Fold[Graph]:
-    covered = tuple(kinds)
-    return Fold("garbage-graph", covered, lambda: Graph(covered), Graph.change)
+def graph_of(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Fold[Graph]:
+    """The graph over these kinds, and over those that are defined while it is kept."""
+    return Fold("garbage-graph", tuple(kinds), Graph, Graph.change, defined=defined)

@@ -14,7 +14,7 @@ from mooring.builtin.kinds import NAMESPACE, POD
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
-from mooring.runtime.kinds import HasMeta, Key, Kind, key_of
+from mooring.runtime.kinds import Defined, HasMeta, Key, Kind, key_of
 from mooring.runtime.view import View
 
 FINALIZER = "kubernetes"
@@ -36,15 +36,16 @@ _FINE = {
 }
 
 
-def namespace_controller(kinds: Iterable[Kind[Any]]) -> Controller:
-    """Deletion of namespaces whose content is of these kinds."""
+def namespace_controller(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+    """Deletion of namespaces whose content is of these kinds and of those that are defined."""
     covered = tuple(kinds)
 
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         namespace = view.get(NAMESPACE, *key)
         if namespace is None or not namespace.metadata.deleting or FINALIZER not in namespace.spec.finalizers:
             return Decision()
-        content = {kind: found for kind in covered if (found := view.list(kind, "namespace", key.name))}
+        custom = () if defined is None else view.defined(defined)
+        content = {kind: found for kind in (*covered, *custom) if (found := view.list(kind, "namespace", key.name))}
         if not content:
             # 2. Nothing is left: the namespace may go.
             left = [name for name in namespace.spec.finalizers if name != FINALIZER]
@@ -57,7 +58,9 @@ def namespace_controller(kinds: Iterable[Kind[Any]]) -> Controller:
         doomed = [Delete(kind, key_of(obj), "Background") for kind in first for obj in content[kind] if _stays(obj)]
         return Decision(children=tuple(doomed[:BURST]), status=_tell(namespace, content, now))
 
-    return Controller("namespace", reconcile, of=NAMESPACE, reads=covered, writes=(NAMESPACE, *covered))
+    return Controller(
+        "namespace", reconcile, of=NAMESPACE, reads=covered, writes=(NAMESPACE, *covered), defined=defined
+    )
 
 
 def _stays(obj: HasMeta) -> bool:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Final
 
 __all__ = ["moment", "timestamp"]
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH: Final = datetime(1970, 1, 1)
+_SECOND: Final = timedelta(seconds=1)
+
+
+def timestamp(now: datetime) -> str:
+    """The second in which a moment lies. Every write asks for it, and a thousand of them for the same one."""
+    return _text((now - (_EPOCH if now.tzinfo is not None else _NAIVE_EPOCH)) // _SECOND)
+
 
 @lru_cache(maxsize=64)
-def timestamp(now: datetime) -> str:
-    if now.tzinfo is not None and now.tzinfo is not UTC:
-        now = now.astimezone(UTC)
-    return f"{now.replace(microsecond=0, tzinfo=None).isoformat()}Z"
+def _text(second: int) -> str:
+    return f"{(_NAIVE_EPOCH + second * _SECOND).isoformat()}Z"
 
 
 def moment(text: str) -> datetime:

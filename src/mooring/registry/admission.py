@@ -116,6 +116,15 @@ class Chain:
         finally:
             self.remote = None
 
+    @contextmanager
+    def unasked(self) -> Iterator[None]:
+        """Ask nobody about what the server makes itself, in the middle of a write that somebody is asked about."""
+        remote, self.remote = self.remote, None
+        try:
+            yield
+        finally:
+            self.remote = remote
+
     def mutate(self, request: AdmissionRequest, view: ClusterView, complete: Complete) -> Object:
         """The object that a creation or a change is about, as admission wants it."""
         obj, changed = self._round(request, view, complete, again=False)

@@ -1,12 +1,15 @@
-"""What a cluster that people live in has beside what they make: accounts to run as, and the API's own Service.
+"""What a cluster has beside what people make.
 
-A picture of a cluster, as a plan or a test has one, does without: its pods may name accounts that nobody wrote down.
+Every one has its first namespaces and the system's priority classes. One that people live in has accounts to run as,
+and the API's own Service. A picture of a cluster, as a plan or a test has one, does without those: its pods may name
+accounts that nobody wrote down.
 """
 
 from datetime import datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
 
+from mooring.api.policy_validation import SYSTEM_PRIORITIES
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ForbiddenError
 from mooring.kube.times import moment
@@ -16,7 +19,7 @@ from mooring.registry.core import Core
 if TYPE_CHECKING:
     from mooring.registry.registry import Registry
 
-__all__ = ["furnish"]
+__all__ = ["begin", "furnish"]
 
 Object = dict[str, Any]
 
@@ -26,18 +29,45 @@ _ACCOUNT: Final = "default"
 _OWN_ADDRESS: Final = "10.96.0.1"
 _NAME: Final = {"name": "kubernetes", "namespace": "default"}
 
+_NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
+_PRIORITY_DESCRIPTIONS: Final = {
+    "system-cluster-critical": (
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+    ),
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+}
+
+
+def begin(registry: "Registry", core: Core, *, now: datetime) -> None:
+    """Make what every cluster has from its first second: namespaces and the system's priority classes."""
+    namespaces = registry.resource("v1", "Namespace")
+    for name in _NAMESPACES:
+        if core.find(namespaces, "", name) is None:
+            registry.create(namespaces, {"metadata": {"name": name}}, now=now, manager=_SERVER)
+    classes = registry.resource("scheduling.k8s.io/v1", "PriorityClass")
+    for name, value in SYSTEM_PRIORITIES.items():
+        if core.find(classes, "", name) is None:
+            made = {"metadata": {"name": name}, "value": value, "description": _PRIORITY_DESCRIPTIONS[name]}
+            registry.create(classes, made, now=now, manager=_SERVER)
+
 
 def furnish(registry: "Registry", core: Core, *, now: datetime, host: str, port: int) -> None:
     """Give every namespace its account, now and later, and keep the Service of the API where it is reached."""
     registry.admission.builtin.append(require_account)
-    for namespace in core.storage.items("namespaces"):
-        _give_account(registry, namespace, now)
 
     def settle(namespace: Object | None) -> None:
-        if namespace is not None and "deletionTimestamp" not in namespace["metadata"]:
-            _give_account(registry, namespace, moment(namespace["metadata"]["creationTimestamp"]))
+        if namespace is not None:
+            _give_account(registry, namespace)
 
+    def replace(account: Object | None) -> None:
+        """An account that was deleted may have been a namespace's own, which comes back at once."""
+        if account is None:
+            for namespace in core.storage.items("namespaces"):
+                _give_account(registry, namespace)
+
+    replace(None)
     core.after["namespaces"] = settle
+    core.after["serviceaccounts"] = replace
     for obj in _own_service(host, port):
         _keep(registry, obj, now)
 
@@ -60,12 +90,16 @@ def require_account(request: AdmissionRequest, view: ClusterView) -> Object | No
     return {**pod, "spec": {**pod["spec"], "imagePullSecrets": secrets}}
 
 
-def _give_account(registry: "Registry", namespace: Object, now: datetime) -> None:
+def _give_account(registry: "Registry", namespace: Object) -> None:
     name = namespace["metadata"]["name"]
+    if "deletionTimestamp" in namespace["metadata"]:
+        return
     if registry.find("v1", "ServiceAccount", name, _ACCOUNT) is None:
         accounts = registry.resource("v1", "ServiceAccount")
         made = {"metadata": {"name": _ACCOUNT, "namespace": name}}
-        registry.create(accounts, made, now=now, manager=_CONTROLLERS)
+        with registry.admission.unasked():
+            born = moment(namespace["metadata"]["creationTimestamp"])
+            registry.create(accounts, made, now=born, manager=_CONTROLLERS)
 
 
 def _own_service(host: str, port: int) -> list[Object]:

@@ -46,7 +46,7 @@ def merge(
     strategy = core.strategy(resource)
     was: Object = current["metadata"]
     sent: Object = was if given.get("metadata") is was else own_metadata(resource, given)
-    metadata = _take_over(core, resource, sent, was, name)
+    metadata = _take_over(core, resource, sent, was, name, replaces=options.replaces)
     if (given.get("metadata") or {}).get("managedFields") in ([], [{}]):
         # To send nothing where managers were is to ask that they be forgotten.
         metadata["managedFields"] = []
@@ -63,19 +63,19 @@ def merge(
             check_fields(resource, schema, {"status": given.get("status")}, options)
         _set_status(core, resource, new, current, given.get("status", _MISSING))
         return new
-    same = body(given) == body(current)
+    same = not options.doubled and body(given) == body(current)
     if same and resource.custom:
         # To Python 1 and true are the same, and a change from one to the other would be lost. Typed kinds tell later.
         same = equal(body(given), body(current))
     if same:
         new = {**current, "metadata": metadata}
     else:
-        check_fields(resource, schema, given, options)
         if resource.custom:
             new = own_object(resource, schema, given)
         else:
             new = decoded(resource, {**given, "metadata": metadata})
             metadata = new["metadata"]
+        check_fields(resource, schema, given, options)
         new = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
         if resource.custom:
             new = apply_defaults(schema, new)
@@ -110,8 +110,10 @@ def _set_status(core: Core, resource: Resource, new: Object, current: Object, st
     core.strategy(resource).default_status(new)
 
 
-def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, name: str) -> Object:
-    given_name = metadata.get("name", name)
+def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, name: str, *, replaces: bool) -> Object:
+    given_name = metadata.get("name")
+    if not given_name:
+        raise BadRequestError(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
     if given_name != name:
         raise BadRequestError(f"the name of the object ({given_name}) does not match the name on the URL ({name})")
     if metadata.get("namespace", was.get("namespace")) != was.get("namespace"):
@@ -124,11 +126,20 @@ def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, na
         why = invalid("metadata.resourceVersion", 0, "must be specified for an update")
         raise InvalidError(resource.plural, resource.group, name, [why])
     if metadata.get("uid", was["uid"]) != was["uid"]:
-        raise wrong_uid(resource, was, metadata["uid"])
-    leaving = metadata.get("deletionTimestamp", was.get("deletionTimestamp"))
-    if leaving != was.get("deletionTimestamp"):
-        error = invalid("metadata.deletionTimestamp", Enum(leaving), "field is immutable")
-        raise InvalidError(resource.kind, resource.group, name, [error])
+        if replaces:
+            raise wrong_uid(resource, was, metadata["uid"])
+        # The API checks this twice for a patch, and says it as often.
+        error = invalid("metadata.uid", metadata["uid"], "field is immutable")
+        raise InvalidError(resource.kind, resource.group, name, [error, error])
+    errors = []
+    for field in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        leaving = metadata.get(field, was.get(field))
+        if leaving != was.get(field):
+            shown = Enum(leaving) if isinstance(leaving, str) else leaving
+            errors.append(invalid(f"metadata.{field}", shown, "field is immutable"))
+    if errors:
+        # The API checks this twice, and says it as often.
+        raise InvalidError(resource.kind, resource.group, name, [*errors, *errors])
     kept = {key: value for key, value in metadata.items() if key not in SYSTEM and key != "selfLink"}
     return kept | {key: was[key] for key in ("name", "namespace", *SYSTEM) if key in was}
 

@@ -56,7 +56,7 @@ def accept_definition(request: AdmissionRequest, view: ClusterView) -> Object | 
         message = "the initial names have been accepted"
         established = _condition(before, "Established", "True", "InitialNamesAccepted", message, stamp)
     stored = (obj.get("status") or {}).get("storedVersions") or []
-    storage = [version["name"] for version in versions if version.get("storage")]
+    storage = [version["name"] for version in versions if version.get("storage")][:1]
     others = [each for kind, each in before.items() if kind not in ("NamesAccepted", "Established")]
     status = {
         "conditions": [accepted, established, *others],

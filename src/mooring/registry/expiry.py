@@ -1,4 +1,4 @@
-"""Events are forgotten an hour after they last said anything; nobody else would ever delete them."""
+"""Events are forgotten an hour after they last said anything, or with their namespace: nobody else deletes them."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -7,7 +7,7 @@ from mooring.kube.times import moment
 from mooring.registry.core import Core
 from mooring.registry.resources import Resource
 
-__all__ = ["EVENT_LIFE", "expire_events"]
+__all__ = ["EVENT_LIFE", "expire_events", "forget_events"]
 
 Object = dict[str, Any]
 
@@ -23,6 +23,12 @@ def _last_said(event: Object) -> datetime:
         series.get("lastObservedTime"),
     )
     return max(moment(text) for text in times if text)
+
+
+def forget_events(core: Core, events: Resource, namespace: str) -> None:
+    """Remove the events of a namespace that is gone."""
+    for event in core.storage.items(events.store, namespace):
+        core.remove(events, event)
 
 
 def expire_events(core: Core, events: Resource, now: datetime) -> int:

@@ -5,17 +5,17 @@ as it was then, which the history can still tell for a while; after that the cli
 with the list of now.
 """
 
-import base64
-import json
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from mooring.kube.errors import FieldError, SelectorError, forbidden, not_supported
+from mooring.kube.errors import FieldError, SelectorError, forbidden, go_quote, not_supported
 from mooring.kube.selectors import Selector, parse_selector
 from mooring.kube.status import BadRequestError, ExpiredError, InvalidError, TooLargeVersionError
 from mooring.registry.core import Core
 from mooring.registry.fields import FieldSelector, parse_field_selector
+from mooring.registry.history import order
+from mooring.registry.pages import decode_token, encode_token, page_at
 from mooring.registry.resources import Resource
 
 __all__ = ["ListResult", "Matcher", "check_watch_options", "list_objects", "matcher", "parse_revision"]
@@ -24,6 +24,8 @@ Object = dict[str, Any]
 Matcher = Callable[[Object], bool]
 
 _NO_LABELS: Final[dict[str, str]] = {}
+# No namespace is called that.
+_NOWHERE: Final = "/"
 _TOO_OLD: Final = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
     "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
@@ -47,7 +49,8 @@ def parse_revision(text: str | None, field: str = "resourceVersion") -> int:
         return 0
     if text.isascii() and text.isdecimal():
         return int(text)
-    raise BadRequestError(f'Invalid value for {field} "{text}": must be a non-negative integer')
+    why = f"strconv.ParseUint: parsing {go_quote(text)}: invalid syntax"
+    raise BadRequestError(f"{field}: Invalid value: {go_quote(text)}: {why}")
 
 
 def matcher(
@@ -90,15 +93,18 @@ def list_objects(
     continue_: str | None,
     resource_version: str | None,
     resource_version_match: str | None,
+    send_initial_events: bool | None = None,
 ) -> ListResult:
-    _check_options(resource_version, resource_version_match, continue_)
+    _check_options(resource_version, resource_version_match, continue_, send_initial_events)
     matches, fields = matcher(core, resource, label_selector, field_selector)
     if not resource.namespaced:
         namespace = None
     now = core.storage.revision
-    wanted, start = parse_revision(resource_version), ""
+    wanted, start = _wanted(resource_version), ""
     if continue_:
-        revision, start = _decode_token(continue_)
+        revision, start = decode_token(continue_)
+        if wanted:
+            raise BadRequestError("specifying resource version is not allowed when using continue")
         revision = revision if revision > 0 else now
     elif resource_version_match == "Exact":
         revision = wanted
@@ -106,17 +112,19 @@ def list_objects(
         revision = now
     if max(wanted, revision) > now:
         raise TooLargeVersionError.of(max(wanted, revision), now)
+    if limit and limit > 0 and not _names_one(resource, namespace, fields):
+        return _page(core, resource, namespace, fields, matches, limit, revision, start, continue_)
     items = _items_at(core, resource, namespace, fields, revision, now, start, continue_)
     if start:
-        items = items[bisect_right(items, start, key=_key) :]
-    if limit and limit > 0:
-        return _page(core, resource, items, matches, limit, revision)
+        items = items[bisect_right(items, start, key=order) :]
     if matches is not None:
         items = [item for item in items if matches(item)]
     return ListResult(_loaded(core, resource, items), str(revision))
 
 
-def _check_options(version: str | None, match: str | None, continue_: str | None) -> None:
+def _check_options(
+    version: str | None, match: str | None, continue_: str | None, send_initial_events: bool | None
+) -> None:
     errors: list[FieldError] = []
     path = "resourceVersionMatch"
     if match:
@@ -129,10 +137,17 @@ def _check_options(version: str | None, match: str | None, continue_: str | None
         if match == "Exact" and version == "0":
             detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
             errors.append(forbidden(path, detail))
+    if send_initial_events is not None:
+        errors.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     if errors:
         raise InvalidError("ListOptions", "meta.k8s.io", "", errors)
-    if continue_ and version and version != "0":
-        raise BadRequestError("specifying resource version is not allowed when using continue")
+
+
+def _wanted(version: str | None) -> int:
+    try:
+        return parse_revision(version)
+    except BadRequestError as error:
+        raise BadRequestError(f"invalid resource version: {error}") from None
 
 
 def check_watch_options(send_initial_events: bool | None, match: str | None) -> None:
@@ -161,10 +176,9 @@ def _items_at(
     start: str,
     continue_: str | None,
 ) -> list[Object]:
-    if fields is not None and fields.namespace is not None and resource.namespaced:
-        if namespace is not None and namespace != fields.namespace:
-            return []
-        namespace = fields.namespace
+    namespace = _narrowed(resource, namespace, fields)
+    if namespace == _NOWHERE:
+        return []
     if revision == now:
         if fields is not None and fields.name is not None and (namespace is not None or not resource.namespaced):
             found = core.find(resource, namespace or "", fields.name)
@@ -172,54 +186,51 @@ def _items_at(
         return core.storage.items(resource.store, namespace)
     try:
         return core.history(resource.store).undo(core.storage.items(resource.store, namespace), revision, namespace)
-    except ExpiredError:
-        if not continue_:
-            raise
-        raise ExpiredError(_TOO_OLD, continue_=_encode_token(-1, start)) from None
+    except ExpiredError as error:
+        raise _expired(error, continue_, start) from None
 
 
 def _page(
-    core: Core, resource: Resource, items: list[Object], matches: Matcher | None, limit: int, revision: int
+    core: Core,
+    resource: Resource,
+    namespace: str | None,
+    fields: FieldSelector | None,
+    matches: Matcher | None,
+    limit: int,
+    revision: int,
+    start: str,
+    continue_: str | None,
 ) -> ListResult:
-    if matches is None:
-        page, rest = items[:limit], len(items) - limit
-        more = rest > 0
-    else:
-        page = []
-        more, rest = False, 0
-        for item in items:
-            if matches(item):
-                if len(page) == limit:
-                    more = True
-                    break
-                page.append(item)
-    token = _encode_token(revision, _key(page[-1])) if more else ""
-    # The API does not count what a selector would leave.
-    remaining = rest if more and matches is None else None
-    return ListResult(_loaded(core, resource, page), str(revision), token, remaining)
+    narrowed = _narrowed(resource, namespace, fields)
+    if narrowed == _NOWHERE:
+        return ListResult([], str(revision))
+    try:
+        page = page_at(core, resource, narrowed, revision, start, limit, matches)
+    except ExpiredError as error:
+        raise _expired(error, continue_, start) from None
+    token = encode_token(revision, page.end) if page.end else ""
+    return ListResult(_loaded(core, resource, page.items), str(revision), token, page.remaining)
+
+
+def _narrowed(resource: Resource, namespace: str | None, fields: FieldSelector | None) -> str | None:
+    """The namespace that a request is about, by its path and its field selector."""
+    if fields is None or fields.namespace is None or not resource.namespaced:
+        return namespace
+    return fields.namespace if namespace in (None, fields.namespace) else _NOWHERE
+
+
+def _names_one(resource: Resource, namespace: str | None, fields: FieldSelector | None) -> bool:
+    """Whether a field selector leaves one object at most."""
+    if fields is None or fields.name is None:
+        return False
+    return not resource.namespaced or namespace is not None or fields.namespace is not None
+
+
+def _expired(error: ExpiredError, continue_: str | None, start: str) -> ExpiredError:
+    """Whoever reads page by page is told how to go on."""
+    return ExpiredError(_TOO_OLD, continue_=encode_token(-1, start)) if continue_ else error
 
 
 def _loaded(core: Core, resource: Resource, items: list[Object]) -> list[Object]:
     load = core.loader(resource)
     return items if load is None else [load(item) for item in items]
-
-
-def _key(obj: Object) -> str:
-    metadata = obj["metadata"]
-    return f"{metadata.get('namespace', '')}/{metadata['name']}"
-
-
-def _encode_token(revision: int, start: str) -> str:
-    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start}, separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
-
-
-def _decode_token(token: str) -> tuple[int, str]:
-    try:
-        value = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-        revision, start = value["rv"], value["start"]
-        if value["v"] != "meta.k8s.io/v1" or not isinstance(revision, int) or not isinstance(start, str):
-            raise ValueError
-    except (ValueError, KeyError, TypeError):
-        raise BadRequestError(f"continue key is not valid: {token}") from None
-    return revision, start

@@ -6,10 +6,11 @@ from typing import Any, Final, Literal
 
 from mooring.api.core.decoding_errors import restoring_error
 from mooring.kube.errors import forbidden, go_json, go_text, invalid
+from mooring.kube.json_errors import unmarshal_complaint
 from mooring.kube.patches import PatchError, json_patch, merge_patch, strategic_merge_patch
 from mooring.kube.schemas import Schema
 from mooring.kube.status import InvalidError, RejectedPatchError, UnknownError
-from mooring.registry.reading import UnknownFieldsError, UnreadableError
+from mooring.registry.reading import UnknownFieldsError, UnreadableError, WrongTypeError
 from mooring.registry.resources import Resource
 
 __all__ = ["PatchType", "check_patch_options", "patch_in_words", "patcher"]
@@ -17,6 +18,8 @@ __all__ = ["PatchType", "check_patch_options", "patch_in_words", "patcher"]
 Object = dict[str, Any]
 PatchType = Literal["json", "merge", "strategic", "apply"]
 
+# The one mistake in a strategic patch that counts as the client's.
+_LISTS: Final = "lists of lists are not supported"
 # All that the API says about a JSON patch that cannot be carried out.
 _REJECTED: Final = "the server rejected our request due to an error in our request"
 
@@ -28,18 +31,20 @@ def patcher(resource: Resource, schema: Schema, patch_type: PatchType, body: Any
         try:
             if patch_type == "json":
                 return json_patch(current, body)
-            if not isinstance(body, dict):
-                raise RejectedPatchError("error decoding patch: the patch must be a JSON object", 400)
             if patch_type == "merge":
                 return merge_patch(current, body)
-            return strategic_merge_patch(current, body, schema)
+            made = strategic_merge_patch(current, {} if body is None else body, schema)
+            return {**made, "apiVersion": current["apiVersion"], "kind": current["kind"]}
         except PatchError as error:
             if patch_type == "json" and error.code == 422:
                 raise RejectedPatchError(_REJECTED, error.code) from None
-            if str(error).startswith("list element types are not identical"):
+            if patch_type == "strategic" and error.code == 422 and str(error) != _LISTS:
                 raise UnknownError(str(error)) from None
             raise RejectedPatchError(str(error), error.code) from None
 
+    if body is not None and not isinstance(body, dict) and patch_type in ("merge", "strategic"):
+        why = unmarshal_complaint(body, "map[string]interface {}")
+        raise RejectedPatchError(why if patch_type == "strategic" else f"error decoding patch: {why}", 400)
     if patch_type == "strategic" and resource.custom:
         raise RejectedPatchError(
             "the body of the request was in an unknown format - accepted media types include: "
@@ -68,7 +73,7 @@ def patch_in_words(resource: Resource, patch_type: PatchType, body: Any) -> Iter
         else:
             shown, why = go_json(error.value), error.why
         raise InvalidError("", "", "", [invalid("patch", shown, why)]) from None
-    except UnknownFieldsError as error:
+    except (UnknownFieldsError, WrongTypeError) as error:
         if patch_type == "apply":
             raise
         shown = go_text(body) if patch_type == "strategic" else go_json(error.value)

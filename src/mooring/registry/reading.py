@@ -10,10 +10,10 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from mooring.api.core.decoding import decode
 from mooring.api.core.decoding_errors import decoding_error
-from mooring.api.core.shapes import shape_name, status_shape
-from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json
+from mooring.api.core.shapes import shape_name
+from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
-from mooring.kube.status import BadRequestError
+from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
@@ -21,6 +21,7 @@ from mooring.registry.resources import Resource
 __all__ = [
     "UnknownFieldsError",
     "UnreadableError",
+    "WrongTypeError",
     "blank",
     "check_applied",
     "check_fields",
@@ -35,11 +36,20 @@ __all__ = [
 Object = dict[str, Any]
 
 _SCHEME: Final = '"pkg/runtime/scheme.go:111"'
+_SHOWN: Final = 30
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
 Rest = ParamSpec("Rest")
 Self = TypeVar("Self")
+
+
+class WrongTypeError(BadRequestError):
+    """An object that says to be of another kind."""
+
+    def __init__(self, message: str, why: str, value: Any) -> None:
+        super().__init__(message)
+        self.why, self.value = why, value
 
 
 class UnreadableError(BadRequestError):
@@ -93,8 +103,11 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
 def check_type(resource: Resource, obj: Any) -> None:
     """The object must be what the request says it is; leaving its type out is fine."""
     if not isinstance(obj, dict):
-        raise BadRequestError(f"the object provided is unrecognized (must be of type {resource.kind}): {_untyped(obj)}")
-    api_version, kind = (_text(obj.get(name)) for name in ("apiVersion", "kind"))
+        raise BadRequestError(_unrecognized(resource, obj, f"Go value of type {_TYPE_META}", obj))
+    for name in ("apiVersion", "kind"):
+        if not isinstance(obj.get(name), str | None):
+            raise BadRequestError(_unrecognized(resource, obj, f"Go struct field .{name} of type string", obj[name]))
+    api_version, kind = (obj.get(name) or "" for name in ("apiVersion", "kind"))
     if (not api_version or api_version == resource.api_version) and (not kind or kind == resource.kind):
         return
     if resource.custom and api_version != resource.api_version:
@@ -102,27 +115,28 @@ def check_type(resource: Resource, obj: Any) -> None:
             f"the API version in the data ({api_version}) does not match the expected API version "
             f"({resource.api_version})"
         )
+    if resource.custom:
+        metadata = obj.get("metadata")
+        name = str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+        raise InvalidError(kind, resource.group, name, [invalid("kind", kind, f"must be {resource.kind}")])
     api_version, kind = api_version or resource.api_version, kind or resource.kind
     head = f'{kind} in version "{api_version.rpartition("/")[2]}" cannot be handled as a {resource.kind}'
+    why = f"converting (v1.{kind}) to (core.{resource.kind}): unknown conversion"
     if (api_version, kind) not in builtin_kinds():
-        raise BadRequestError(f'{head}: no kind "{kind}" is registered for version "{api_version}" in scheme {_SCHEME}')
-    raise BadRequestError(f"{head}: converting (v1.{kind}) to (core.{resource.kind}): unknown conversion")
+        why = f"no kind {go_quote(kind)} is registered for version {go_quote(api_version)} in scheme {_SCHEME}"
+    raise WrongTypeError(f"{head}: {why}", why, obj)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else go_json(value) if value else ""
-
-
-def _untyped(value: Any) -> str:
-    """What the API says about a body that is no object, with the beginning of the body."""
-    text = go_json(value)
-    data = text.encode()
-    shown = f"{data[:30].hex()}{'...' if len(data) > 30 else ''}"
-    if value is None:
-        return f"Object 'Kind' is missing in 'null' ({shown})"
-    found = {list: "array", str: "string", bool: "bool"}.get(value.__class__, "number")
-    why = f"json: cannot unmarshal {found} into Go value of type {_TYPE_META}"
-    return f"couldn't get version/kind; json parse error: {why} ({shown})"
+def _unrecognized(resource: Resource, obj: Any, target: str, value: Any) -> str:
+    """What the API says about a body that has no type, with the beginning of the body."""
+    text = go_json(obj)
+    shown = text[:_SHOWN] if text.startswith("{") else text.encode()[:_SHOWN].hex()
+    more = " ..." if len(text.encode()) > _SHOWN else ""
+    found = {dict: "object", list: "array", str: "string", bool: "bool"}.get(value.__class__, "number")
+    why = f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} into {target}"
+    if obj is None:
+        why = "Object 'Kind' is missing in 'null'"
+    return f"the object provided is unrecognized (must be of type {resource.kind}): {why} ({shown}{more})"
 
 
 def check_applied(resource: Resource, body: Object) -> None:
@@ -134,15 +148,16 @@ def check_applied(resource: Resource, body: Object) -> None:
 
 
 def check_fields(resource: Resource, schema: Schema, obj: Object, options: Options) -> None:
-    """Say or refuse, as the client asked, that fields are unknown."""
+    """Say or refuse, as the client asked, that fields are unknown or came twice."""
     if options.field_validation == "Ignore":
         return
-    found = unknown_fields(schema, obj)
+    found = [f"duplicate field {go_quote(path)}" for path in options.doubled]
+    found += unknown_fields(schema, obj)
     if not found:
         return
     if options.field_validation == "Strict":
         raise UnknownFieldsError(resource, found, obj)
-    options.warnings += found
+    options.warnings += [each for each in found if each not in options.warnings]
 
 
 def own_object(resource: Resource, schema: Schema, obj: Object) -> Object:
@@ -154,10 +169,7 @@ def own_object(resource: Resource, schema: Schema, obj: Object) -> Object:
 def own_status(resource: Resource, schema: Schema, status: Any) -> Any:
     """The same for a status alone, of any kind."""
     if not resource.custom:
-        shape = status_shape(shape_name(resource.group, resource.version, resource.kind))
-        found = decode(shape, status)
-        # What has the wrong type is said with the path it has in the whole object.
-        return decoded(resource, {"status": status}).get("status") if found is None else found
+        return decoded(resource, {"status": status}).get("status")
     inner = schema.properties.get("status")
     return copy_json(status if inner is None else prune(inner, status))
 

@@ -9,18 +9,17 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from mooring.api.autoscaling_conversion import convert_autoscaler
-from mooring.api.policy_validation import SYSTEM_PRIORITIES
 from mooring.kube.schemas import builtin_schema
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
 from mooring.registry.admission import Chain, Naming
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
-from mooring.registry.bootstrap import furnish
+from mooring.registry.bootstrap import begin, furnish
 from mooring.registry.conversion import convert_event
 from mooring.registry.core import Convert, Core
 from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
-from mooring.registry.expiry import expire_events
+from mooring.registry.expiry import expire_events, forget_events
 from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
 from mooring.registry.patching import PatchType, check_patch_options, patch_in_words, patcher
 from mooring.registry.pods import bind, check_eviction, disrupted
@@ -38,17 +37,13 @@ Object = dict[str, Any]
 Warnings = list[str]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_PRIORITY_DESCRIPTIONS: Final = {
-    "system-cluster-critical": (
-        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
-    ),
-    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
-}
-_NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
 class Registry:
     """See the module. `seed` makes uids and generated names repeatable.
+
+    A write may name the `groups` of its user, and the fields that its body held twice (`doubled`), which only whoever
+    read the body knows.
 
     Without `traces`, creations, updates and patches leave no entries in metadata.managedFields, which saves an eighth
     of the time where nobody will ask who wrote which field.
@@ -72,24 +67,12 @@ class Registry:
         self._writer = Writer(self._core, self._chain, self, traces=traces)
         self._definitions = Definitions(self._core)
         self._core.hooks[DEFINITIONS] = self._definitions.changed
+        self._core.hooks["namespaces"] = self._namespace_changed
         self._core.on_custom_removal = self._definitions.finish
         self._core.converts["events"] = convert_event
         self._core.converts["horizontalpodautoscalers.autoscaling"] = convert_autoscaler
         Protection(self._core)
-        self._bootstrap(now)
-
-    def _bootstrap(self, now: datetime) -> None:
-        """Make what every cluster has from its first second: namespaces and the system's priority classes."""
-        namespaces = self.resource("v1", "Namespace")
-        for name in _NAMESPACES:
-            if self._core.find(namespaces, "", name) is None:
-                self.create(namespaces, {"metadata": {"name": name}}, now=now, manager="kube-apiserver")
-        classes = self.resource("scheduling.k8s.io/v1", "PriorityClass")
-        for name, value in SYSTEM_PRIORITIES.items():
-            if self._core.find(classes, "", name) is None:
-                description = _PRIORITY_DESCRIPTIONS[name]
-                made = {"metadata": {"name": name}, "value": value, "description": description}
-                self.create(classes, made, now=now, manager="kube-apiserver")
+        begin(self, self._core, now=now)
 
     def furnish(self, *, now: datetime, host: str, port: int) -> None:
         """Make this a cluster that people live in: accounts in every namespace, and the Service of the API itself.
@@ -172,7 +155,7 @@ class Registry:
 
     def count(self, resource: Resource) -> int:
         """How many objects of a kind are stored."""
-        return len(self._core.storage.items(resource.store))
+        return self._core.storage.count_after(resource.store, None, "")
 
     def all(self, api_version: str, kind: str, namespace: str | None = None) -> Sequence[Object]:
         """Every object of a kind, or of one namespace."""
@@ -203,6 +186,7 @@ class Registry:
         continue_: str | None = None,
         resource_version: str | None = None,
         resource_version_match: str | None = None,
+        send_initial_events: bool | None = None,
     ) -> ListResult:
         return list_objects(
             self._core,
@@ -214,6 +198,7 @@ class Registry:
             continue_,
             resource_version,
             resource_version_match,
+            send_initial_events,
         )
 
     def watch(
@@ -265,9 +250,11 @@ class Registry:
         dry_run: bool = False,
         field_validation: FieldValidation = "Ignore",
         user: str = "",
+        groups: Sequence[str] = (),
+        doubled: Sequence[str] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings)
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
         return self._writer.create(resource, obj, namespace, options)
 
     def update(
@@ -281,9 +268,12 @@ class Registry:
         dry_run: bool = False,
         field_validation: FieldValidation = "Ignore",
         user: str = "",
+        groups: Sequence[str] = (),
+        doubled: Sequence[str] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings)
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
+        options.replaces = True
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise BadRequestError("metadata.name: name must be provided")
@@ -326,9 +316,11 @@ class Registry:
         dry_run: bool = False,
         field_validation: FieldValidation = "Ignore",
         user: str = "",
+        groups: Sequence[str] = (),
+        doubled: Sequence[str] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, force, user, warnings)
+        options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, doubled)
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         if patch_type == "apply":
@@ -414,6 +406,10 @@ class Registry:
             for obj in chosen
         ]
 
+    def _namespace_changed(self, new: Object | None, old: Object | None) -> None:
+        if new is None and old is not None:
+            forget_events(self._core, self.resource("v1", "Event"), old["metadata"]["name"])
+
     def expire_events(self, now: datetime) -> int:
         """Forget events that are an hour old; whoever keeps the clock calls this now and then."""
         return expire_events(self._core, self.resource("v1", "Event"), now)
@@ -478,6 +474,8 @@ def _options(
     force: bool,
     user: str,
     warnings: Warnings | None,
+    groups: Sequence[str] = (),
+    doubled: Sequence[str] = (),
 ) -> Options:
     return Options(
         now=now,
@@ -486,5 +484,7 @@ def _options(
         field_validation=field_validation,
         force=force,
         user=user,
+        groups=tuple(groups),
+        doubled=tuple(doubled),
         warnings=[] if warnings is None else warnings,
     )

@@ -21,8 +21,12 @@ class Options:
     dry_run: bool = False
     field_validation: FieldValidation = "Ignore"
     force: bool = False
+    # Whether the object is put in the place of another one, rather than changed by a patch.
+    replaces: bool = False
     user: str = ""
     groups: tuple[str, ...] = ()
+    # The paths of fields that the body held more than once.
+    doubled: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
     stamp: str = field(init=False)
 

@@ -7,14 +7,18 @@ must not be mutated by anyone, ever; whoever changes an object builds a new dict
 Keys are ordered as the real server orders them, by the bytes of `namespace/name`, because pages depend on it.
 """
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Protocol
 
 import msgspec
 
 __all__ = ["CheckedStorage", "MemoryStorage", "Storage"]
 
 Object = dict[str, Any]
+
+# So many names are put in their places one by one; for more, the order is made anew.
+_FEW: Final = 64
 
 
 class Storage(Protocol):
@@ -47,19 +51,31 @@ class Storage(Protocol):
     def items(self, store: str, namespace: str | None = None) -> list[Object]:
         """The objects of a store, or of one namespace in it, in the order of their keys."""
 
+    def after(self, store: str, namespace: str | None, start: str) -> Iterator[Object]:
+        """The same from behind a key on, one by one; nothing may be written meanwhile. "" is before all keys."""
+
+    def count_after(self, store: str, namespace: str | None, start: str) -> int:
+        """How many objects that would be."""
+
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
 
 
 class MemoryStorage:
-    """Objects in dicts: stores, namespaces, names. An order is made when it is asked for and kept until it breaks."""
+    """Objects in dicts: stores, namespaces, names.
+
+    An order is made when it is asked for. From then on, names that come and go are noted, and put in their places when
+    the order is asked for again: whoever reads a store page by page pays for the pages, and whoever writes for nothing.
+    """
 
     def __init__(self) -> None:
         # 1 is the revision of the empty store; 0 means "any version" in requests.
         self.revision = 1
         self._stores: dict[str, dict[str, dict[str, Object]]] = {}
         self._names: dict[tuple[str, str], list[str]] = {}
+        # Names of those orders that have come or gone since.
+        self._moved: dict[tuple[str, str], dict[str, None]] = {}
 
     def get(self, store: str, namespace: str, name: str) -> Object | None:
         try:
@@ -84,25 +100,69 @@ class MemoryStorage:
         objects = spaces.get(namespace)
         if not objects:
             return []
-        names = self._names.get((store, namespace))
+        return [objects[name] for name in self._order(store, namespace, objects)]
+
+    def _order(self, store: str, namespace: str, objects: dict[str, Object]) -> list[str]:
+        key = store, namespace
+        names, moved = self._names.get(key), self._moved.pop(key, None)
         if names is None:
-            names = self._names[store, namespace] = sorted(objects)
-        return [objects[name] for name in names]
+            names = self._names[key] = sorted(objects)
+        elif moved:
+            for name in moved:
+                at = bisect_left(names, name)
+                listed = at < len(names) and names[at] == name
+                if listed and name not in objects:
+                    del names[at]
+                elif not listed and name in objects:
+                    names.insert(at, name)
+        return names
+
+    def after(self, store: str, namespace: str | None, start: str) -> Iterator[Object]:
+        for objects, names, at in self._parts_after(store, namespace, start):
+            for number in range(at, len(names)):
+                yield objects[names[number]]
+
+    def count_after(self, store: str, namespace: str | None, start: str) -> int:
+        return sum(len(names) - at for _, names, at in self._parts_after(store, namespace, start))
+
+    def _parts_after(
+        self, store: str, namespace: str | None, start: str
+    ) -> Iterator[tuple[dict[str, Object], list[str], int]]:
+        """The namespaces from that of a key on: their objects, the names in order, and where in them to begin."""
+        spaces = self._stores.get(store, {})
+        first, slash, name = start.partition("/")
+        wanted = [f"{space}/" for space in (spaces if namespace is None else (namespace,)) if space in spaces]
+        for key in sorted(wanted):
+            if key >= f"{first}{slash}":
+                space = key[:-1]
+                names = self._order(store, space, spaces[space])
+                yield spaces[space], names, bisect_right(names, name) if start and space == first else 0
 
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None:
         objects = self._stores.setdefault(store, {}).setdefault(namespace, {})
         if name not in objects:
-            self._names.pop((store, namespace), None)
+            self._move(store, namespace, name)
         objects[name] = obj
         self.revision = revision
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None:
         spaces = self._stores[store]
         del spaces[namespace][name]
-        self._names.pop((store, namespace), None)
-        if not spaces[namespace]:
+        if spaces[namespace]:
+            self._move(store, namespace, name)
+        else:
             del spaces[namespace]
+            self._names.pop((store, namespace), None)
+            self._moved.pop((store, namespace), None)
         self.revision = revision
+
+    def _move(self, store: str, namespace: str, name: str) -> None:
+        key = store, namespace
+        if key in self._names:
+            moved = self._moved.setdefault(key, {})
+            moved[name] = None
+            if len(moved) > _FEW:
+                del self._names[key], self._moved[key]
 
     @property
     def durable(self) -> int:

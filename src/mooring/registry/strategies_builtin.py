@@ -224,7 +224,13 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         validate_update=limits.validate_quota_update,
         validate_status=limits.validate_quota_status,
     ),
-    "events": Strategy(validate=events.validate_event, create_on_update=True, unsupported_gc=True),
+    "events": Strategy(
+        validate=events.validate_event,
+        metadata_last=True,
+        name_texts=_path_segment,
+        create_on_update=True,
+        unsupported_gc=True,
+    ),
     "events@events.k8s.io/v1": Strategy(
         validate=events.validate_new_event,
         validate_update=events.validate_new_event_update,
@@ -304,6 +310,8 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
     ),
     "poddisruptionbudgets.policy": Strategy(
         validate=policy.validate_disruption_budget,
+        metadata_last=True,
+        name_texts=_path_segment,
         validate_status=policy.validate_disruption_budget_status,
         unconditional=False,
         intent=spec_of,
@@ -316,7 +324,13 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         # It has a generation, which never grows.
         intent=lambda obj: None,
     ),
-    "leases.coordination.k8s.io": Strategy(validate=policy.validate_lease, unconditional=False, create_on_update=True),
+    "leases.coordination.k8s.io": Strategy(
+        prepare=policy.prepare_lease,
+        prepare_update=policy.prepare_lease_update,
+        validate=policy.validate_lease,
+        unconditional=False,
+        create_on_update=True,
+    ),
     "horizontalpodautoscalers.autoscaling": Strategy(
         default=autoscaling.default_autoscaler,
         validate=autoscaling.validate_autoscaler,

@@ -46,6 +46,16 @@ __all__ = ["Writer"]
 Object = dict[str, Any]
 
 _NAME_ATTEMPTS: Final = 8
+# Groups whose kinds may have finalizers without a domain.
+_PLAIN_FINALIZERS: Final = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+        "policy",
+    }
+)
 
 
 class Writer:
@@ -74,11 +84,10 @@ class Writer:
         self._warn(resource, options)
         check_type(resource, obj)
         schema, strategy = core.schema(resource), core.strategy(resource)
-        check_fields(resource, schema, obj, options)
         made = self._read(resource, strategy, obj)
+        check_fields(resource, schema, obj, options)
         metadata = made["metadata"]
-        if metadata.get("resourceVersion"):
-            raise UnknownError("resourceVersion should not be set on objects to be created")
+        version = metadata.get("resourceVersion", "")
         for name in (*SYSTEM, "selfLink"):
             # A kind that does not count its generations keeps what it is told.
             if name != "generation" or strategy.intent is not None:
@@ -96,7 +105,7 @@ class Writer:
             # Who creates an object manages what was sent and its defaults, not what admission makes of it.
             convert = core.converter(resource)
             made = self._tracker.track(resource, schema, None, made, options, "", convert)
-        served, validate = resource, strategy.validate
+        served, named, validate = resource, strategy, strategy.validate
         if not resource.custom and resource.api_version != resource.stored_as:
             # A built-in kind in its other shape: all other rules are about the stored one.
             made = core.to_stored(resource, made)
@@ -107,14 +116,19 @@ class Writer:
         self._prepare(resource, strategy, made, options)
         made = self._complete("CREATE", resource, made, None, "", options)
         metadata = made["metadata"]
-        errors = self._check(resource, strategy, made)
+        errors = [] if named.metadata_last else self._check(served, named, made)
         errors += validate(made)
+        if named.metadata_last:
+            errors = errors or self._check(served, named, made)
         if errors:
             raise InvalidError(resource.kind, resource.group, metadata["name"], errors)
         self._tell(strategy, resource, made, options)
         self._admit_finally("CREATE", resource, made, None, "", options)
         if core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
+        if not options.dry_run and version.isdecimal() and int(version):
+            # Storage has the last word, and reads nothing but numbers.
+            raise UnknownError("resourceVersion should not be set on objects to be created")
         return core.load(served, self._store(resource, made, None, options))
 
     def _prepare(self, resource: Resource, strategy: Strategy, made: Object, options: Options) -> None:
@@ -194,6 +208,8 @@ class Writer:
 
     def _name(self, resource: Resource, metadata: Object) -> None:
         prefix = metadata.get("generateName", "")
+        if resource.store == "limitranges" and not prefix and not metadata.get("name"):
+            metadata["name"] = self._naming.uid()
         # Without a name it will be refused, but by rules that say all that is wrong with it.
         if metadata.setdefault("name", "") or not prefix:
             return
@@ -226,7 +242,7 @@ class Writer:
         current: Object = self._core.load(resource, old)
         self._warn(resource, options)
         given = make(current)
-        nothing_new = given is current
+        nothing_new = given is current and not options.doubled
         if nothing_new:
             return current
         check_type(resource, given)
@@ -248,7 +264,8 @@ class Writer:
         elif subresource != "finalize":
             strategy.prepare_update(new, current)
         new = self._complete("UPDATE", resource, new, current, subresource, options)
-        if strategy.intent is not None and not equal(strategy.intent(new), strategy.intent(current)):
+        counted = strategy.intent if subresource != "status" else None
+        if counted is not None and not equal(counted(new), counted(current)):
             new["metadata"] = {**new["metadata"], "generation": current["metadata"].get("generation", 0) + 1}
         errors = self._check_change(resource, rules, new, current, subresource)
         if errors:
@@ -282,7 +299,8 @@ class Writer:
         metadata: Object,
         name_texts: Callable[[str, bool], list[str]],
     ) -> None:
-        builtin = not resource.custom and resource.group != "apiextensions.k8s.io"
+        plain = resource.group in _PLAIN_FINALIZERS or (resource.group, resource.store) == ("", "events")
+        builtin = not resource.custom and not plain
         check_metadata(errors, metadata, name_texts, namespaced=resource.namespaced, builtin=builtin)
 
     def _check_change(
@@ -303,7 +321,8 @@ class Writer:
                         "no new finalizers can be added if the object is being deleted, "
                         f"found new finalizers []string{{{shown}}}"
                     )
-                    errors.append(forbidden("metadata.finalizers", detail))
+                    # The API checks this twice, and says it as often.
+                    errors += [forbidden("metadata.finalizers", detail)] * 2
         untouched = shares_body(new, current)
         if resource.custom and not (untouched and new.get("status") is current.get("status")):
             errors += validate(self._core.schema(resource), {**new, "metadata": {}})

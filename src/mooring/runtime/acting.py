@@ -13,7 +13,7 @@ from typing import Any
 
 from mooring.client.transport import AsyncTransport, Object, Request, Transport, UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
-from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, NotFoundError
+from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, InvalidError, NotFoundError
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.outcome import Outcome
 
@@ -114,6 +114,8 @@ def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringErr
             return
         case ConflictError() | NotFoundError():
             outcome.failed, outcome.stale = str(error), True
+        case InvalidError() if _is_another(error):
+            outcome.failed, outcome.stale = str(error), True
         case UnknownOutcome():
             outcome.failed = str(error)
             outcome.suspect.add(suspect)
@@ -130,3 +132,8 @@ def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringErr
             outcome.failed = str(error)
         case _:
             outcome.terminal = str(error)
+
+
+def _is_another(error: InvalidError) -> bool:
+    """Whether an object was refused because there is another one of its name by now."""
+    return any(cause.get("field") == "metadata.uid" for cause in error.details.get("causes", ()))

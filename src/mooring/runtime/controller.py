@@ -12,7 +12,7 @@ from typing import Any
 
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.kinds import Defined, Key, Kind
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]
@@ -28,10 +28,15 @@ class Controller:
     reads: tuple[Kind[Any], ...] = ()
     writes: tuple[Kind[Any], ...] = ()
     folds: tuple[Fold[Any], ...] = field(default=())
+    # Who the events of the controller come from, where that is not its name.
+    reporter: str = ""
+    # Kinds that are read and written from the moment they are defined.
+    defined: Defined | None = None
 
     @property
     def kinds(self) -> tuple[Kind[Any], ...]:
         """Every kind that must be watched for it."""
         own = () if self.of is None else (self.of,)
         folded = tuple(kind for fold in self.folds for kind in fold.kinds)
-        return tuple(dict.fromkeys((*own, *self.reads, *folded)))
+        defining = tuple(each.by for each in (self.defined, *(fold.defined for fold in self.folds)) if each is not None)
+        return tuple(dict.fromkeys((*own, *self.reads, *folded, *defining)))

@@ -96,7 +96,8 @@ class Feed:
             return
         self._why_lost = why
         self._metrics.synced.set(self._name, value=0)
-        say(logging.WARNING, f"{self._kind} cannot be read: it {why}", kind=self._name)
+        level = logging.INFO if self._kind.optional else logging.WARNING
+        say(level, f"{self._kind} cannot be read: it {why}", kind=self._name)
         self._machine.lose(self._kind, why)
         self._wake()
 

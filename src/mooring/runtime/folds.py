@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from mooring.runtime.kinds import Kind
+from mooring.runtime.kinds import Defined, Kind
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")
@@ -19,7 +19,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, eq=False)
 class Fold(Generic[S]):
-    """A named fold over some kinds.
+    """A named fold over some kinds, and over those that are defined while it runs.
 
     `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
     """
@@ -29,3 +29,4 @@ class Fold(Generic[S]):
     start: Callable[[], S]
     apply: Callable[[S, Kind[Any], Changed], bool]
     interval: timedelta = timedelta(0)
+    defined: Defined | None = None

@@ -68,6 +68,10 @@ class Kind(Generic[T]):
     # The parts of a view beside its metadata that these indexes read. While they are equal, an object stays in its
     # places and the indexes are not asked; where they are not named, the indexes are asked at every change.
     placed_by: tuple[str, ...] | None = None
+    # Followed only once somebody asks: a second, wider view of a kind that few need. The first one is declared without.
+    on_demand: bool = False
+    # Whoever reads it can do without where it is not served.
+    optional: bool = False
 
     def __str__(self) -> str:
         return f"{self.api_version}/{self.kind}"
@@ -82,3 +86,20 @@ class Kind(Generic[T]):
     @property
     def every_index(self) -> dict[str, Callable[[T], Iterable[str]]]:
         return {"owner": _by_owner, "namespace": _by_namespace, "all": _all, **self.indexes}
+
+
+@dataclass(frozen=True, eq=False)
+class Defined:
+    """Kinds that are there for as long as objects of another kind define them, like custom ones.
+
+    `kind_of` gives the kind that a definition stands for, or None, and the same one each time for the same definition.
+    """
+
+    by: Kind[Any]
+    kind_of: Callable[[Any], Kind[Any] | None]
+
+
+def by_name(kinds: Iterable[Kind[Any]]) -> dict[tuple[str, str], Kind[Any]]:
+    """Kinds by what the API calls them. Of two views of one kind it is the one that is always followed."""
+    ordered = sorted(kinds, key=lambda kind: not kind.on_demand)
+    return {(kind.api_version, kind.kind): kind for kind in ordered}

@@ -78,10 +78,11 @@ class Live:
         self.machine = Machine(self.controllers, draw)
         self.metrics = RuntimeMetrics(self.controllers)
         self.feeds = FeedMetrics(self.machine.kinds)
-        self._kinds = {(k.api_version, k.kind): k for c in self.controllers for k in (*c.kinds, *c.writes)}
-        self._recorders = {c: Recorder(c.name) for c in self.controllers} if events else {}
+        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers} if events else {}
         self._teller = Teller(transport)
         self._followers: dict[Kind[Any], Follower] = {}
+        self._following: dict[Kind[Any], asyncio.Task[None]] = {}
+        self._redefined = 0
         self._writing: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._trouble: dict[Kind[Any], str] = {}
@@ -94,7 +95,8 @@ class Live:
     def missing(self) -> list[str]:
         """Why it is not ready: the kinds that cannot be read, with the reasons."""
         stores = self.machine.stores
-        return [f"{kind} {store.problem}" for kind, store in stores.items() if not store.synced]
+        needed = [kind for kind in self.machine.wanted if not kind.optional]
+        return [f"{kind} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
 
     @property
     def silent(self) -> list[str]:
@@ -111,12 +113,12 @@ class Live:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. Writes that are under way are finished, up to the grace; watches are closed."""
-        tasks = [asyncio.create_task(self._follow(kind)) for kind in self.machine.kinds]
-        tasks += [asyncio.create_task(self._teller.run()), asyncio.create_task(self._heed(stop))]
+        self._follow_wanted()
+        tasks = [asyncio.create_task(self._teller.run()), asyncio.create_task(self._heed(stop))]
         try:
             await self._reconcile(stop)
         finally:
-            await self._wind_up(tasks)
+            await self._wind_up([*tasks, *self._following.values()])
 
     async def _heed(self, stop: asyncio.Event) -> None:
         await stop.wait()
@@ -132,6 +134,17 @@ class Live:
         for task in unfinished:
             task.cancel()
         await asyncio.gather(*unfinished, return_exceptions=True)
+
+    def _follow_wanted(self) -> None:
+        """Follow the kinds that somebody wants, and no others."""
+        self._redefined = self.machine.redefined
+        for kind in self.machine.wanted:
+            if kind not in self._following:
+                self._following[kind] = asyncio.create_task(self._follow(kind))
+        for kind in [kind for kind in self._following if kind not in self.machine.wanted]:
+            self._following.pop(kind).cancel()
+            self._followers.pop(kind, None)
+            self._note_trouble(kind, "")
 
     async def _follow(self, kind: Kind[Any]) -> None:
         feed = Feed(
@@ -170,6 +183,8 @@ class Live:
         while not stop.is_set():
             self._wake.clear()
             now = self._now()
+            if self.machine.redefined != self._redefined:
+                self._follow_wanted()
             self.machine.flush(now)
             if self._run_keys(now) or self.machine.restless:
                 # There is more to run, but sockets want to be seen to as well.
@@ -179,7 +194,9 @@ class Live:
 
     def _all_tried(self) -> bool:
         """Whether every kind has been listed, or was found not to be there: before that, keys would run for nothing."""
-        return all(store.synced or store.problem != NOT_LISTED for store in self.machine.stores.values())
+        # What is defined meanwhile is not waited for: it comes in when it comes in.
+        stores = [self.machine.stores[kind] for kind in self.machine.kinds if kind in self.machine.wanted]
+        return all(store.synced or store.problem != NOT_LISTED for store in stores)
 
     def _now(self) -> datetime:
         """The time; if the clock was set back, whoever waits for a moment asks again."""
@@ -226,6 +243,8 @@ class Live:
             say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=asker.controller.name)
             self._finish(Task(asker, ()), Outcome(failed=f"{asker} failed: {error!r}"))
             return
+        if task.unavailable:
+            self._follow_wanted()
         if any(task.stages):
             writing = asyncio.create_task(self._carry_out(task))
             self._writing.add(writing)
@@ -237,7 +256,7 @@ class Live:
 
     async def _carry_out(self, task: Task) -> None:
         try:
-            outcome = await carry_out_async(task.stages, self._transport, self._kinds)
+            outcome = await carry_out_async(task.stages, self._transport, self.machine.names)
             for kind, key in outcome.suspect:
                 await self._look(kind, key)
         except Exception as error:

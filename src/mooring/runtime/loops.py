@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+# How uvloop ends its complaint about a connection that is closed on this side; it has no error of its own for that.
+_GIVEN_UP = "the handler is closed"
+
 
 def run(main: Coroutine[Any, Any, T]) -> T:
     """What `asyncio.run` does."""
@@ -16,7 +19,15 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     # third of the time in which a cluster is taken in.
     gc.set_threshold(50_000, 20, 20)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.get_loop().set_exception_handler(_note)
         return runner.run(main)
+
+
+def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What went wrong behind everybody's back. Data for a connection that was just given up is nobody's concern."""
+    if _GIVEN_UP in str(context.get("exception")):
+        return
+    loop.default_exception_handler(context)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -17,9 +17,10 @@ from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Event, Run
+from mooring.runtime.defining import Definitions, Redefined
 from mooring.runtime.folds import Fold
 from mooring.runtime.holds import Holds
-from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.kinds import Defined, Key, Kind, by_name
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
 from mooring.runtime.reading import Sighting, version_of
@@ -29,6 +30,9 @@ from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Questi
 
 # A key that its own writes have woken this often in a row, and that wrote each time, is going in circles.
 LOOP_LIMIT = 25
+
+# Why a kind cannot be read whose definition is gone.
+NOT_DEFINED = "is not defined any more"
 
 ALL = Key("", "all")
 
@@ -59,10 +63,19 @@ class Machine:
         self.controllers = tuple(controllers)
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
         self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
+        # The kinds that must be followed; more are added when somebody asks for them.
+        self.wanted = dict.fromkeys(kind for kind in self.kinds if not kind.on_demand)
+        # Grows whenever a definition makes other kinds wanted.
+        self.redefined = 0
+        # All kinds by what the API calls them, those that are only written too.
+        self.names = by_name(kind for c in self.controllers for kind in (*c.kinds, *c.writes))
+        self._wider = _wider_views(self.kinds)
         self.queue: WorkQueue[Asker] = WorkQueue(jitter)
         # Keys that run in circles, by what they were about to do.
         self.loops: dict[Asker, str] = {}
         self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
+        every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
+        self._definitions = Definitions([each for each in every if each is not None], self.kinds)
         self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
         self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
         self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
@@ -159,10 +172,77 @@ class Machine:
         for fold in self._folds_of[kind]:
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
+        if kind in self._definitions.by:
+            for news in self._definitions.take(kind, change):
+                self._redefine(news)
         if change.old is None:
             for controller in self._keyed_by[kind]:
                 self._wake(Asker(controller, change.key), foreign=True)
         self._holds.changed(kind, change.key)
+
+    # What is defined
+
+    def _redefine(self, news: Redefined) -> None:
+        """Follow the kind that a definition now stands for, and no longer the one that it stood for."""
+        self.redefined += 1
+        defined, old, new = news
+        if new is not None and new not in self.stores:
+            self.stores[new] = Store(new)
+            self._folds_of[new], self._keyed_by[new] = [], []
+            self.names[new.api_version, new.kind] = new
+        if old is not None and new is not None:
+            self._carry_over(defined, old, new)
+        elif old is not None:
+            self._drop_kind(defined, old)
+        elif new is not None:
+            self._add_folds(defined, new)
+        if new is not None:
+            self.wanted.setdefault(new)
+        for controller in self.controllers:
+            if controller.defined is not None:
+                kinds = self._definitions.now[controller.defined]
+                self._readable[controller] = frozenset((*controller.kinds, *kinds))
+
+    def _add_folds(self, defined: Defined, kind: Kind[Any]) -> None:
+        """Those who follow what is defined take in what was seen of a kind before."""
+        for fold in self._folds:
+            if fold.defined is defined and fold not in self._folds_of[kind]:
+                self._folds_of[kind].append(fold)
+                for seen in self.stores[kind].sightings():
+                    self._fold(fold, kind, Changed(seen.key, None, seen.view))
+
+    def _carry_over(self, defined: Defined, old: Kind[Any], new: Kind[Any]) -> None:
+        """Another version of one kind: its objects are the same, and the next list tells which of them are gone."""
+        before = self._unfollow(defined, old)
+        store = self.stores[new]
+        for seen in before.sightings():
+            store.take(seen)
+        self._add_folds(defined, new)
+
+    def _drop_kind(self, defined: Defined, kind: Kind[Any]) -> None:
+        """A kind goes with its objects, whether or not anybody told of each of them."""
+        folds = [fold for fold in self._folds_of[kind] if fold.defined is defined]
+        before = self._unfollow(defined, kind)
+        for seen in before.sightings():
+            for fold in folds:
+                self._fold(fold, kind, Changed(seen.key, seen.view, None))
+
+    def _unfollow(self, defined: Defined, kind: Kind[Any]) -> Store[Any]:
+        """Stop following a kind, unless a controller declares it; gives what was seen of it."""
+        before = self.stores[kind]
+        self._folds_of[kind] = [fold for fold in self._folds_of[kind] if fold.defined is not defined]
+        if kind not in self.kinds:
+            self.wanted.pop(kind, None)
+            self._release(kind)
+            self.stores[kind] = Store(kind)
+            self.lose(kind, NOT_DEFINED)
+            for seen in before.sightings():
+                self._holds.changed(kind, seen.key)
+        return before
+
+    def _fold(self, fold: Fold[Any], kind: Kind[Any], change: Changed) -> None:
+        if fold.apply(self._folds[fold], kind, change):
+            self._folded[fold] = None
 
     def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
         for asker in self._askers.get(question, ()):
@@ -240,10 +320,12 @@ class Machine:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = asker.controller
         problem = self._problems.get(asker, "")
-        view = View(self.stores, self._folds, self._readable[controller], now, self._memory.get(asker), problem)
+        memory, defined = self._memory.get(asker), self._definitions.now
+        view = View(self.stores, self._folds, self._readable[controller], now, memory, problem, defined)
         try:
             decision = controller.reconcile(asker.key, view, now)
         except Unavailable as missing:
+            self.wanted.setdefault(missing.kind)
             return Task(asker, (), unavailable=str(missing))
         finally:
             self._subscribe(asker, view)
@@ -254,7 +336,8 @@ class Machine:
         stages: Sequence[Sequence[Request]] = ()
         if not decision.empty:
             intents = self._intents.setdefault(asker, Intents())
-            stages = requests_for(controller, decision, self.stores, intents)
+            also = () if controller.defined is None else self._definitions.now[controller.defined]
+            stages = requests_for(controller, decision, self.stores, intents, also)
         self._watch_for_circles(asker, stages)
         for run in decision.effects:
             if not run.recorded:
@@ -320,17 +403,19 @@ class Machine:
                 # What nobody reads is never seen.
                 if kind in self.stores:
                     newest[kind] = max(newest.get(kind, 0), version)
+                if kind in self._wider and self.stores[self._wider[kind]].synced:
+                    newest[self._wider[kind]] = newest[kind]
             self._holds.hold(asker, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(asker, None)
         if outcome.retry_after is not None:
-            self._alarm(now + outcome.retry_after, asker)
+            self._retry(asker, now + outcome.retry_after)
         elif outcome.failed:
-            self._alarm(now + self.queue.backoff(asker), asker)
+            self._retry(asker, now + self.queue.backoff(asker))
         elif asker in self.loops:
             # What goes in circles is slowed down rather than stopped: the cluster may be to blame.
-            self._alarm(now + self.queue.backoff(asker), asker)
+            self._retry(asker, now + self.queue.backoff(asker))
         else:
             self.queue.forget(asker)
         held = asker in self._holds
@@ -340,6 +425,11 @@ class Machine:
         primary = asker.controller.of
         if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
             self._forget(asker)
+
+    def _retry(self, asker: Asker, moment: datetime) -> None:
+        # If it falls on a moment at which the key would only have looked again, it is more than that now.
+        self._polls.get(asker, set()).discard(moment)
+        self._alarm(moment, asker)
 
     def _note_problem(self, asker: Asker, outcome: Outcome) -> None:
         problem = outcome.terminal or ("" if outcome.stale else outcome.failed)
@@ -377,3 +467,10 @@ class Machine:
     def pending_sight(self) -> list[Kind[Any]]:
         """Kinds whose watch still has to deliver writes of ours."""
         return self._holds.kinds()
+
+
+def _wider_views(kinds: Iterable[Kind[Any]]) -> dict[Kind[Any], Kind[Any]]:
+    """The kinds of which there is a second view on demand: what was written must be seen in both."""
+    names = by_name(kinds)
+    pairs = [(names[kind.api_version, kind.kind], kind) for kind in kinds if kind.on_demand]
+    return {narrow: wide for narrow, wide in pairs if narrow is not wide}

@@ -69,6 +69,7 @@ class Recorder:
             "reason": event.reason,
             "message": event.message,
             "source": {"component": self._component},
+            "reportingComponent": self._component,
             "count": series.times,
             "firstTimestamp": series.first,
             "lastTimestamp": moment,

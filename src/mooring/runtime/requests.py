@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from mooring.client.transport import Object, Request
@@ -20,22 +20,33 @@ class Intents:
         self._sent: dict[tuple[Kind[Any], Key], tuple[Object, Any]] = {}
 
     def is_new(self, write: Apply, current: Any) -> bool:
-        return self._sent.get((write.kind, write.key)) != (write.object, current)
+        return self._sent.get((write.kind, write.key)) != (write.object, _within_reach(current))
 
     def note(self, write: Apply, current: Any) -> None:
-        self._sent[write.kind, write.key] = (write.object, current)
+        self._sent[write.kind, write.key] = (write.object, _within_reach(current))
+
+
+def _within_reach(current: Any) -> Any:
+    """What an apply could change of an object: all but its status, which changes with every pod."""
+    if current is None:
+        return None
+    return tuple(getattr(current, name) for name in current.__struct_fields__ if name != "status")
 
 
 def requests_for(
-    controller: Controller, decision: Decision, stores: Mapping[Kind[Any], Store[Any]], intents: Intents
+    controller: Controller,
+    decision: Decision,
+    stores: Mapping[Kind[Any], Store[Any]],
+    intents: Intents,
+    defined: Container[Kind[Any]] = (),
 ) -> list[list[Request]]:
-    """The requests of a decision, stage by stage."""
+    """The requests of a decision, stage by stage. `defined` are kinds that may be written beside the declared ones."""
     stages = []
     for stage in decision.stages:
         requests = []
         written = set()
         for write in stage:
-            if write.kind not in controller.writes:
+            if write.kind not in controller.writes and write.kind not in defined:
                 raise MooringError(f"{controller.name} writes {write.kind}, which it does not declare")
             if (target := (write.kind, write.key)) in written:
                 # They run together, so one would be decided on what the other changes.
@@ -64,7 +75,7 @@ def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], St
     manager = f"mooring-{controller.name}"
     match write:
         case Create(object=obj):
-            if "generateName" in obj["metadata"]:
+            if not obj["metadata"].get("name"):
                 raise MooringError(
                     f"{controller.name} creates a {kind} by generateName; a name must follow from its owner"
                 )

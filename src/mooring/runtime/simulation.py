@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mooring.client.inprocess import InProcess
 from mooring.client.transport import Object, Request, Stream, Transport
 from mooring.kube.errors import MooringError
-from mooring.kube.status import ApiError, ExpiredError
+from mooring.kube.status import ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
 from mooring.runtime.accounting import account
 from mooring.runtime.acting import carry_out
@@ -83,15 +83,37 @@ class Simulation:
         """Start with an empty memory, as a process does."""
         self.terminal: dict[str, str] = {}
         self.machine = Machine(self.controllers, self._draw)
-        self._kinds = {(k.api_version, k.kind): k for c in self.controllers for k in (*c.kinds, *c.writes)}
         self._streams: dict[Kind[Any], Stream] = {}
-        self._recorders = {c: Recorder(c.name) for c in self.controllers}
-        for kind in self.machine.kinds:
-            self._relist(kind)
+        # Kinds that are not served, until a definition changes.
+        self._unserved: set[Kind[Any]] = set()
+        self._redefined = 0
+        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers}
+        self._follow_wanted()
+
+    def _follow_wanted(self) -> None:
+        """Follow the kinds that somebody wants, and no others; what is listed may define more."""
+        while True:
+            if self.machine.redefined != self._redefined:
+                self._redefined = self.machine.redefined
+                self._unserved.clear()
+            for kind in [kind for kind in self._streams if kind not in self.machine.wanted]:
+                self._streams.pop(kind).close()
+            missing = [k for k in self.machine.wanted if k not in self._streams and k not in self._unserved]
+            if not missing:
+                return
+            for kind in missing:
+                self._relist(kind)
 
     def _relist(self, kind: Kind[Any]) -> None:
         self.metrics.relists.add(str(kind))
-        listed = self.transport.list(kind.api_version, kind.kind)
+        try:
+            listed = self.transport.list(kind.api_version, kind.kind)
+        except NotFoundError:
+            self._unserved.add(kind)
+            self.machine.lose(kind, "is not served here")
+            if kind in self._streams:
+                self._streams.pop(kind).close()
+            return
         self.machine.resync(kind, listed.items, listed.resource_version)
         if kind in self._streams:
             self._streams[kind].close()
@@ -137,6 +159,8 @@ class Simulation:
                 self._look()
                 continue
             self.steps += 1
+            if task.unavailable:
+                self._follow_wanted()
             try:
                 self._carry_out(task)
             except Crash:
@@ -150,7 +174,7 @@ class Simulation:
         raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
 
     def _deliver(self) -> None:
-        for kind, stream in self._streams.items():
+        for kind, stream in tuple(self._streams.items()):
             if not stream.news:
                 continue
             try:
@@ -158,6 +182,8 @@ class Simulation:
                     self.machine.observe(kind, change.type, change.object)
             except ExpiredError:
                 self._relist(kind)
+        if self.machine.redefined != self._redefined:
+            self._follow_wanted()
 
     def _lagging(self) -> bool:
         """Whether a watch holds something back that it will deliver."""
@@ -169,7 +195,7 @@ class Simulation:
             self._relist(kind)
 
     def _carry_out(self, task: Task) -> None:
-        outcome = carry_out(task.stages, self.transport, self._kinds) if task.stages else Outcome()
+        outcome = carry_out(task.stages, self.transport, self.machine.names) if task.stages else Outcome()
         suspect = {kind for kind, _ in outcome.suspect}
         for kind in self.machine.kinds if suspect else ():
             if kind in suspect:

@@ -106,6 +106,10 @@ class Store(Generic[T]):
         del self._versions[key]
         return self._replace(key, None)
 
+    def sightings(self) -> list[Sighting]:
+        """Everything that is there, as it was seen."""
+        return [Sighting(key, self._versions[key], view) for key, view in self._views.items()]
+
     def resync(self, items: Iterable[Sighting], version: int) -> list[Changed]:
         """Take a whole list in: what is not in it is gone."""
         if version < self.seen:

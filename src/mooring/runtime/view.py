@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.runtime.kinds import Defined, HasMeta, Key, Kind
 from mooring.runtime.store import Store
 
 T = TypeVar("T", bound=HasMeta)
@@ -63,6 +63,7 @@ class View:
         now: datetime,
         memory: Any = None,
         problem: str = "",
+        defined: Mapping[Defined, Iterable[Kind[Any]]] | None = None,
     ) -> None:
         self._stores = stores
         self._folds = folds
@@ -71,6 +72,7 @@ class View:
         # What the last run of this key left, or None; it may be lost at any time.
         self.memory = memory
         self._problem = problem
+        self._defined = defined or {}
         self.asks_for_problems = False
         self.questions: set[Question] = set()
         self.timers: set[datetime] = set()
@@ -100,6 +102,23 @@ class View:
         for kind in fold.kinds:
             self._store(kind)
         self.questions.add(FoldQuestion(fold))
+        state: S = self._folds[fold]
+        return state
+
+    def defined(self, defined: Defined) -> tuple[Kind[Any], ...]:
+        """The kinds that are defined at the moment; some of them may not have been listed yet."""
+        self.list(defined.by)
+        return tuple(dict.fromkeys(self._defined.get(defined, ())))
+
+    def readable(self, kind: Kind[Any]) -> bool:
+        """Whether a kind can be read; the key runs again when that changes."""
+        self.questions.add(SyncQuestion(kind))
+        return self._stores[kind].synced
+
+    def glance(self, fold: Fold[S]) -> S:
+        """The state of a fold without being woken when it changes: for answers that may be a while old."""
+        for kind in fold.kinds:
+            self._store(kind)
         state: S = self._folds[fold]
         return state
 

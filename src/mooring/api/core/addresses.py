@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -15,6 +16,7 @@ _LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
 _LOCAL_GROUPS: Final = (IPv4Network("224.0.0.0/24"), IPv6Network("ff02::/16"))
 
 
+@lru_cache(maxsize=4096)
 def read_ip(text: str) -> IPv4Address | IPv6Address | None:
     """The address, or None. Leading zeros are skipped, as they were when the fields were made."""
     if not text.isascii() or "%" in text:

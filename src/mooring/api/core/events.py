@@ -44,7 +44,7 @@ def _check(errors: Errors, obj: Object, controller: str) -> None:
 
 
 def _check_reported(errors: Errors, obj: Object, controller: str) -> None:
-    reporter = obj["reportingComponent"]
+    reporter = obj.get("reportingComponent") or ""
     if not reporter:
         errors.append(required(controller, ""))
     check_label_key(errors, reporter, controller)

@@ -7,9 +7,12 @@ import base64
 import binascii
 from typing import Any, Final
 
+import msgspec
+
 from mooring.api.core.validation_meta import check_finalizer, check_nonnegative
 from mooring.api.templates import check_always_running, check_immutable, check_template, matches_template
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, required, too_long
+from mooring.kube.json_errors import json_complaint, unmarshal_complaint
 from mooring.kube.names import is_config_map_key
 
 __all__ = [
@@ -38,6 +41,7 @@ _SECRET_KEYS: Final = {
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
+_JSON_SECRETS: Final = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 
 
 def _size(encoded: str) -> int:
@@ -96,7 +100,23 @@ def validate_secret(obj: Object) -> list[FieldError]:
             errors += [required("data[username]", ""), required("data[password]", "")]
     else:
         errors += [required(f"data[{key}]", "") for key in _SECRET_KEYS.get(kind, ()) if key not in data]
+        if kind in _JSON_SECRETS:
+            for key in _SECRET_KEYS[kind]:
+                _check_json(errors, data.get(key), f"data[{key}]")
     return errors
+
+
+def _check_json(errors: Errors, encoded: str | None, path: str) -> None:
+    if encoded is None:
+        return
+    text = base64.b64decode(encoded)
+    why = json_complaint(text)
+    if not why:
+        value = msgspec.json.decode(text)
+        if value is None or isinstance(value, dict):
+            return
+        why = unmarshal_complaint(value, "map[string]interface {}")
+    errors.append(invalid(path, "<secret contents redacted>", why))
 
 
 def validate_secret_update(new: Object, old: Object) -> list[FieldError]:
@@ -114,7 +134,12 @@ def validate_replication_controller(obj: Object) -> list[FieldError]:
     check_nonnegative(errors, spec["replicas"], "spec.replicas")
     if "template" not in spec:
         return [*errors, required("spec.template", "")]
-    matches_template(errors, {"matchLabels": spec.get("selector") or {}}, spec["template"], "spec.template")
+    selector = {"matchLabels": spec.get("selector") or {}}
+    if not matches_template(errors, selector, spec["template"], "spec.template"):
+        # Whatever the selector holds, the template has other labels.
+        labels = dict(sorted((spec["template"]["metadata"].get("labels") or {}).items())) or None
+        detail = "`selector` does not match template `labels`"
+        errors.append(invalid("spec.template.metadata.labels", labels, detail))
     check_template(errors, spec["template"], "spec.template")
     check_always_running(errors, spec["template"], "spec.template", "ReplicationController")
     return errors

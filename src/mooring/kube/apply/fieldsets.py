@@ -187,18 +187,19 @@ def path_text(path: tuple[str, ...]) -> str:
 
 def decode_fields(fields: Any) -> FieldSet:
     """The set that a fieldsV1 holds. Steps of unknown kinds are dropped; ValueError for what is no set at all."""
-    if not isinstance(fields, dict):
-        raise ValueError("fieldsV1 is an object")
     return _decode(fields)
 
 
 def _decode(fields: dict[str, Any]) -> FieldSet:
+    if fields.__class__ is not dict:
+        raise ValueError("a fieldsV1 holds nothing but objects")
     made: FieldSet | None = None
     for element, node in fields.items():
-        if element == _SELF:
+        if element == _SELF and not node:
             continue
-        spelt = element if element[:2] == "f:" else canonical_element(element)
-        decoded = _decode(node) if node else LEAF
+        spelt = element if element[:2] == "f:" or element == _SELF else canonical_element(element)
+        # A path ends with itself, whatever is said to come after.
+        decoded = _decode(node) if node and element != _SELF else LEAF
         if spelt != element or decoded is not node:
             if made is None:
                 made = fields.copy()

@@ -281,7 +281,9 @@ def _checked(applied: Object, schema: Schema, api_version: str) -> Object:
 
 
 def _described(value: Object) -> str:
-    metadata = value.get("metadata") or {}
+    metadata = value.get("metadata")
+    if metadata.__class__ is not dict:
+        metadata = {}
     group_version = value.get("apiVersion", "")
     return (
         f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; "

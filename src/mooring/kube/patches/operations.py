@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from mooring.kube.errors import go_quote
+from mooring.kube.json_errors import unmarshal_complaint
 from mooring.kube.patches.equality import same
 from mooring.kube.patches.errors import PatchError
 
@@ -29,8 +30,7 @@ class _IndexError(Exception):
 
 def json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """The document after all operations, or a PatchError and no change."""
-    if not isinstance(operations, list | tuple) or not all(isinstance(each, Mapping) for each in operations):
-        raise PatchError("error decoding patch: a JSON patch is a list of operations", 400)
+    operations = _operations(operations)
     if len(operations) > _LIMIT:
         message = f"The allowed maximum operations in a JSON patch is {_LIMIT}, got {len(operations)}"
         raise PatchError(message, 413)
@@ -49,6 +49,25 @@ def json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
                 )
         document = apply(document, operation)
     return document
+
+
+def _operations(given: Any) -> list[Mapping[str, Any]]:
+    """The operations of a patch; null stands for none, and for one that says nothing."""
+    if given is not None and not isinstance(given, list | tuple):
+        raise _undecodable(unmarshal_complaint(given, "[]handlers.jsonPatchOp"))
+    found = [{} if each is None else each for each in given or ()]
+    for each in found:
+        if not isinstance(each, Mapping):
+            raise _undecodable(unmarshal_complaint(each, "handlers.jsonPatchOp"))
+        for name in ("op", "path", "from"):
+            if not isinstance(each.get(name), str | None):
+                why = unmarshal_complaint(each[name], "string")
+                raise _undecodable(why.replace("Go value", f"Go struct field jsonPatchOp.{name}"))
+    return found
+
+
+def _undecodable(why: str) -> PatchError:
+    return PatchError(f"error decoding patch: {why}", 400)
 
 
 def _add(document: Any, operation: Mapping[str, Any]) -> Any:

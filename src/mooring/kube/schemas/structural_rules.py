@@ -52,7 +52,10 @@ _EMPTY_TYPE: Final = {
 
 def structural_errors(source: Source, path: str) -> list[FieldError]:
     """Everything that keeps the schema from being structural, sorted by its text."""
-    errors = (*_outside(source, "root", path), *_completeness(source, source, path, path))
+    errors = [*_outside(source, "root", path), *_completeness(source, source, path, path)]
+    if any(str(error.path).rpartition(".")[2] in _UNSUPPORTED for error in errors):
+        # Such a schema is not even tried as a structural one.
+        errors = [error for error in errors if error.cause != "FieldValueRequired" or not error.path.endswith(".type")]
     by_text = {str(error): error for error in errors}
     return [by_text[text] for text in sorted(by_text)]
 
@@ -237,7 +240,11 @@ def _declared(source: Source, declared: Source | None, path: str, declared_path:
         return
     yield from _completeness(source, declared, path, declared_path)
     if isinstance(source.get("items"), Mapping):
-        yield from _declared(source["items"], declared.get("items"), f"{path}.items", f"{declared_path}.items")
+        items = declared.get("items")
+        # A list of schemas is refused elsewhere, and declares nothing.
+        yield from _declared(
+            source["items"], items if isinstance(items, Mapping) else None, f"{path}.items", f"{declared_path}.items"
+        )
     fields: Source = declared.get("properties") or {}
     for name, child in (source.get("properties") or {}).items():
         yield from _declared(

@@ -5,6 +5,7 @@ What cannot be decided is answered with an HTTP error, and the API server does w
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 # An object of 3 MiB before and after, with room for what is around them.
-_LARGEST: Final = 8 * 1024 * 1024
+LARGEST: Final = 8 * 1024 * 1024
 _ROUNDS: Final = 3
 
 
@@ -63,6 +64,9 @@ class WebhookApplication:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        # A request is begun outside of a task and becomes one when it first waits; live reads have time limits, which
+        # need one.
+        await asyncio.sleep(0)
         reply = await self._reply(scope["method"], scope["path"], receive)
         headers = [(b"content-type", reply.media), (b"content-length", str(len(reply.body)).encode())]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
@@ -76,7 +80,7 @@ class WebhookApplication:
             return _refused(405, "reviews are posted")
         body = await _body(receive)
         if body is None:
-            return _refused(413, f"a review may be {_LARGEST} bytes long")
+            return _refused(413, f"a review may be {LARGEST} bytes long")
         name = "conversion" if webhook is None else webhook.name
         try:
             if webhook is None:
@@ -128,7 +132,7 @@ async def _body(receive: Receive) -> bytes | None:
             return b""
         part = message.get("body", b"")
         size += len(part)
-        if size <= _LARGEST:
+        if size <= LARGEST:
             parts.append(part)
         more = message.get("more_body", False)
-    return b"".join(parts) if size <= _LARGEST else None
+    return b"".join(parts) if size <= LARGEST else None

@@ -6,6 +6,8 @@ workload meets the same webhooks in a plan, on the embedded server and on a real
 
 from __future__ import annotations
 
+import logging
+import traceback
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -16,6 +18,7 @@ from mooring.kube.patches import json_patch
 from mooring.kube.status import ExpiredError, InternalError
 from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
 from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.logs import say
 from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.configuration import hook_entry
@@ -175,10 +178,21 @@ class _Direct:
         try:
             answer = webhook.admit(asked, View(stores, {}, webhook.reads, self._clock()))
         except Unavailable as error:
-            raise call_failure(webhook.name, str(error)) from None
+            return self._undecided(str(error))
+        except Exception as error:
+            # One line: the function is at fault, and its author finds the place in the debug log.
+            say(logging.ERROR, f"webhook {webhook.name} failed: {error!r}", webhook=webhook.name)
+            say(logging.DEBUG, "".join(traceback.format_exception(error)), webhook=webhook.name)
+            return self._undecided("it failed; the log of the API server says more")
         request.warnings.extend(answer.warnings)
         if isinstance(answer, Denied):
             raise denial(webhook.name, answer.status(asked))
         if answer.object is not None and not isinstance(answer.object.get("metadata"), dict):
             raise InternalError.of(f"webhook {webhook.name} gave an object without metadata")
         return answer
+
+    def _undecided(self, why: str) -> Admitted:
+        """It could not decide; its failure policy does, as it would if it were far away."""
+        if self._webhook.failure_policy == "Ignore":
+            return Admitted()
+        raise call_failure(self._webhook.name, why)

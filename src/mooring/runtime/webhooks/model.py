@@ -125,6 +125,9 @@ class Rule(NamedTuple):
 class Webhook:
     """One concern. `name` is a domain name of three parts or more, as the API wants it.
 
+    `switch` is the word by which people turn it on and off, with `--controllers`, beside the controllers; webhooks that
+    make sense only together share one. Without it, it follows from the name: `pods.example.com` is `pods-webhook`.
+
     A webhook that is asked about pods must be narrowed by labels, and is never asked about those of kube-system: one
     that fails must not take the cluster with it.
     """
@@ -139,8 +142,11 @@ class Webhook:
     failure_policy: Literal["Fail", "Ignore"] = "Fail"
     timeout_seconds: int = 10
     reinvoked: bool = True
+    switch: str = ""
 
     def __post_init__(self) -> None:
+        if not self.switch:
+            object.__setattr__(self, "switch", f"{self.name.partition('.')[0]}-webhook")
         if self.is_about_pods and not (self.object_selector or self.namespace_selector):
             raise MooringError(
                 f"webhook {self.name} would be asked about every pod; narrow it with object_selector or "

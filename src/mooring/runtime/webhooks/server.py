@@ -10,11 +10,12 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from mooring.apiserver.listening import Listener
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
@@ -23,7 +24,7 @@ from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.logs import say
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.application import WebhookApplication
+from mooring.runtime.webhooks.application import LARGEST, WebhookApplication
 from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.registering import Registration
@@ -32,8 +33,7 @@ from mooring.runtime.webhooks.registering import Registration
 LOOK_AGAIN: Final = 60.0
 _RETRY: Final = 2.0
 _HEARD: Final = 3.0
-_KEEP_ALIVE: Final = 180
-_PATIENCE: Final = 5
+_PATIENCE: Final = 5.0
 
 
 def _nothing_to_do(key: Key, view: View, now: datetime) -> Decision:
@@ -67,12 +67,17 @@ class WebhookServer:
         self._registration = Registration(transport, name, webhooks, conversions, url)
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._server: Any = None
+        self._listener = Listener(self.application, body_limit=LARGEST)
 
     @property
     def missing(self) -> list[str]:
         """Why it is not ready: the kinds that cannot be read, with the reasons."""
         return self._live.missing
+
+    @property
+    def silent(self) -> list[str]:
+        """The kinds whose watches have not been heard of for too long."""
+        return self._live.silent
 
     async def start(self) -> int:
         """Follow what is read and listen; the port, which is a free one if 0 was asked for."""
@@ -81,18 +86,9 @@ class WebhookServer:
             sock = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         except OSError as error:
             raise MooringError(f"webhooks cannot listen on {host}:{port}: {error.strerror}") from None
-        # An answer goes out in two writes, and the second must not wait for the client to confirm the first.
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         found: int = sock.getsockname()[1]
-        self._server = _quiet_server(self.application, self.keys)
-        self._tasks = [
-            asyncio.create_task(self._live.run(self._stop)),
-            asyncio.create_task(self._server.serve(sockets=[sock])),
-        ]
-        while not self._server.started:
-            if self._tasks[1].done():
-                raise MooringError(f"webhooks cannot be served on {host}:{found}")
-            await asyncio.sleep(0.005)
+        self._tasks = [asyncio.create_task(self._live.run(self._stop))]
+        await self._listener.start(sock, self.keys.tls)
         return found
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -116,8 +112,8 @@ class WebhookServer:
 
     async def close(self) -> None:
         self._stop.set()
-        if self._server is not None:
-            self._server.should_exit = True
+        self._listener.close()
+        await self._listener.finish(_PATIENCE)
         for task in self._tasks:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
@@ -149,31 +145,3 @@ async def _pause(stop: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stop.wait()
-
-
-def _quiet_server(app: WebhookApplication, keys: Keys) -> Any:
-    """uvicorn, which leaves signals to whoever runs the process."""
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        @contextlib.contextmanager
-        def capture_signals(self) -> Generator[None, None, None]:
-            yield
-
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    return Server(
-        uvicorn.Config(
-            app,
-            http="httptools",
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=_PATIENCE,
-            ssl_context_factory=lambda _config, _default: keys.tls,
-        )
-    )

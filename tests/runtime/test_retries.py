@@ -1,0 +1,40 @@
+"""A write that was refused for the moment is tried again, and until then nothing has settled."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from mooring.client.transport import Object, Request
+from mooring.kube.status import TooManyRequestsError
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.kinds import Key
+from mooring.runtime.simulation import Simulation
+from mooring.runtime.view import View
+from tests.runtime.sample import CONFIG_MAP
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    """Mark a ConfigMap, and look again every second."""
+    view.poll_again(now + timedelta(seconds=1))
+    found = view.get(CONFIG_MAP, *key)
+    if found is None or "seen" in found.data:
+        return Decision()
+    return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"seen": "yes"}}),))
+
+
+def test_a_retry_that_falls_on_a_moment_of_polling_is_made_all_the_same() -> None:
+    simulation = Simulation([Controller("marker", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))])
+    registry, write = simulation.registry, simulation.transport.write
+    refusals = iter([TooManyRequestsError("not now")])
+
+    def busy(request: Request) -> Object:
+        for refusal in refusals:
+            raise refusal
+        return write(request)
+
+    simulation.transport.write = busy  # type: ignore[method-assign]
+    resource = registry.resource("v1", "ConfigMap")
+    registry.create(resource, {"metadata": {"name": "a", "namespace": "default"}}, now=simulation.now)
+    simulation.run()
+    assert registry.get(resource, "default", "a")["data"] == {"seen": "yes"}
