@@ -16,6 +16,7 @@ import httpx2
 from mooring.apiserver.app import Application
 from mooring.apiserver.request import Receive, Scope, Send
 from mooring.apiserver.server import Server
+from mooring.apiserver.turns import Turns
 from mooring.apiserver.users import User
 from mooring.registry import CheckedStorage, MemoryStorage, Registry
 
@@ -52,6 +53,7 @@ class Switch:
 
     def __init__(self) -> None:
         self.app: Application | None = None
+        self.turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self.app is not None
@@ -88,7 +90,7 @@ def running() -> Iterator[Running]:
         server = Server(switch)  # type: ignore[arg-type]
         holder.append((server, asyncio.get_running_loop()))
         ready.set()
-        await server.serve(sockets=[sock])
+        await server.serve(sock)
 
     port = sock.getsockname()[1]
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)

@@ -76,8 +76,8 @@ class Served:
         return f"{self._scheme}://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
-        await until(lambda: self._server.started)
+        # Whoever connects before it serves waits in line.
+        self._task = asyncio.create_task(self._server.serve(self._socket))
 
     async def stop(self) -> None:
         if self._task is not None:

@@ -84,10 +84,10 @@ async def test_apply_makes_an_object_and_takes_away_what_it_no_longer_names(plac
 
 @both
 @awaited
-async def test_apply_on_the_uid_of_another_object_conflicts(place: str) -> None:
+async def test_apply_on_the_uid_of_another_object_is_refused(place: str) -> None:
     async with home(place) as (transport, _):
         await transport.write(creation(config_map("a")))
-        with pytest.raises(ConflictError):
+        with pytest.raises(InvalidError, match=r"metadata\.uid"):
             await transport.write(change("apply", "a", config_map("a"), uid="11111111-1111-4111-8111-111111111111"))
 
 

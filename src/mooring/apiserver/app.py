@@ -17,12 +17,14 @@ from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.forms import Forms
 from mooring.apiserver.health import Check, health, version
+from mooring.apiserver.logs import Logs, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
 from mooring.apiserver.request import Disconnected, Receive, Request, Scope, Send
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
 from mooring.apiserver.reviews import Authenticate, review, review_kind
 from mooring.apiserver.routing import Target, parse_path
+from mooring.apiserver.turns import Turns
 from mooring.apiserver.watching import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
@@ -49,7 +51,8 @@ class Unauthorized(ApiError):
 class Application:
     """An API server as an ASGI application. `authenticate` tells whose a bearer token is.
 
-    `on_failure` is called when writes can no longer be stored: nothing is answered from then on.
+    `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
+    node is ever asked for logs.
     """
 
     def __init__(
@@ -60,12 +63,15 @@ class Application:
         authenticate: Authenticate,
         on_failure: Callable[[], None] | None = None,
         bookmark_seconds: float = 60.0,
+        nodes: NodeAccess | None = None,
     ) -> None:
         self.registry = registry
-        self.barrier = Barrier(registry.storage, on_failure)
+        self.turns = Turns()
+        self.barrier = Barrier(registry.storage, on_failure, self.turns.waiting)
         self.webhooks = Webhooks(registry, self.barrier)
         self.context = Context(registry, clock, Forms(registry, clock), self.webhooks)
         self.watches = Watches(self.context, self.barrier, bookmark_seconds=bookmark_seconds)
+        self._logs = None if nodes is None else Logs(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
         self._documents = documents.Documents(registry)
@@ -73,6 +79,8 @@ class Application:
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
         self.watches.stop()
+        if self._logs is not None:
+            self._logs.stop()
         self.webhooks.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,6 +100,11 @@ class Application:
                 labels = _labels(call)
                 if labels.verb == "WATCH":
                     await self._watch(call, labels, send)
+                    return
+                if self._logs is not None and _is_log(call):
+                    await self.barrier.passed()
+                    await self._logs.serve(call, send)
+                    self._metrics.request(labels, 200)
                     return
                 response = await self._on_resource(call)
                 if request.method == "GET" and (warning := self.registry.deprecation(call.resource)):
@@ -252,6 +265,11 @@ def _refusal(request: Request, error: Exception) -> ApiError:
         exc_info=_log.isEnabledFor(logging.DEBUG),
     )
     return InternalError.of(f"the server failed at this request ({type(error).__name__}); its log says more")
+
+
+def _is_log(call: Call) -> bool:
+    target = call.target
+    return target.subresource == "log" and target.plural == "pods" and not (target.group or target.rest)
 
 
 def _labels(call: Call) -> Labels:

@@ -1,9 +1,10 @@
 """Nothing that a crash could undo leaves the server: answers and watch events wait here until their write is on disk.
 
-Writes of one turn of the event loop share one commit, because the disk costs the same for one write as for fifty. The
-disk is waited for on a thread of its own; what is written meanwhile goes into the next commit. A read that saw a write
-which is not committed yet waits like the write. When a commit fails, memory is ahead of the disk and cannot be taken
-back, so from then on nothing is answered any more and the process has to go.
+Writes of one turn of the event loop share one commit, because the disk costs the same for one write as for fifty, and
+while requests are waiting in line a commit waits a millisecond for theirs. The disk is waited for on a thread of its
+own; what is written meanwhile goes into the next commit. A read that saw a write which is not committed yet waits like
+the write. When a commit fails, memory is ahead of the disk and cannot be taken back, so from then on nothing is
+answered any more and the process has to go.
 """
 
 import asyncio
@@ -12,30 +13,64 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
+from time import perf_counter
+from typing import Final
 
 from mooring.kube.status import InternalError
 from mooring.registry.storage import Storage
 
-__all__ = ["Barrier"]
+__all__ = ["Barrier", "Passage"]
 
 _log = logging.getLogger(__name__)
+
+# A write waits so many seconds at most for others that may share its commit.
+_LONGEST_TURN: Final = 0.001
 
 Wake = Callable[[], None]
 
 
-class Barrier:
-    """Commits at the end of the turn in which somebody first asked. `on_failure` is called when a commit fails."""
+class Passage(asyncio.Future[None]):
+    """One who waits. Whoever sets `then` is called the moment it is over, instead of when the loop comes round."""
 
-    def __init__(self, storage: Storage, on_failure: Callable[[], None] | None = None) -> None:
+    def __init__(self, revision: int) -> None:
+        super().__init__(loop=asyncio.get_running_loop())
+        self.revision = revision
+        self.then: Callable[[], None] | None = None
+
+    def open(self, refusal: Exception | None = None) -> None:
+        if self.done():
+            return
+        if refusal is None:
+            self.set_result(None)
+        else:
+            self.set_exception(refusal)
+        if self.then is not None:
+            self.then()
+
+
+class Barrier:
+    """Commits at the end of the turn in which somebody first asked. `on_failure` is called when a commit fails.
+
+    `more` says whether requests wait to be seen to: their writes may share the commit, so it comes a moment later.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        on_failure: Callable[[], None] | None = None,
+        more: Callable[[], bool] | None = None,
+    ) -> None:
         self.commits = 0
         self.failure = ""
         self._storage = storage
         self._on_failure = on_failure
-        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._more = more
+        self._waiting: list[Passage] = []
         # From which revision on to call whom. Its order counts: watches are served in that in which they were touched.
         self._wakes: dict[Wake, int] = {}
-        # A commit is about to begin, or under way.
+        # A commit is about to begin, or under way; and when somebody first asked for it.
         self._scheduled = False
+        self._asked = 0.0
         self._committer = _Committer()
 
     @property
@@ -56,11 +91,11 @@ class Barrier:
             revision = self._storage.revision
         if self._storage.durable >= revision:
             return
-        # One future for each: a shared one would be cancelled for all when one of them is.
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiting.append((revision, waiter))
+        # One for each: a shared one would be cancelled for all when one of them is.
+        passage = Passage(revision)
+        self._waiting.append(passage)
         self._schedule()
-        await waiter
+        await passage
 
     def wake_later(self, wake: Wake) -> None:
         """Call `wake` once when everything written so far is durable, however often it is asked for."""
@@ -77,10 +112,14 @@ class Barrier:
     def _schedule(self) -> None:
         if not self._scheduled:
             self._scheduled = True
+            self._asked = perf_counter()
             asyncio.get_running_loop().call_soon(self._commit)
 
     def _commit(self) -> None:
         if self.failure:
+            return
+        if self._more is not None and self._more() and perf_counter() < self._asked + _LONGEST_TURN:
+            asyncio.get_running_loop().call_soon(self._commit)
             return
         if self._storage.durable >= self._storage.revision:
             self._scheduled = False
@@ -107,11 +146,11 @@ class Barrier:
         """Let everybody go on whose writes are durable."""
         durable = self._storage.durable
         waiting, self._waiting = self._waiting, []
-        for revision, waiter in waiting:
-            if revision > durable:
-                self._waiting.append((revision, waiter))
-            elif not waiter.done():
-                waiter.set_result(None)
+        for passage in waiting:
+            if passage.revision > durable:
+                self._waiting.append(passage)
+            else:
+                passage.open()
         wakes, self._wakes = self._wakes, {}
         for wake, revision in wakes.items():
             if revision > durable:
@@ -123,9 +162,8 @@ class Barrier:
         self.failure = f"the last writes could not be stored: {error}"
         _log.critical("%s. The server stops; what was answered before is safe.", self.failure)
         waiting, self._waiting = self._waiting, []
-        for _, waiter in waiting:
-            if not waiter.done():
-                waiter.set_exception(self._refusal())
+        for passage in waiting:
+            passage.open(self._refusal())
         self._wakes.clear()
         if self._on_failure is not None:
             self._on_failure()

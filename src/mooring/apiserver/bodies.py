@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mooring.kube.json_errors import json_complaint
 from mooring.kube.status import ApiError, BadRequestError
 from mooring.registry.patching import PatchType
 
@@ -19,6 +20,7 @@ Object = dict[str, Any]
 # The real server stops at 10,000; no kind comes near either. The deepest schema of a real definition nests about 60.
 DEPTH_LIMIT: Final = 200
 
+_SHOWN: Final = 30
 _LARGE_YAML: Final = 32 * 1024
 _OBJECT_TYPES: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 _PATCH_TYPES: Final[dict[str, PatchType]] = {
@@ -46,7 +48,7 @@ def read_json(body: bytes) -> Any:
     except RecursionError:
         raise _too_deep() from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise BadRequestError(f"couldn't get version/kind; json parse error: {error}") from None
+        raise BadRequestError(json_complaint(body) or str(error)) from None
     check_depth(value, body.count(b"{") + body.count(b"["))
     return value
 
@@ -75,12 +77,12 @@ async def decode_object(content_type: str, body: bytes, kind: str) -> Any:
         return _read_protobuf(body)
     if media not in _OBJECT_TYPES:
         raise _unsupported(_OBJECT_TYPES)
-    if not body.strip():
-        raise BadRequestError(f"the body of the request is empty: it must hold a {kind}")
     try:
         return await _read_yaml(body) if media == "application/yaml" else read_json(body)
     except BadRequestError as error:
-        raise BadRequestError(f"the object provided is unrecognized (must be of type {kind}): {error}") from None
+        why = str(error) if media == "application/yaml" else f"couldn't get version/kind; json parse error: {error}"
+        shown = f"the object provided is unrecognized (must be of type {kind}): {why} ({_beginning(body)})"
+        raise BadRequestError(shown) from None
 
 
 async def decode_patch(content_type: str, body: bytes, *, custom: bool) -> tuple[PatchType, Any]:
@@ -94,7 +96,16 @@ async def decode_patch(content_type: str, body: bytes, *, custom: bool) -> tuple
             return patch_type, await _read_yaml(body)
         return patch_type, read_json(body)
     except BadRequestError as error:
-        raise BadRequestError(f"error decoding patch: {error}") from None
+        raise error if patch_type == "strategic" else BadRequestError(f"error decoding patch: {error}") from None
+
+
+def _beginning(body: bytes) -> str:
+    """As much of a body as the API shows: text of what may be JSON, bytes of anything else."""
+    if not body:
+        return "<empty>"
+    more = " ..." if len(body) > _SHOWN else ""
+    shown = body[:_SHOWN]
+    return (shown.decode("utf-8", "replace") if body.startswith(b"{") else shown.hex()) + more
 
 
 async def _read_yaml(body: bytes) -> Any:

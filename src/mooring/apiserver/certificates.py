@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import Certificate, CertificateBuilder
 
-__all__ = ["CertificateError", "Certificates", "ensure_certificates"]
+__all__ = ["CertificateError", "Certificates", "ensure_certificates", "ensure_node_certificate"]
 
 AUTHORITY_LIFE: Final = timedelta(days=3650)
 SERVER_LIFE: Final = timedelta(days=365)
@@ -31,6 +31,8 @@ RENEW_BEFORE: Final = timedelta(days=30)
 # Clocks of clients may be behind.
 _BACKDATED: Final = timedelta(hours=1)
 _RECORD: Final = "record.json"
+_NODE_RECORD: Final = "node.json"
+_NODE_NAMES: Final = ("localhost", "127.0.0.1")
 
 
 class CertificateError(MooringError):
@@ -60,6 +62,15 @@ class Certificates:
         return self.folder / "server.key"
 
     @property
+    def node_certificate(self) -> Path:
+        """What this machine's node shows to the server."""
+        return self.folder / "node.crt"
+
+    @property
+    def node_key(self) -> Path:
+        return self.folder / "node.key"
+
+    @property
     def files(self) -> tuple[Path, ...]:
         return (self.authority, self.authority_key, self.certificate, self.key)
 
@@ -73,11 +84,34 @@ def ensure_certificates(folder: Path, names: Sequence[str], *, now: datetime) ->
     return found
 
 
+def ensure_node_certificate(files: Certificates, *, now: datetime) -> None:
+    """A certificate for the node on this machine, which the server reaches on the loopback address."""
+    paths = (files.authority, files.node_certificate, files.node_key)
+    record = files.folder / _NODE_RECORD
+    try:
+        known = json.loads(record.read_bytes())
+        if known["digests"] == _digests_of(paths) and datetime.fromisoformat(known["renew"]) > now:
+            return
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    authority, authority_key = _load_authority(files)
+    made, key = _server_certificate(authority, authority_key, _NODE_NAMES, now, "Mooring process node")
+    write_private(files.node_key, _pem(key))
+    write_private(files.node_certificate, _pem(made))
+    renew = min(made.not_valid_after_utc, authority.not_valid_after_utc) - RENEW_BEFORE
+    text = json.dumps({"digests": _digests_of(paths), "renew": renew.isoformat()}, indent=2)
+    write_private(record, text.encode() + b"\n")
+
+
 # What the record says
 
 
 def _digests(files: Certificates) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files.files}
+    return _digests_of(files.files)
+
+
+def _digests_of(paths: Sequence[Path]) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def _is_current(files: Certificates, names: Sequence[str], now: datetime) -> bool:
@@ -151,14 +185,18 @@ def _new_authority(now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]
 
 
 def _server_certificate(
-    authority: Certificate, authority_key: EllipticCurvePrivateKey, names: Sequence[str], now: datetime
+    authority: Certificate,
+    authority_key: EllipticCurvePrivateKey,
+    names: Sequence[str],
+    now: datetime,
+    common: str = "Mooring API server",
 ) -> tuple[Certificate, EllipticCurvePrivateKey]:
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID
 
     key = _new_key()
     alternatives = [_alternative(name) for name in dict.fromkeys(names)]
-    builder = _builder(_name("Mooring API server"), authority.subject, key, now, SERVER_LIFE)
+    builder = _builder(_name(common), authority.subject, key, now, SERVER_LIFE)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_usage(digital_signature=True), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

@@ -4,7 +4,6 @@ Whoever starts it has bound the socket and made the certificates and tokens, bec
 same, when the process is started again.
 """
 
-import gc
 import socket
 import ssl
 import sys
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.collecting import collect_young_only
+from mooring.apiserver.logs import NodeAccess
 from mooring.apiserver.server import run, tls_context
 from mooring.apiserver.tokens import TokenFile
 from mooring.kube.errors import MooringError
@@ -35,7 +36,7 @@ class ServerError(MooringError):
 class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
-    Without `certificate` and `key` it speaks plain HTTP.
+    Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs.
     """
 
     fd: int
@@ -43,6 +44,7 @@ class ServerConfig:
     data: Path | None = None
     certificate: Path | None = None
     key: Path | None = None
+    nodes: NodeAccess | None = None
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -57,15 +59,17 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     tokens = TokenFile(config.tokens)
     with _storage(config.data) as storage:
         registry = Registry(storage, now=_now())
+        host, port = sock.getsockname()[:2]
+        registry.furnish(now=_now(), host=host, port=port)
         if prepare is not None:
             prepare(registry)
         storage.commit()
-        # Everything that is there now stays; the collector need not look at it again.
-        gc.collect()
-        gc.freeze()
+        collect_young_only()
 
         def make(on_failure: Callable[[], None]) -> Application:
-            return Application(registry, clock=_now, authenticate=tokens.authenticate, on_failure=on_failure)
+            return Application(
+                registry, clock=_now, authenticate=tokens.authenticate, on_failure=on_failure, nodes=config.nodes
+            )
 
         return 0 if run(make, sock, tls) else 1
 

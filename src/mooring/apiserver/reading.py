@@ -43,5 +43,6 @@ def list_(context: Context, call: Call) -> Response:
             continue_=request.text("continue"),
             resource_version=request.text("resourceVersion"),
             resource_version_match=request.text("resourceVersionMatch"),
+            send_initial_events=request.flag("sendInitialEvents"),
         )
     return context.forms.many(request, call.form, call.resource, found)

@@ -5,18 +5,32 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from mooring.apiserver.users import User
+from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
 
-__all__ = ["BODY_LIMIT", "Disconnected", "Receive", "Request", "Scope", "Send", "TooLargeError"]
+__all__ = [
+    "BODY_LIMIT",
+    "BODY_PATIENCE",
+    "Disconnected",
+    "Message",
+    "Push",
+    "Receive",
+    "Request",
+    "Scope",
+    "Send",
+    "TooLargeError",
+]
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+# Sends what the given function makes, if that can be done without waiting; says whether it was.
+Push = Callable[[Callable[[], bytes]], bool]
 
 BODY_LIMIT: Final = 3 * 1024 * 1024
 # What a client may still send of a body that is too large; it reads its answer only after it has sent everything.
-_PATIENCE: Final = 32 * 1024 * 1024
+BODY_PATIENCE: Final = 32 * 1024 * 1024
 _MOST_PARAMETERS: Final = 1000
 _FALSE: Final = frozenset({"false", "0"})
 
@@ -74,6 +88,11 @@ class Request:
         client = self._scope.get("client")
         return client is None or client[0] in ("127.0.0.1", "::1")
 
+    @property
+    def push(self) -> Push | None:
+        """Sends a part of a streamed answer at once, where the connection can."""
+        return self._scope.get("push")
+
     # Query
 
     @property
@@ -99,7 +118,7 @@ class Request:
             return None
         digits = value[1:] if value[0] in "+-" else value
         if not (digits.isascii() and digits.isdecimal() and len(digits) < 19):
-            raise BadRequestError(f'invalid value "{value}" of query parameter {name}: must be a whole number')
+            raise BadRequestError(f"strconv.ParseInt: parsing {go_quote(value)}: invalid syntax")
         return int(value)
 
     # Body
@@ -107,7 +126,7 @@ class Request:
     async def body(self) -> bytes:
         """The whole body; 413 when it is larger than any object may be."""
         length = self.header(b"content-length")
-        if length.isdecimal() and int(length) > _PATIENCE:
+        if length.isdecimal() and int(length) > BODY_PATIENCE:
             raise _too_large()
         message = await self._next()
         if not message.get("more_body"):
@@ -120,7 +139,7 @@ class Request:
             message = await self._next()
             part = message.get("body", b"")
             size += len(part)
-            if size > _PATIENCE:
+            if size > BODY_PATIENCE:
                 raise _too_large()
             if size <= BODY_LIMIT:
                 parts.append(part)

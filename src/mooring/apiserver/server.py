@@ -1,30 +1,25 @@
-"""Serves an application on a socket that is already bound, until it is told to stop.
+"""The API server on a socket that is already bound, until it is told to stop.
 
-uvicorn does the HTTP. What is done differently: a signal ends the server with watches closed and everything answered,
-and the caller decides what the process exits with; clients that merely keep a connection open are not waited for.
+A signal ends it with watches closed and everything answered, and the caller decides what the process exits with.
 """
 
 import asyncio
-import contextlib
-import logging
 import signal
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-import uvicorn
-
 from mooring.apiserver.app import Application
 from mooring.apiserver.housekeeping import Housekeeping
+from mooring.apiserver.listening import Listener
 
 __all__ = ["Server", "run", "tls_context"]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-# Idle connections are kept longer than clients keep theirs, so that it is never the server that breaks a reuse.
-_KEEP_ALIVE: Final = 180
 _PATIENCE: Final = 5.0
 
 
@@ -36,78 +31,49 @@ def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
     return context
 
 
-class Server(uvicorn.Server):
-    """A uvicorn server around one application. `should_exit` may be set at any time, from the loop or a signal."""
+class Server:
+    """One application with its listener."""
 
     def __init__(self, app: Application, tls: ssl.SSLContext | None = None) -> None:
-        config = uvicorn.Config(
-            app,
-            http="httptools",
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=int(_PATIENCE),
-            ssl_context_factory=None if tls is None else lambda _config, _default: tls,
-        )
-        # It has much to say that nobody needs, such as that an upgrade to a WebSocket is not supported.
-        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-        super().__init__(config)
         self._application = app
+        self._listener = Listener(app, app.turns)
+        self._tls = tls
+        self._stop = asyncio.Event()
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
+    def stop(self) -> None:
+        """To be called from the event loop, at any time."""
+        self._stop.set()
+
+    async def serve(self, sock: socket.socket) -> None:
+        """Until it is stopped."""
+        with self._heeding_signals():
+            await self._listener.start(sock, self._tls)
+            await self._stop.wait()
+            self._listener.close()
+            self._application.stop()
+            await self._listener.finish(_PATIENCE)
+
+    @contextmanager
+    def _heeding_signals(self) -> Iterator[None]:
         """Stop on a signal, and do not pass it on afterwards: to have been asked to stop is no failure."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             # Only the main thread can hear signals; in another one somebody else decides.
-            with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            with suppress(ValueError, RuntimeError, NotImplementedError):
                 loop.add_signal_handler(number, self.stop)
         try:
             yield
         finally:
             for number in _SIGNALS:
-                with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+                with suppress(ValueError, RuntimeError, NotImplementedError):
                     loop.remove_signal_handler(number)
-
-    def stop(self) -> None:
-        self.should_exit = True
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        for sock in sockets or ():
-            # Connections inherit it. An answer goes out in two writes, and the second must not wait 40 ms for the
-            # client to confirm the first; the event loop forgets this on sockets that it did not make.
-            with contextlib.suppress(OSError):
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await super().startup(sockets)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for server in self.servers:
-            server.close()
-        self._application.stop()
-        state, loop = self.server_state, asyncio.get_running_loop()
-        for connection in tuple(state.connections):
-            connection.shutdown()
-        give_up = loop.time() + _PATIENCE
-        while state.tasks and loop.time() < give_up:
-            await asyncio.sleep(0.01)
-        # Time for the last bytes to leave. Closing a TLS connection politely would take until its client, which may be
-        # asleep, closes it too.
-        await asyncio.sleep(0.05)
-        for connection in tuple(state.connections):
-            connection.transport.abort()
-        await super().shutdown(sockets)
 
 
 async def _serve(server: Server, sock: socket.socket, app: Application) -> None:
     keeper = Housekeeping(app.registry, app.barrier, app.context.clock)
     keeping = asyncio.create_task(keeper.run())
     try:
-        await server.serve(sockets=[sock])
+        await server.serve(sock)
     finally:
         keeping.cancel()
 

@@ -1,7 +1,7 @@
 """One client's watch: a task that sleeps until there is something to send, and sends it.
 
-Whoever delivers changes looks for this stream first (`deliver`) and wakes it only when there is something for it, so
-that a thousand watches of one pod each cost next to nothing when another pod changes. While the client is slow to read,
+Whoever delivers changes looks for this stream first (`deliver`), so that a thousand watches of one pod each cost next
+to nothing when another pod changes. What there is goes out at once if the client keeps up. While it is slow to read,
 the stream waits for it and nothing is kept for it; afterwards it looks for itself.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.lines import LineForm, Lines, error_line
-from mooring.apiserver.request import Request, Send
+from mooring.apiserver.request import Push, Request, Send
 from mooring.apiserver.responses import JSON
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.kube.status import ApiError, InternalError
@@ -64,6 +64,7 @@ class Stream:
         self._gone = False
         # What exists when the watch begins is this client's alone to hear.
         self._encode = lines.encoded
+        self._push: Push | None = None
 
     def wake(self) -> None:
         """Have another look at everything."""
@@ -81,10 +82,24 @@ class Stream:
             # It will meet the same error, and can tell its client; or the same question, and can wait for the answer.
             self.wake()
             return
-        if self._ready:
+        if self._ready and not self._pushed():
             self.wake()
 
+    def _pushed(self) -> bool:
+        """Whether what is ready went out without the task."""
+        if self._push is None or len(self._ready) > _SLICE:
+            return False
+        try:
+            pushed = self._push(lambda: self._encoded(self._ready))
+        except Exception:
+            # It will fail in the task too, which can say so.
+            return False
+        if pushed:
+            self._ready = []
+        return pushed
+
     async def run(self, request: Request, send: Send) -> None:
+        self._push = request.push
         leaving = self._loop.create_task(self._wait_for_end(request))
         timer = self._loop.call_at(self._due(), self.wake)
         try:
@@ -145,12 +160,16 @@ class Stream:
         for start in range(0, len(events), _SLICE):
             if start:
                 await asyncio.sleep(0)
-            lines = []
-            for event in events[start : start + _SLICE]:
-                lines.append(self._encode(self._form, event))
-                self._form.headless = True
-            await send({"type": "http.response.body", "body": b"".join(lines), "more_body": True})
+            body = self._encoded(events[start : start + _SLICE])
+            await send({"type": "http.response.body", "body": body, "more_body": True})
         self._encode = self._lines.shared
+
+    def _encoded(self, events: Sequence[WatchEvent]) -> bytes:
+        lines = []
+        for event in events:
+            lines.append(self._encode(self._form, event))
+            self._form.headless = True
+        return b"".join(lines)
 
     def _due(self) -> float:
         return min(self._deadline, self._next_bookmark)

@@ -2,7 +2,7 @@
 
 Whoever reads the file learns who may come in, but cannot come in with what it says. A token has 256 bits of chance, so
 a plain SHA-256 is enough; there is nothing to guess. The file is replaced as a whole, and a server that holds it looks
-whether it was, so a new token counts from the next request on.
+whether it was, so a new token counts from the next request on, and one that was taken out no longer a moment later.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -28,6 +29,8 @@ AUTHENTICATED: Final = "system:authenticated"
 MASTERS: Final = "system:masters"
 
 _HEADER: Final = "# Who may use this API: name, SHA-256 of the token, groups. `mooring token create` adds a line.\n"
+# How long a token may count on after it was taken out of the file.
+_PATIENCE: Final = 0.1
 _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9:@._-]{0,251}[A-Za-z0-9])?").fullmatch
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}").fullmatch
 
@@ -118,24 +121,33 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 class TokenFile:
-    """Tells whose a token is, by the file as it is now. While the file cannot be read, what it last said holds."""
+    """Tells whose a token is, by the file as it is now. While the file cannot be read, what it last said holds.
 
-    def __init__(self, path: Path) -> None:
+    A token that the file no longer lists is refused from `patience` seconds on: to look at the file for every request
+    of those who ask a thousand times a second would cost as much as what they ask for.
+    """
+
+    def __init__(
+        self, path: Path, *, patience: float = _PATIENCE, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._path = path
+        self._patience, self._monotonic = patience, monotonic
+        self._looked = monotonic()
         self._seen: tuple[int, int, int] | None = None
-        self._tokens: dict[str, Token] = {}
+        self._users: dict[str, tuple[str, User]] = {}
         self._load()
 
     def authenticate(self, token: str | None) -> User | None:
         if not token:
             return None
-        self._refresh()
         hashed = digest(token)
+        now = self._monotonic()
+        if hashed not in self._users or now >= self._looked + self._patience:
+            self._looked = now
+            self._refresh()
         # The look-up is by a hash of a hash with a seed of this process, so its duration says nothing of the token.
-        found = self._tokens.get(hashed)
-        if found is None or not hmac.compare_digest(found.digest, hashed):
-            return None
-        return found.user
+        known, user = self._users.get(hashed, ("", None))
+        return user if hmac.compare_digest(known, hashed) else None
 
     def _refresh(self) -> None:
         try:
@@ -151,5 +163,5 @@ class TokenFile:
     def _load(self) -> None:
         # The stamp is taken first: a file that is replaced in between is read again, never missed.
         stamp = self._stamp()
-        self._tokens = {token.digest: token for token in read_tokens(self._path)}
+        self._users = {token.digest: (token.digest, token.user) for token in read_tokens(self._path)}
         self._seen = stamp

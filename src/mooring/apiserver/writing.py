@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from mooring.apiserver.bodies import decode_object, decode_patch
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
-from mooring.apiserver.options import write_options
+from mooring.apiserver.doubles import doubled_fields
+from mooring.apiserver.options import WriteOptions, write_options
 from mooring.apiserver.responses import Response
 from mooring.apiserver.webhooks.options import write_told
 from mooring.kube.status import BadRequestError
@@ -21,7 +22,9 @@ _UPDATED_ONLY: Final = frozenset({"finalize"})
 async def create(context: Context, call: Call) -> Response:
     resource, request = call.resource, call.request
     options = write_options(request, "CreateOptions")
-    obj = await decode_object(request.header(b"content-type"), await request.body(), resource.kind)
+    body = await request.body()
+    obj = await decode_object(request.header(b"content-type"), body, resource.kind)
+    doubled = _doubled(call, options, body, obj)
     now = context.clock()
 
     def attempt() -> Object:
@@ -34,6 +37,8 @@ async def create(context: Context, call: Call) -> Response:
             dry_run=options.dry_run,
             field_validation=options.field_validation,
             user=call.user,
+            groups=request.user.groups,
+            doubled=doubled,
             warnings=call.warnings,
         )
 
@@ -47,7 +52,10 @@ async def update(context: Context, call: Call) -> Response:
         raise wrong_method()
     options = write_options(request, "UpdateOptions")
     kind = "Scale" if target.subresource == "scale" else resource.kind
-    obj = _addressed(call, await decode_object(request.header(b"content-type"), await request.body(), kind))
+    body = await request.body()
+    given = await decode_object(request.header(b"content-type"), body, kind)
+    doubled = _doubled(call, options, body, given)
+    obj = _addressed(call, given)
     now = context.clock()
 
     def attempt() -> tuple[Object, bool]:
@@ -61,6 +69,8 @@ async def update(context: Context, call: Call) -> Response:
             dry_run=options.dry_run,
             field_validation=options.field_validation,
             user=call.user,
+            groups=request.user.groups,
+            doubled=doubled,
             warnings=call.warnings,
         )
         return made, existed
@@ -74,8 +84,10 @@ async def patch(context: Context, call: Call) -> Response:
     if target.subresource in _CREATED_ONLY or target.subresource in _UPDATED_ONLY:
         raise wrong_method()
     content_type = request.header(b"content-type")
-    patch_type, body = await decode_patch(content_type, await request.body(), custom=resource.custom)
+    sent = await request.body()
+    patch_type, body = await decode_patch(content_type, sent, custom=resource.custom)
     options = write_options(request, "PatchOptions", applies=patch_type == "apply")
+    doubled = () if patch_type == "json" else _doubled(call, options, sent, body)
     now = context.clock()
 
     def attempt() -> tuple[Object, bool]:
@@ -93,12 +105,21 @@ async def patch(context: Context, call: Call) -> Response:
             dry_run=options.dry_run,
             field_validation=options.field_validation,
             user=call.user,
+            groups=request.user.groups,
+            doubled=doubled,
             warnings=call.warnings,
         )
         return made, existed
 
     made, existed = await context.webhooks.write(call, attempt, partial(write_told, request), "UPDATE", "CREATE")
     return context.forms.one(request, call.form, resource, made, 200 if existed else 201, call.warnings)
+
+
+def _doubled(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[str, ...]:
+    """The fields that a body holds twice, where the client wants to hear of them. Only JSON is looked at."""
+    if options.field_validation == "Ignore" or body.lstrip()[:1] != b"{":
+        return ()
+    return doubled_fields(body, value)
 
 
 def _exists(context: Context, call: Call) -> bool:
@@ -116,7 +137,7 @@ def _addressed(call: Call, obj: Any) -> Any:
     metadata, name = obj["metadata"], call.target.name
     given = metadata.get("name")
     if not given:
-        raise BadRequestError("name must be provided")
+        raise BadRequestError(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
     if given != name:
         raise BadRequestError(f"the name of the object ({given}) does not match the name on the URL ({name})")
     if not call.resource.namespaced:

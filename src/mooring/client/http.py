@@ -62,7 +62,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class HttpTransport:
-    """`idle` is how long a watch may be silent, `seconds` how long an answer may take."""
+    """`idle` is how long a watch may be silent, `seconds` how long an answer may take.
+
+    `fields` has field selectors by kind: of these kinds only such objects are listed and watched.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class HttpTransport:
         seconds: float = ANSWER_SECONDS,
         draw: random.Random | None = None,
         agent: str = "mooring",
+        fields: Mapping[str, str] | None = None,
     ) -> None:
         self._pool = Pool(access, connections)
         self._access = access
@@ -82,6 +86,7 @@ class HttpTransport:
         self._seconds = seconds
         self._draw = draw or random.Random()
         self._places = Places()
+        self._fields = fields or {}
         self._headers = {"Accept": "application/json", "User-Agent": agent}
 
     @property
@@ -99,7 +104,7 @@ class HttpTransport:
 
     async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
         place = await self.place(api_version, kind)
-        first = f"{place.collection()}?limit={self._page}"
+        first = _with(place.collection(), limit=str(self._page), fieldSelector=self._fields.get(kind, ""))
         coming = asyncio.create_task(self._read(first))
         try:
             while True:
@@ -127,6 +132,8 @@ class HttpTransport:
             "resourceVersion": resource_version,
             "timeoutSeconds": self._draw.randint(*WATCH_SECONDS),
         }
+        if selector := self._fields.get(kind):
+            query["fieldSelector"] = selector
         connection = await self._open(f"{place.collection()}?{urlencode(query)}")
         try:
             yield Batch((), resource_version)

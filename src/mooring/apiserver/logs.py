@@ -1,0 +1,260 @@
+"""Logs of containers: found out whose they are, fetched from the node that has them, and passed on as they come.
+
+A node says in its status where it can be reached, and proves with a certificate of the cluster's authority that it is
+the one; this server shows it a token that nobody else has.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import httptools
+
+from mooring.apiserver.calls import Call, Context, wrong_method
+from mooring.apiserver.request import Disconnected, Send
+from mooring.kube.errors import FieldError, forbidden, invalid
+from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
+
+__all__ = ["Logs", "NodeAccess"]
+
+Object = dict[str, Any]
+
+_SIMULATED: Final = "kwok.x-k8s.io/node"
+# The node of this machine names its loopback address so; others are reached by what they have.
+_ADDRESSES: Final = ("InternalDNS", "InternalIP", "Hostname", "ExternalDNS", "ExternalIP")
+_CONNECT_SECONDS: Final = 5.0
+_ANSWER_SECONDS: Final = 30.0
+_CHUNK: Final = 1 << 16
+_HEADERS: Final = [(b"content-type", b"text/plain"), (b"cache-control", b"no-cache, private")]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAccess:
+    """How nodes are talked to: the authority they are trusted by, and the token they know this server by."""
+
+    authority: Path
+    token: str
+
+
+class Logs:
+    def __init__(self, context: Context, access: NodeAccess) -> None:
+        self._context = context
+        self._token = access.token
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._tls.load_verify_locations(access.authority)
+        self._open: set[asyncio.StreamWriter] = set()
+
+    def stop(self) -> None:
+        """End what is being followed."""
+        for writer in tuple(self._open):
+            writer.close()
+
+    async def serve(self, call: Call, send: Send) -> None:
+        """Answer a request for a log. Raises what is wrong with it as long as nothing has been sent."""
+        if call.request.method != "GET":
+            raise wrong_method()
+        target = self._target(call)
+        if asyncio.current_task() is None:
+            # A request is begun outside of a task and becomes one when it first waits; time limits need one.
+            await asyncio.sleep(0)
+        if target is None:
+            await send({"type": "http.response.start", "status": 204, "headers": _HEADERS[1:]})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        leaving = asyncio.ensure_future(call.request.gone())
+        try:
+            async with aclosing(self._fetch(*target)) as parts:
+                await _pass_on(parts, leaving, send)
+        finally:
+            leaving.cancel()
+            with suppress(asyncio.CancelledError, Disconnected):
+                await leaving
+
+    # Whose log
+
+    def _target(self, call: Call) -> tuple[str, int, str] | None:
+        """Host, port and path to ask; None for a pod that nobody runs yet, whose log is empty."""
+        query = _query(call)
+        pod = self._context.registry.get(call.resource, call.namespace, call.target.name)
+        container = _container(pod, call.request.text("container"))
+        name = pod["spec"].get("nodeName")
+        if not name:
+            return None
+        node = self._node(name)
+        if (node["metadata"].get("annotations") or {}).get(_SIMULATED) == "fake":
+            raise BadRequestError(
+                f"pod {call.target.name} has no logs: node {name} is simulated, and nothing is really run there"
+            )
+        status = node.get("status") or {}
+        port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
+        host = _address(status.get("addresses") or ())
+        if not port or not host:
+            raise InternalError.of(f"node {name} does not say in its status where its logs can be fetched")
+        path = "/".join(quote(part, safe="") for part in (call.namespace, call.target.name, container))
+        return host, int(port), f"/containerLogs/{path}?{urlencode(query)}"
+
+    def _node(self, name: str) -> Object:
+        registry = self._context.registry
+        try:
+            found: Object = registry.get(registry.resource("v1", "Node"), "", name)
+        except NotFoundError:
+            raise InternalError.of(f"node {name} is not there any more, and its logs went with it") from None
+        return found
+
+    # From the node
+
+    async def _fetch(self, host: str, port: int, path: str) -> AsyncGenerator[bytes]:
+        """What the node sends, beginning with nothing as soon as it is known that it will."""
+        reader, writer = await self._connect(host, port)
+        self._open.add(writer)
+        answer = _Answer()
+        try:
+            head = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {self._token}\r\n"
+            writer.write(f"{head}User-Agent: mooring-apiserver\r\nConnection: close\r\n\r\n".encode())
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                while not answer.begun:
+                    answer.feed(await reader.read(_CHUNK))
+                if answer.status != 200:
+                    while not answer.ended:
+                        answer.feed(await reader.read(_CHUNK))
+                    raise _refusal(answer)
+            yield b""
+            while True:
+                yield answer.take()
+                if answer.ended:
+                    return
+                answer.feed(await reader.read(_CHUNK))
+        except TimeoutError:
+            raise InternalError.of(f"the node at {host}:{port} did not answer in {_ANSWER_SECONDS:.0f} s") from None
+        except (OSError, httptools.HttpParserError) as error:
+            raise InternalError.of(f"the node at {host}:{port} stopped in the middle of its answer: {error}") from None
+        finally:
+            self._open.discard(writer)
+            writer.transport.abort()
+
+    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                return await asyncio.open_connection(host, port, ssl=self._tls)
+        except TimeoutError:
+            why = "i/o timeout"
+        except ConnectionRefusedError:
+            why = "connection refused"
+        except OSError as error:
+            why = str(error)
+        raise InternalError.of(f"the node cannot be asked for its logs: dial tcp {host}:{port}: connect: {why}")
+
+
+class _Answer:
+    """An HTTP answer while it comes in."""
+
+    def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._parts: list[bytes] = []
+        self.status = 0
+        self.begun = False
+        self.ended = False
+
+    def feed(self, data: bytes) -> None:
+        if data:
+            self._parser.feed_data(data)
+        elif self.begun:
+            self.ended = True
+        else:
+            raise ConnectionResetError("EOF")
+
+    def take(self) -> bytes:
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        self.begun = True
+
+    def on_body(self, body: bytes) -> None:
+        self._parts.append(body)
+
+    def on_message_complete(self) -> None:
+        self.ended = True
+
+
+def _refusal(answer: _Answer) -> ApiError:
+    text = answer.take().decode(errors="replace").strip()
+    if answer.status == 400:
+        return BadRequestError(text)
+    return InternalError.of(f"the node answered {answer.status}: {text}")
+
+
+async def _pass_on(parts: AsyncGenerator[bytes], leaving: "asyncio.Future[None]", send: Send) -> None:
+    """Send what comes until it ends or the client has gone."""
+    begun = False
+    while True:
+        coming = asyncio.ensure_future(anext(parts, None))
+        await asyncio.wait((coming, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if leaving.done():
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+            return
+        try:
+            data = coming.result()
+        except ApiError:
+            if not begun:
+                raise
+            # The answer has begun, and a log has no place for errors.
+            data = None
+        if not begun:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            begun = True
+        if data is None:
+            await send({"type": "http.response.body", "body": b""})
+            return
+        if data:
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+
+
+# What is asked
+
+
+def _container(pod: Object, named: str) -> str:
+    spec, name = pod["spec"], pod["metadata"]["name"]
+    lists = ("initContainers", "containers", "ephemeralContainers")
+    known = [each["name"] for place in lists for each in spec.get(place) or ()]
+    if named:
+        if named not in known:
+            raise BadRequestError(f"container {named} is not valid for pod {name}")
+        return named
+    if len(spec["containers"]) == 1:
+        return str(spec["containers"][0]["name"])
+    raise BadRequestError(f"a container name must be specified for pod {name}, choose one of: [{' '.join(known)}]")
+
+
+def _query(call: Call) -> dict[str, str]:
+    """The options of a request as nodes take them."""
+    request = call.request
+    found = {name: "true" for name in ("follow", "previous", "timestamps") if request.flag(name)}
+    tail, limit, seconds = (request.number(name) for name in ("tailLines", "limitBytes", "sinceSeconds"))
+    since = request.text("sinceTime")
+    errors: list[FieldError] = []
+    if tail is not None and tail < 0:
+        errors.append(invalid("tailLines", tail, "must be greater than or equal to 0"))
+    if limit is not None and limit < 1:
+        errors.append(invalid("limitBytes", limit, "must be greater than 0"))
+    if seconds is not None and since:
+        errors.append(forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+    elif seconds is not None and seconds < 1:
+        errors.append(invalid("sinceSeconds", seconds, "must be greater than 0"))
+    if errors:
+        raise InvalidError("PodLogOptions", "", call.target.name, errors)
+    numbers = {"tailLines": tail, "limitBytes": limit, "sinceSeconds": seconds}
+    found |= {name: str(number) for name, number in numbers.items() if number is not None}
+    return found | ({"sinceTime": since} if since else {})
+
+
+def _address(addresses: Any) -> str:
+    known = {each.get("type"): each.get("address") for each in addresses}
+    return next((str(known[kind]) for kind in _ADDRESSES if known.get(kind)), "")
