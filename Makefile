@@ -16,7 +16,7 @@ BIN := .venv/bin
 
 setup: .venv/ready
 
-.venv/ready: pyproject.toml uv.lock scripts/setup.sh scripts/constraints.py
+.venv/ready: pyproject.toml uv.lock scripts/setup.sh scripts/packages.sh scripts/constraints.py
 	@sh scripts/setup.sh
 
 up: .venv/ready

@@ -43,6 +43,8 @@ with_pip() {
         --constraint .venv/constraints.txt --editable . --group dev
 }
 
+sh scripts/packages.sh
+
 UV=${UV-$(command -v uv || true)}
 if [ -n "$UV" ]; then
     with_uv || {
