@@ -123,9 +123,10 @@ class World:
                 if name not in self.objects:
                     continue
                 key = Key(*name[1:])
-                view = view_of(self.objects.values(), self.now)
+                view = view_of(self.objects.values(), self.now, folds=controller.folds)
                 decision = controller.reconcile(key, view, self.now)
-                again = controller.reconcile(key, view_of(self.objects.values(), self.now), self.now)
+                fresh = view_of(self.objects.values(), self.now, folds=controller.folds)
+                again = controller.reconcile(key, fresh, self.now)
                 assert again.stages == decision.stages, "the same view gives the same decision"
                 self.timers |= view.timers
                 yield key, decision
@@ -211,7 +212,7 @@ def judge(key: Key, writes: list[Write]) -> None:
     """No write stands on a basis that another write of the same decision has taken away."""
     touched = [(write.kind.kind, write.key) for write in writes]
     assert len(touched) == len(set(touched)), f"{key} writes one object twice: {touched}"
-    assert all("generateName" not in w.object["metadata"] for w in writes if isinstance(w, Create))
+    assert all(w.object["metadata"]["name"] for w in writes if isinstance(w, Create))
 
 
 def same_end_after_any_crash(make: Callable[[], World]) -> World:

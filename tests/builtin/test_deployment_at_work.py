@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from mooring.builtin import deployment, replicaset, statefulset
+from mooring.builtin.claims import CLAIMS
+from mooring.builtin.node_lifecycle import NODE_LIFECYCLE
 from mooring.runtime.faults import Faults
 from mooring.runtime.simulation import Simulation
 from mooring.testing import node
@@ -63,7 +65,7 @@ def test_any_crash_of_the_whole_ends_the_same(subject: Object) -> None:
             registry = simulation.registry
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=simulation.now)
 
-    assert survives_every_crash((*CREW[:1], NODES, *OURS), populate) > 10
+    assert survives_every_crash((*CREW[:1], NODES, NODE_LIFECYCLE, CLAIMS, *OURS), populate) > 10
 
 
 @pytest.mark.parametrize("seed", range(12))

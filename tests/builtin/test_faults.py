@@ -45,11 +45,15 @@ class World:
         self.registry.create(self.registry.resource(api_version, kind), obj, now=self.simulation.now)
 
     def workload(self, name: str, namespace: str) -> None:
-        kind = self.draw.choice(["Deployment", "StatefulSet", "Job"])
+        kind = self.draw.choice(["Deployment", "StatefulSet", "Job", "DaemonSet"])
         template = _template(name, self.draw.choice(list(CPU)))
         spec: Object = {"replicas": self.draw.randrange(6), "selector": {"matchLabels": {"app": name}}}
         if kind == "StatefulSet":
             spec |= {"serviceName": name, "podManagementPolicy": self.draw.choice(["OrderedReady", "Parallel"])}
+        if kind == "DaemonSet":
+            surge = self.draw.choice([0, 1])
+            del spec["replicas"]
+            spec["updateStrategy"] = {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": 1 - surge}}
         if kind == "Job":
             template["spec"]["restartPolicy"] = "Never"
             spec = {"completions": self.draw.randrange(1, 5), "parallelism": 2}
@@ -89,10 +93,21 @@ class World:
                         now=self.simulation.now,
                         propagation=self.draw.choice(["Foreground", "Background"]),
                     )
+        for obj in self.items("apps/v1", "DaemonSet"):
+            if self.draw.random() < 0.5 and "deletionTimestamp" not in obj["metadata"]:
+                self.update(obj)
         if self.draw.random() < 0.5:
             node = self.draw.choice(self.items("v1", "Node"))["metadata"]["name"]
             self.registry.delete(self.registry.resource("v1", "Node"), "", node, now=self.simulation.now)
         self.registry.delete(self.registry.resource("v1", "Namespace"), "", "doomed", now=self.simulation.now)
+
+    def update(self, daemon_set: Object) -> None:
+        """A new template, and sometimes for fewer nodes."""
+        meta = daemon_set["metadata"]
+        spec: Object = {"terminationGracePeriodSeconds": self.draw.randrange(1, 30)}
+        if self.draw.random() < 0.5:
+            spec["nodeSelector"] = {"topology.kubernetes.io/zone": "z1"}
+        self.change("apps/v1", "DaemonSet", meta["namespace"], meta["name"], {"spec": {"template": {"spec": spec}}})
 
     def lose(self, node: str, lost: str | None) -> None:
         if self.registry.find("v1", "Node", "", node) is not None:
@@ -149,7 +164,12 @@ def test_a_disturbed_world_comes_to_rest_as_it_should(seed: int) -> None:
     pods = world.items("v1", "Pod")
     owners = {
         obj["metadata"]["uid"]
-        for api_version, kind in (("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet"), ("batch/v1", "Job"))
+        for api_version, kind in (
+            ("apps/v1", "ReplicaSet"),
+            ("apps/v1", "StatefulSet"),
+            ("apps/v1", "DaemonSet"),
+            ("batch/v1", "Job"),
+        )
         for obj in world.items(api_version, kind)
     }
     orphans = [p["metadata"]["name"] for p in pods if p["metadata"]["ownerReferences"][0]["uid"] not in owners]
@@ -160,6 +180,8 @@ def test_a_disturbed_world_comes_to_rest_as_it_should(seed: int) -> None:
             assert len(mine) == obj["spec"]["replicas"]
             assert obj["status"].get("readyReplicas", 0) == sum(bool(p["spec"].get("nodeName")) for p in mine)
             _is_served(world, obj, mine)
+    for obj in world.items("apps/v1", "DaemonSet"):
+        _covers_its_nodes(world, obj, [p for p in pods if p["metadata"]["labels"]["app"] == obj["metadata"]["name"]])
     for job in world.items("batch/v1", "Job"):
         assert job["status"]["succeeded"] == job["spec"]["completions"]
 
@@ -191,6 +213,26 @@ def test_a_seed_tells_the_same_story_in_every_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(stories) == 1
+
+
+def _covers_its_nodes(world: World, daemon_set: Object, pods: list[Object]) -> None:
+    """One pod of today's template for every node that it chooses, counted as such."""
+    zone = daemon_set["spec"]["template"]["spec"].get("nodeSelector", {}).get("topology.kubernetes.io/zone")
+    wanted = [
+        node["metadata"]["name"]
+        for node in world.items("v1", "Node")
+        if zone in (None, node["metadata"]["labels"]["topology.kubernetes.io/zone"])
+    ]
+    fields = [pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] for pod in pods]
+    targets = [field["nodeSelectorTerms"][0]["matchFields"][0]["values"][0] for field in fields]
+    assert sorted(targets) == sorted(wanted)
+    grace = daemon_set["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+    status = daemon_set["status"]
+    if all(pod["spec"].get("nodeName") for pod in pods):
+        assert {pod["spec"]["terminationGracePeriodSeconds"] for pod in pods} <= {grace}
+        assert status.get("updatedNumberScheduled", 0) == len(wanted)
+    assert status["desiredNumberScheduled"] == status["currentNumberScheduled"] == len(wanted)
+    assert status["numberReady"] == sum(bool(pod["spec"].get("nodeName")) for pod in pods)
 
 
 def _is_served(world: World, workload: Object, pods: list[Object]) -> None:

@@ -38,7 +38,8 @@ _VERSIONS = {
     "Pod": "v1", "Node": "v1", "Namespace": "v1", "Job": "batch/v1", "Lease": "coordination.k8s.io/v1",
     "ReplicaSet": "apps/v1", "Event": "v1", "ConfigMap": "v1", "Service": "v1", "Endpoints": "v1",
     "EndpointSlice": "discovery.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "Deployment": "apps/v1",
-    "StatefulSet": "apps/v1",
+    "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "ControllerRevision": "apps/v1",
+    "Stage": "kwok.x-k8s.io/v1alpha1",
 }  # fmt: skip
 
 
@@ -51,9 +52,15 @@ class Town:
         faults: Faults | None = None,
         settled: bool = False,
         after: Town | None = None,
+        before: Iterable[Object] = (),
     ) -> None:
-        """`after` is a town that this one goes on from, with a new crew and other faults."""
+        """`after` is a town that this one goes on from, with a new crew and other faults.
+
+        `before` is there before anybody looks, such as definitions and what they define.
+        """
         registry = Registry(now=START, seed=seed) if after is None else after.registry
+        for obj in before:
+            registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
         now = START if after is None else after.simulation.now
         self.simulation: Simulation = Simulation(crew, registry=registry, seed=seed, faults=faults, now=now)
         for obj in objects:

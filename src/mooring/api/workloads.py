@@ -90,7 +90,12 @@ class ContainerEnd(View, frozen=True):
     finished_at: str | None = None
 
 
+class ContainerWait(View, frozen=True):
+    reason: str = ""
+
+
 class ContainerState(View, frozen=True):
+    waiting: ContainerWait | None = None
     terminated: ContainerEnd | None = None
 
 
@@ -143,6 +148,16 @@ class Pod(View, frozen=True):
     def ready(self) -> bool:
         readiness = self.readiness
         return readiness is not None and readiness.status == "True"
+
+    @property
+    def unschedulable(self) -> PodCondition | None:
+        """What a scheduler said that found no node for it."""
+        if self.spec.node_name:
+            return None
+        for condition in self.status.conditions:
+            if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
+                return condition if condition.status == "False" else None
+        return None
 
     @property
     def healthy(self) -> bool:

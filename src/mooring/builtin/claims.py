@@ -7,12 +7,15 @@ provisioner that never runs out.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from mooring.builtin.kinds import PERSISTENT_VOLUME_CLAIM
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch, status
 from mooring.runtime.kinds import Key
 from mooring.runtime.view import View
+
+_BOUND: Final = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -21,9 +24,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
     if not claim.spec.volume_name:
         # A real cluster names the volume in the claim before it says that the claim is bound.
-        return Decision(
-            intent=(Patch(PERSISTENT_VOLUME_CLAIM, key, {"spec": {"volumeName": f"pvc-{claim.metadata.uid}"}}),)
-        )
+        body = {"metadata": {"annotations": _BOUND}, "spec": {"volumeName": f"pvc-{claim.metadata.uid}"}}
+        return Decision(intent=(Patch(PERSISTENT_VOLUME_CLAIM, key, body),))
     storage = claim.spec.resources.requests.get("storage")
     bound = {
         "phase": "Bound",

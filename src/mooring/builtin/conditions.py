@@ -36,7 +36,7 @@ def with_conditions(pod: Pod, wanted: tuple[PodCondition, ...], now: datetime) -
             reason=condition.reason,
             message=condition.message,
             last_transition_time=since,
-            observed_generation=None if old is None else old.observed_generation,
+            observed_generation=pod.metadata.generation or None,
         )
     return [_object(condition) for condition in found.values()] if changed else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.builtin import deployment, replicaset, statefulset
+from mooring.builtin import daemonset, deployment, replicaset, statefulset
 from mooring.builtin.claims import CLAIMS
 from mooring.builtin.disruption import DISRUPTION
 from mooring.builtin.endpoints import ENDPOINTS_CONTROLLER
@@ -14,11 +14,11 @@ from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
 from mooring.builtin.kinds import (
     CONTROLLER_REVISION,
+    DAEMON_SET,
     DEPLOYMENT,
     ENDPOINT_SLICE,
     ENDPOINTS,
     JOB,
-    LEASE,
     NODE,
     PERSISTENT_VOLUME_CLAIM,
     POD,
@@ -34,7 +34,9 @@ from mooring.builtin.node_lifecycle_outages import NODE_OUTAGES
 from mooring.builtin.nodes import simulated_nodes
 from mooring.builtin.nodes_addresses import NODE_IPAM
 from mooring.builtin.nodes_orphans import NODE_ORPHANS
+from mooring.builtin.other_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_CLUSTER
 from mooring.builtin.scheduler import SCHEDULER
+from mooring.builtin.stages_report import STAGES_CONTROLLER
 from mooring.runtime.controller import Controller
 from mooring.runtime.kinds import Kind
 
@@ -43,6 +45,7 @@ CONTENT: tuple[Kind[Any], ...] = (
     REPLICA_SET,
     DEPLOYMENT,
     STATEFUL_SET,
+    DAEMON_SET,
     CONTROLLER_REVISION,
     PERSISTENT_VOLUME_CLAIM,
     JOB,
@@ -59,6 +62,7 @@ def whole_crew(*, every_node: bool = True) -> tuple[Controller, ...]:
         deployment.CONTROLLER,
         replicaset.CONTROLLER,
         statefulset.CONTROLLER,
+        daemonset.CONTROLLER,
         CLAIMS,
         JOB_CONTROLLER,
         JOB_ORPHANS,
@@ -67,11 +71,12 @@ def whole_crew(*, every_node: bool = True) -> tuple[Controller, ...]:
         ENDPOINT_SLICES,
         SCHEDULER,
         simulated_nodes(every_node=every_node),
+        STAGES_CONTROLLER,
         NODE_IPAM,
         NODE_LIFECYCLE,
         NODE_OUTAGES,
         TAINT_EVICTION,
         NODE_ORPHANS,
-        garbage_collector((*CONTENT, NODE, LEASE)),
-        namespace_controller(CONTENT),
+        garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
+        namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS),
     )

@@ -225,6 +225,7 @@ def _status(deployment: Deployment, status: DeploymentStatus, number: str = "") 
 
 CONTROLLER = Controller(
     name="deployment",
+    reporter="deployment-controller",
     reconcile=reconcile,
     of=DEPLOYMENT,
     reads=(REPLICA_SET, POD),

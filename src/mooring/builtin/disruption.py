@@ -250,4 +250,5 @@ DISRUPTION: Final = Controller(
     reads=(POD, REPLICA_SET, DEPLOYMENT, STATEFUL_SET, REPLICATION_CONTROLLER),
     writes=(POD_DISRUPTION_BUDGET,),
     folds=(SELECTIONS,),
+    reporter="controllermanager",
 )

@@ -155,7 +155,8 @@ def _decide(service: Service, slices: tuple[EndpointSlice, ...], wanted: dict[st
         service, (HEADLESS, SERVICE_NAME, MANAGED_BY), {SERVICE_NAME: service.metadata.name, MANAGED_BY: MANAGER}
     )
     known = {found.metadata.name: found for found in slices}
-    metadata = {"namespace": service.metadata.namespace, "labels": labels}
+    prefix = f"{service.metadata.name}-"
+    metadata = {"generateName": prefix, "namespace": service.metadata.namespace, "labels": labels}
     owner = owner_reference(SERVICE, service)
     made = [
         Create(ENDPOINT_SLICE, {"metadata": {**metadata, "name": name, "ownerReferences": [owner]}, **body})

@@ -377,4 +377,4 @@ def _untracked(pod: Pod) -> Patch:
     return Patch(POD, key_of(pod), {"metadata": {"finalizers": left or None}})
 
 
-JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD))
+JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")

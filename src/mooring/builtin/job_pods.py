@@ -25,14 +25,18 @@ _MAX_PREFIX = 57
 
 def free_names(job: Job, taken: Container[str], index: int | None) -> Iterator[str]:
     """Names that follow from the Job and a slot, without those in use: a name is free again when its pod is gone."""
-    middle = "" if index is None else f"-{index}"
-    prefix = job.metadata.name[: _MAX_PREFIX - len(middle)] + middle
+    prefix = _prefix(job, index)
     slot = 0
     while True:
         name = f"{prefix}-{child_suffix(job.metadata.uid, slot)}"
         if name not in taken:
             yield name
         slot += 1
+
+
+def _prefix(job: Job, index: int | None) -> str:
+    middle = "" if index is None else f"-{index}"
+    return job.metadata.name[: _MAX_PREFIX - len(middle)] + middle
 
 
 def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Object:
@@ -42,6 +46,7 @@ def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Obj
     metadata["finalizers"] = finalizers if TRACKING in finalizers else [*finalizers, TRACKING]
     if index is None:
         return pod
+    metadata["generateName"] = f"{_prefix(job, index)}-"
     metadata["annotations"] = {**metadata.get("annotations", {}), COMPLETION_INDEX: str(index)}
     metadata["labels"] = {**metadata.get("labels", {}), COMPLETION_INDEX: str(index)}
     if job.spec.backoff_limit_per_index is not None:

@@ -47,4 +47,8 @@ def status_patch(job: Job, wanted: JobStatus) -> tuple[Patch, ...]:
             body[field] = {name: list(uids) or None for name, uids in value.items()}
         else:
             body[field] = value if value or field in _ALWAYS else None
-    return (status(JOB, job, body),) if body else ()
+    if not body:
+        return ()
+    # It is there from the first status on, however empty: whoever tracks by finalizers goes by that.
+    body.setdefault("uncountedTerminatedPods", {})
+    return (status(JOB, job, body),)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mooring.api import jobs
+from mooring.api import daemonsets, jobs
 from mooring.api import workloads as api
 from mooring.runtime.kinds import HasMeta, Kind
 
@@ -90,12 +90,14 @@ POD = Kind(
         "ready": lambda pod: pod.active and pod.ready,
         "terminating": lambda pod: pod.terminating,
         "healthy": lambda pod: pod.healthy,
+        "unschedulable": lambda pod: pod.unschedulable is not None,
     },
     placed_by=("spec",),
 )
 REPLICA_SET = Kind("apps/v1", "ReplicaSet", api.ReplicaSet, indexes={"orphan": _orphans}, placed_by=())
 DEPLOYMENT = Kind("apps/v1", "Deployment", api.Deployment)
 STATEFUL_SET = Kind("apps/v1", "StatefulSet", api.StatefulSet)
+DAEMON_SET = Kind("apps/v1", "DaemonSet", daemonsets.DaemonSet)
 CONTROLLER_REVISION = Kind(
     "apps/v1", "ControllerRevision", api.ControllerRevision, indexes={"orphan": _orphans}, placed_by=()
 )

@@ -155,4 +155,6 @@ def _not_ready(pod: Pod, now: datetime) -> Patch | None:
     return None if conditions is None else status(POD, pod, {"conditions": conditions})
 
 
-NODE_LIFECYCLE: Final = Controller("node-lifecycle", reconcile, of=NODE, reads=(LEASE, POD), writes=(NODE, POD))
+NODE_LIFECYCLE: Final = Controller(
+    "node-lifecycle", reconcile, of=NODE, reads=(LEASE, POD), writes=(NODE, POD), reporter="node-controller"
+)

@@ -95,4 +95,6 @@ def _event(pod: Key, what: str) -> Event:
     return Event(POD, pod, "Normal", "TaintManagerEviction", f"{what} {pod}")
 
 
-TAINT_EVICTION: Final = Controller("taint-eviction", reconcile, of=NODE, reads=(POD,), writes=(POD,))
+TAINT_EVICTION: Final = Controller(
+    "taint-eviction", reconcile, of=NODE, reads=(POD,), writes=(POD,), reporter="taint-eviction-controller"
+)

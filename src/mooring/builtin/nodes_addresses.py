@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from datetime import datetime
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Any, Final, NamedTuple
 
@@ -95,7 +96,7 @@ def pod_address(node: Node, pod: Pod, taken: Collection[str]) -> str:
     if pod.spec.host_network:
         return host_address(node)
     number = _number(f"{pod.metadata.namespace}/{pod.metadata.name}")
-    network = _range(node)
+    network = _range(node.spec.pod_cidr)
     if network is not None:
         # Neither the network itself, nor what its router and broadcast have.
         size = network.num_addresses - 3
@@ -106,9 +107,10 @@ def pod_address(node: Node, pod: Pod, taken: Collection[str]) -> str:
     return str(_SPARE[number % _SPARE.num_addresses])
 
 
-def _range(node: Node) -> IPv4Network | None:
+@lru_cache(maxsize=4096)
+def _range(text: str) -> IPv4Network | None:
     try:
-        network = IPv4Network(node.spec.pod_cidr)
+        network = IPv4Network(text)
     except (AddressValueError, ValueError):
         return None
     return network if network.num_addresses > 3 else None

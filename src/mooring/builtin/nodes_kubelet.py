@@ -71,6 +71,8 @@ def node_status(node: Node, now: datetime) -> tuple[Write, ...]:
     ]
     if changed:
         body["conditions"] = with_node_conditions(node, changed, timestamp(now))
+        # Nobody reads it any more, save the Stages that kwok ships.
+        body["phase"] = "Running"
     if not any(address.type == "InternalIP" for address in node.status.addresses):
         told = [{"type": address.type, "address": address.address} for address in node.status.addresses]
         if not any(address["type"] == "Hostname" for address in told):

@@ -20,6 +20,8 @@ from mooring.kube.times import moment, timestamp
 from mooring.runtime.decision import Delete, Patch, Write, status
 from mooring.runtime.kinds import key_of
 
+Object = dict[str, Any]
+
 START_DELAY = timedelta(seconds=1)
 STOP_DELAY = timedelta(seconds=1)
 JOB_DURATION = timedelta(seconds=10)
@@ -150,7 +152,7 @@ def _end(pod: Pod, code: int, now: datetime) -> Patch:
 
 
 def _containers(pod: Pod, state: dict[str, Any], *, ready: bool) -> list[dict[str, Any]]:
-    return [_container(container, state, ready=ready) for container in pod.spec.containers or ()]
+    return [container_status(container, state, ready=ready) for container in pod.spec.containers or ()]
 
 
 def _init_containers(containers: Iterable[Container], running: dict[str, Any], now: datetime) -> list[dict[str, Any]]:
@@ -158,14 +160,14 @@ def _init_containers(containers: Iterable[Container], running: dict[str, Any], n
     moments = {"startedAt": timestamp(now), "finishedAt": timestamp(now)}
     done = {"terminated": {"exitCode": 0, "reason": "Completed", **moments}}
     return [
-        _container(each, running, ready=True)
+        container_status(each, running, ready=True)
         if each.restart_policy == "Always"
-        else _container(each, done, ready=True) | {"started": False}
+        else container_status(each, done, ready=True) | {"started": False}
         for each in containers
     ]
 
 
-def _container(container: Container, state: dict[str, Any], *, ready: bool) -> dict[str, Any]:
+def container_status(container: Container, state: dict[str, Any], *, ready: bool) -> dict[str, Any]:
     return {
         "name": container.name,
         "image": container.image,

@@ -42,7 +42,12 @@ def owner_reference(kind: Kind[Any], owner: HasMeta) -> Object:
 def pod_from_template(kind: Kind[Any], owner: HasMeta, template: Object, name: str) -> Object:
     """A pod as its owner's template says. The spec is shared with the template and must not be changed in place."""
     stamped = template.get("metadata", {})
-    metadata: Object = {"name": name, "namespace": owner.metadata.namespace}
+    # People and tools take the prefix for a sign of whose pod it is.
+    metadata: Object = {
+        "name": name,
+        "generateName": f"{owner.metadata.name}-",
+        "namespace": owner.metadata.namespace,
+    }
     for field in ("labels", "annotations"):
         if stamped.get(field):
             metadata[field] = dict(stamped[field])

@@ -181,6 +181,7 @@ def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None =
 
 CONTROLLER = Controller(
     name="replicaset",
+    reporter="replicaset-controller",
     reconcile=reconcile,
     of=REPLICA_SET,
     reads=(POD,),

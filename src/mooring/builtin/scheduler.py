@@ -200,4 +200,6 @@ def _blockers(found: Explanation) -> frozenset[str]:
     return frozenset(reason.plugin for bits in kinds for reason in verdicts.first(bits) if reason.plugin)
 
 
-SCHEDULER = Controller("scheduler", reconcile, reads=(POD,), writes=(POD,), folds=(CLUSTER,))
+SCHEDULER = Controller(
+    "scheduler", reconcile, reads=(POD,), writes=(POD,), folds=(CLUSTER,), reporter="default-scheduler"
+)

@@ -153,6 +153,7 @@ def _status_change(stateful_set: StatefulSet, new: StatefulSetStatus) -> tuple[W
 
 CONTROLLER = Controller(
     name="statefulset",
+    reporter="statefulset-controller",
     reconcile=reconcile,
     of=STATEFUL_SET,
     reads=(POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
