@@ -192,7 +192,8 @@ def _check_stateful_strategy(errors: Errors, strategy: Object, path: str) -> Non
             detail = "only allowed for updateStrategy 'RollingUpdate'"
             errors.append(invalid(f"{path}.rollingUpdate", rolling, detail))
     elif strategy["type"] != "RollingUpdate":
-        errors.append(invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"))
+        shown = {"Type": strategy["type"], "RollingUpdate": rolling}
+        errors.append(invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'"))
     elif rolling is not None:
         here = f"{path}.rollingUpdate"
         check_nonnegative(errors, rolling["partition"], f"{here}.partition")

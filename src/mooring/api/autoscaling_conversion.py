@@ -136,7 +136,7 @@ def _to_new(obj: Object) -> Object:
     percent = spec.pop("targetCPUUtilizationPercentage", None)
     metrics = [_new_metric(each) for each in _load(metadata, _METRICS) or ()]
     if percent is not None:
-        metrics.insert(0, _cpu_metric(percent))
+        metrics.append(_cpu_metric(percent))
     spec["metrics"] = metrics or [_cpu_metric(_USUAL_CPU)]
     behavior = _load(metadata, _BEHAVIOR)
     if behavior is not None:

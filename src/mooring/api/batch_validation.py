@@ -61,7 +61,8 @@ def _check_generated(errors: Errors, spec: Object, metadata: Object) -> None:
             errors.append(invalid(path, labels[key], f"must be '{value}'"))
     selected = spec["selector"].get("matchLabels") or {}
     if any(expected.get(key) != value for key, value in selected.items()) or spec["selector"].get("matchExpressions"):
-        errors.append(invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
+        shown = {**spec["selector"], "matchLabels": dict(sorted(selected.items()))} if selected else spec["selector"]
+        errors.append(invalid("spec.selector", shown, "`selector` not auto-generated"))
 
 
 def _check_job_spec(errors: Errors, spec: Object, path: str) -> None:

@@ -34,9 +34,11 @@ def default_definition(obj: Object) -> None:
 
 def validate_definition(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    if obj["metadata"]["name"] != f"{obj['spec']['names']['plural']}.{obj['spec']['group']}":
-        detail = 'must be spec.names.plural+"."+spec.group'
-        errors.append(invalid("metadata.name", obj["metadata"]["name"], detail))
+    wanted = f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"
+    for field in ("generateName", "name"):
+        given = obj["metadata"].get(field)
+        if given and given != wanted:
+            errors.append(invalid(f"metadata.{field}", given, 'must be spec.names.plural+"."+spec.group'))
     _check_definition(errors, obj)
     return errors
 
@@ -51,7 +53,7 @@ def _check_definition(errors: Errors, obj: Object) -> None:
     elif scope not in ("Cluster", "Namespaced"):
         errors.append(not_supported("spec.scope", scope, ("Cluster", "Namespaced")))
     versions = spec["versions"] or []
-    check_versions(errors, versions)
+    check_versions(errors, spec["versions"])
     errors += [
         required(f"spec.names.{key}", "") for key in ("plural", "singular", "kind", "listKind") if not names.get(key)
     ]
@@ -76,7 +78,7 @@ def _check_definition(errors: Errors, obj: Object) -> None:
 
 def _check_stored_versions(errors: Errors, stored: list[str], versions: list[Object]) -> None:
     if not stored:
-        errors.append(invalid("status.storedVersions", stored, "must have at least one stored version"))
+        errors.append(invalid("status.storedVersions", None, "must have at least one stored version"))
     listed = {version["name"] for version in versions}
     for index, name in enumerate(stored):
         if name not in listed:
@@ -86,6 +88,9 @@ def _check_stored_versions(errors: Errors, stored: list[str], versions: list[Obj
                 f"{name} from status.storedVersions"
             )
             errors.append(invalid(f"status.storedVersions[{index}]", name, detail))
+    storage = [version["name"] for version in versions if version.get("storage")]
+    if stored and storage and storage[-1] not in stored:
+        errors.append(invalid("status.storedVersions", stored, f"must have the storage version {storage[-1]}"))
 
 
 def _check_group(errors: Errors, group: str) -> None:

@@ -5,7 +5,10 @@ one version are about `spec.validation`, not about `spec.versions[0].schema`.
 """
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any, Final
+
+import msgspec
 
 from mooring.kube.errors import FieldError, duplicate, invalid, required, too_many
 from mooring.kube.names import is_dns1035_label
@@ -29,9 +32,22 @@ _PARTS: Final = {
 }
 
 
+# A definition's schema is read when it is checked and again when it is served, and a large one takes a while.
+_KNOWN: Final[dict[bytes, Schema]] = {}
+_MOST_KNOWN: Final = 64
+
+
 def version_schema(version: Object, path: str) -> Schema:
     """The schema of one version, kept under a path; SchemaError when it is not structural."""
-    return structural_schema(_schema(version) or {}, f"{path}.openAPIV3Schema")
+    source = _schema(version) or {}
+    key = sha256(msgspec.json.encode(source)).digest()
+    found = _KNOWN.get(key)
+    if found is None:
+        found = structural_schema(source, f"{path}.openAPIV3Schema")
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = found
+    return found
 
 
 def _schema(version: Object) -> Object | None:
@@ -43,8 +59,9 @@ def _shared(versions: list[Object]) -> set[str]:
     return {part for part in _PARTS if all(each.get(part) == versions[0].get(part) for each in versions)}
 
 
-def check_versions(errors: Errors, versions: list[Object]) -> None:
+def check_versions(errors: Errors, given: list[Object] | None) -> None:
     """Every version by itself, without what it shares with all others."""
+    versions = given or []
     shared = _shared(versions) if versions else set()
     for index, version in enumerate(versions):
         if _schema(version) is None:
@@ -60,12 +77,34 @@ def check_versions(errors: Errors, versions: list[Object]) -> None:
         _check_parts(errors, version, {part: f"{path}.{part}" for part in _PARTS if part not in shared})
     listed = [version["name"] for version in versions]
     if len(set(listed)) < len(listed):
-        errors.append(invalid("spec.versions", versions, "must contain unique version names"))
+        errors.append(invalid("spec.versions", _shown(versions), "must contain unique version names"))
     if sum(bool(version.get("storage")) for version in versions) != 1:
         detail = "must have exactly one version marked as storage version"
-        errors.append(invalid("spec.versions", versions, detail))
+        errors.append(invalid("spec.versions", None if given is None else _shown(versions), detail))
     if versions and listed[0] and (texts := is_dns1035_label(listed[0])):
         errors.append(invalid("spec.version", listed[0], ",".join(texts)))
+
+
+def _shown(versions: list[Object]) -> list[Object]:
+    """What the API shows of versions: its own structs, without what all of them share."""
+    shared = _shared(versions) if versions else set()
+    shown = []
+    for version in versions:
+        own = {part: None if part in shared else version.get(part) for part in _PARTS}
+        shown.append(
+            {
+                "Name": version["name"],
+                "Served": bool(version.get("served")),
+                "Storage": bool(version.get("storage")),
+                "Deprecated": bool(version.get("deprecated")),
+                "DeprecationWarning": version.get("deprecationWarning"),
+                "Schema": own["schema"],
+                "Subresources": own["subresources"],
+                "AdditionalPrinterColumns": own["additionalPrinterColumns"],
+                "SelectableFields": own["selectableFields"],
+            }
+        )
+    return shown
 
 
 def check_shared(errors: Errors, versions: list[Object]) -> None:

@@ -48,7 +48,7 @@ def validate_ingress(obj: Object) -> list[FieldError]:
     spec = obj["spec"]
     rules, name = spec.get("rules", []), spec.get("ingressClassName")
     if not rules and "defaultBackend" not in spec:
-        errors.append(invalid("spec", rules or None, "either `defaultBackend` or `rules` must be specified"))
+        errors.append(invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified"))
     if "defaultBackend" in spec:
         _check_backend(errors, spec["defaultBackend"], "spec.defaultBackend")
     for index, rule in enumerate(rules):

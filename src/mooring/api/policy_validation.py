@@ -15,6 +15,8 @@ __all__ = [
     "HIGHEST_USER_PRIORITY",
     "SYSTEM_PRIORITIES",
     "default_priority_class",
+    "prepare_lease",
+    "prepare_lease_update",
     "validate_disruption_budget",
     "validate_disruption_budget_status",
     "validate_lease",
@@ -24,6 +26,8 @@ __all__ = [
 
 Object = dict[str, Any]
 Errors = list[FieldError]
+
+_ELECTION: Final = ("strategy", "preferredHolder")
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 SYSTEM_PRIORITIES: Final = {
@@ -36,7 +40,9 @@ def validate_disruption_budget(obj: Object) -> list[FieldError]:
     errors: Errors = []
     spec = obj.get("spec") or {}
     if "minAvailable" in spec and "maxUnavailable" in spec:
-        errors.append(invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set"))
+        names = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
+        shown = {name[0].upper() + name[1:]: spec.get(name) for name in names}
+        errors.append(invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"))
     for name in ("minAvailable", "maxUnavailable"):
         if name in spec:
             check_positive_or_percent(errors, spec[name], f"spec.{name}")
@@ -96,6 +102,19 @@ def validate_priority_class_update(new: Object, old: Object) -> list[FieldError]
         errors.append(forbidden("value", "may not be changed in an update."))
     check_immutable(errors, Enum(new["preemptionPolicy"]), old["preemptionPolicy"], "preemptionPolicy")
     return errors
+
+
+def prepare_lease(obj: Object, now: str) -> None:
+    """A feature that is off: elections among candidates."""
+    for name in _ELECTION:
+        (obj.get("spec") or {}).pop(name, None)
+
+
+def prepare_lease_update(new: Object, old: Object) -> None:
+    before = old.get("spec") or {}
+    dropped = [name for name in _ELECTION if name in (new.get("spec") or {}) and name not in before]
+    if dropped:
+        new["spec"] = {name: value for name, value in new["spec"].items() if name not in dropped}
 
 
 def validate_lease(obj: Object) -> list[FieldError]:

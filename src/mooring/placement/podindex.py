@@ -63,16 +63,19 @@ class PodClass:
 class CountVector:
     """The answer to one query."""
 
-    __slots__ = ("counts", "query", "version")
+    __slots__ = ("anchor", "counts", "query", "version")
 
-    def __init__(self, query: PodQuery, size: int) -> None:
+    def __init__(self, query: PodQuery, size: int, anchor: Anchor | None) -> None:
         self.query = query
+        # A label that every match carries, by which a new class finds the vector; None where there is no such label.
+        self.anchor = anchor
         self.counts: Counts = np.zeros(size, dtype=np.int64)
         # Counts changes, so that what was derived from the vector can tell whether it still holds.
         self.version = 0
 
 
 _ClassKey = tuple[str, int, bool]
+Anchor = tuple[str, str]
 
 
 class PodIndex:
@@ -83,6 +86,9 @@ class PodIndex:
         self._by_label: dict[tuple[str, str, str], set[PodClass]] = {}
         self._by_key: dict[tuple[str, str], set[PodClass]] = {}
         self._vectors: OrderedDict[PodQuery, CountVector] = OrderedDict()
+        # The same by their anchors. With a thousand groups of pods there are a thousand queries, of which a pod
+        # matches one or two; asking all of them takes longer than placing the pod.
+        self._anchored: dict[Anchor | None, dict[PodQuery, CountVector]] = {}
 
     def grow(self, size: int) -> None:
         for vector in self._vectors.values():
@@ -123,7 +129,8 @@ class PodIndex:
         if found is not None:
             self._vectors.move_to_end(query)
             return found
-        vector = self._vectors[query] = CountVector(query, self.size)
+        vector = self._vectors[query] = CountVector(query, self.size, self._anchor(query))
+        self._anchored.setdefault(vector.anchor, {})[query] = vector
         for pods in self._candidates(query.clauses[0]):
             if query.matches(pods):
                 pods.vectors.append(vector)
@@ -131,6 +138,7 @@ class PodIndex:
                     vector.counts[slot] += count
         if len(self._vectors) > MAX_VECTORS:
             _, dropped = self._vectors.popitem(last=False)
+            del self._anchored[dropped.anchor][dropped.query]
             for pods in self._candidates(dropped.query.clauses[0]):
                 if dropped in pods.vectors:
                     pods.vectors.remove(dropped)
@@ -146,8 +154,23 @@ class PodIndex:
         for key, value in pod.labels.items():
             self._by_label.setdefault((pod.namespace, key, value), set()).add(pods)
             self._by_key.setdefault((pod.namespace, key), set()).add(pods)
-        pods.vectors = [vector for query, vector in self._vectors.items() if query.matches(pods)]
+        pods.vectors = [vector for vector in self._within_reach(pod.labels) if vector.query.matches(pods)]
         return pods
+
+    def _within_reach(self, labels: dict[str, str]) -> Iterable[CountVector]:
+        """The vectors that labels may count in."""
+        for anchor in (None, *labels.items()):
+            yield from self._anchored.get(anchor, {}).values()
+
+    def _anchor(self, query: PodQuery) -> Anchor | None:
+        """The label that all matches of a query carry and that the fewest other queries ask for."""
+        asked = [
+            (requirement.key, next(iter(requirement.values)))
+            for clause in query.clauses
+            for requirement in clause.selector.requirements
+            if requirement.op == "In" and len(requirement.values) == 1
+        ]
+        return min(asked, key=lambda label: len(self._anchored.get(label, ())), default=None)
 
     def _forget(self, pods: PodClass) -> None:
         self._namespaces[pods.namespace].discard(pods)

@@ -70,11 +70,8 @@ class Expansion(NamedTuple):
     # Why the API would refuse the workload itself; its pods are told apart from this.
     errors: tuple[FieldError, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def template_path(self) -> str:
-        """Where the pod stands in the object."""
-        return "" if self.kind == "Pod" else "spec.template"
+    # Where the pod stands in the object.
+    template_path: str = "spec.template"
 
 
 KINDS: Final = {
@@ -83,8 +80,9 @@ KINDS: Final = {
     "Deployment": ("apps/v1",),
     "StatefulSet": ("apps/v1",),
     "Job": ("batch/v1",),
+    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io/v1",),
 }
-"""What pods can be told of, with the API versions in which they are known."""
+"""What pods can be told of, with the API versions in which they are known. Groups are told by a package above."""
 
 
 def makes_pods(api_version: str, kind: str) -> bool:
@@ -167,7 +165,8 @@ def _one_pod(value: Object, namespace: str, name: str) -> Expansion:
         name = metadata["name"] = f"{metadata['generateName']}1"
         notes.append(f'metadata.generateName makes random names; the pod is called "{name}" here')
     metadata["namespace"] = namespace
-    return Expansion("Pod", namespace, name, [{**value, "metadata": metadata}], notes=tuple(notes))
+    pods = [{**value, "metadata": metadata}]
+    return Expansion("Pod", namespace, name, pods, notes=tuple(notes), template_path="")
 
 
 def _template(kind: str, spec: _Spec) -> Object:

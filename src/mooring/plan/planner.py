@@ -117,8 +117,12 @@ def _on_its_way(obj: Object) -> str:
     if obj["kind"] == "Job":
         wanted, done = spec.get("completions") or spec.get("parallelism", 1), status.get("succeeded", 0)
         return f"{name}: {done:,} of {wanted:,} pods have succeeded" if done < wanted else ""
-    wanted, ready = spec.get("replicas"), status.get("readyReplicas", 0)
-    return f"{name}: {ready:,} of {wanted:,} pods are ready" if isinstance(wanted, int) and ready < wanted else ""
+    if obj["kind"] == "DaemonSet":
+        wanted, ready = status.get("desiredNumberScheduled"), status.get("numberReady", 0)
+    else:
+        wanted, ready = spec.get("replicas"), status.get("readyReplicas", 0)
+    what = "groups" if obj["kind"] == "LeaderWorkerSet" else "pods"
+    return f"{name}: {ready:,} of {wanted:,} {what} are ready" if isinstance(wanted, int) and ready < wanted else ""
 
 
 def _planned(key: str, pod: Object) -> PlannedPod:

@@ -11,19 +11,25 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from mooring.api.leaderworkerset import API_VERSION, KIND
 from mooring.api.workloads import Node, Pod
-from mooring.builtin import deployment, replicaset, statefulset
+from mooring.builtin import daemonset, deployment, replicaset, statefulset
 from mooring.builtin.claims import CLAIMS
 from mooring.builtin.job import JOB_CONTROLLER
 from mooring.builtin.job_orphans import JOB_ORPHANS
 from mooring.builtin.scheduler import SCHEDULER
+from mooring.groups.crew import CONTROLLERS as GROUPS
+from mooring.groups.crew import definitions
+from mooring.groups.webhooks import WEBHOOKS
 from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.plan.groups import WITHOUT_LEADER
 from mooring.plan.memory import seldom_collected
 from mooring.plan.nodes import NODES
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
 from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.webhooks.direct import install
 
 Object = dict[str, Any]
 
@@ -34,6 +40,7 @@ CREW = (
     deployment.CONTROLLER,
     replicaset.CONTROLLER,
     statefulset.CONTROLLER,
+    daemonset.CONTROLLER,
     CLAIMS,
     JOB_CONTROLLER,
     JOB_ORPHANS,
@@ -50,6 +57,7 @@ class World:
         self.registry = Registry(now=START, seed=seed, traces=False)
         self.inert: list[str] = []
         self.assumed: list[str] = []
+        self._grouped = False
         plain = Plain()
         with seldom_collected():
             for obj in snapshot:
@@ -58,7 +66,23 @@ class World:
                 else:
                     self._restore(obj)
             self._restore_revisions()
-            self.simulation = Simulation(CREW, registry=self.registry, seed=seed, events=False)
+            self._seed = seed
+            self.simulation = self._simulation()
+
+    def _simulation(self) -> Simulation:
+        crew = (*CREW, *GROUPS, WITHOUT_LEADER) if self._grouped else CREW
+        return Simulation(crew, registry=self.registry, seed=self._seed, events=False)
+
+    def _know_groups(self, obj: Object) -> bool:
+        """Have LeaderWorkerSets served once there is one: their definition takes as long to read as a small plan."""
+        if self._grouped or (obj.get("apiVersion"), obj.get("kind")) != (API_VERSION, KIND):
+            return False
+        self._grouped = True
+        kind = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        for definition in definitions():
+            self.registry.create(kind, definition, now=START, manager=MANAGER)
+        install(self.registry, WEBHOOKS, clock=lambda: self.simulation.now)
+        return True
 
     def _adopt(self, obj: Object) -> None:
         namespace = obj["metadata"].get("namespace")
@@ -68,6 +92,7 @@ class World:
             self.registry.adopt(obj)
 
     def _restore(self, obj: Object) -> None:
+        self._know_groups(obj)
         namespace = obj.get("metadata", {}).get("namespace")
         if namespace:
             self._ensure_namespace(namespace, note=False)
@@ -86,6 +111,8 @@ class World:
 
     def apply(self, obj: Object, namespace: str) -> None:
         """Do what `kubectl apply` does. Raises ApiError in the API's words."""
+        if self._know_groups(obj):
+            self.simulation = self._simulation()
         try:
             resource = self.registry.resource(obj["apiVersion"], obj["kind"])
         except NotFoundError:

@@ -1,0 +1,50 @@
+"""Writes the definitions of our own kinds to config/crd/; with --check it only says whether they differ."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mooring.api.leaderworkerset_definition import leader_worker_set_definition
+
+FOLDER = Path(__file__).parent.parent / "config" / "crd"
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes what is shared in full: a definition may not refer to its own parts."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def texts() -> dict[str, str]:
+    """What every file must hold, by its name."""
+    found = {}
+    for definition in (leader_worker_set_definition(),):
+        spec = definition["spec"]
+        name = f"{spec['group']}_{spec['names']['plural']}.yaml"
+        found[name] = "---\n" + yaml.dump(definition, Dumper=_Plain, sort_keys=False, width=118)
+    return found
+
+
+def main() -> int:
+    check = "--check" in sys.argv[1:]
+    stale = []
+    for name, text in texts().items():
+        path = FOLDER / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"config/crd/{name} {'is not what the types say; run python -m scripts.crds' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Schemas of built-in types in the form that a CustomResourceDefinition takes.
+
+Our own kinds contain pod templates and volume claims. What the API knows about those is in the table of built-in
+types; a definition must spell all of it out, because it may not refer to anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from mooring.kube.schemas import ABSENT, Schema, builtin_schema
+
+__all__ = ["INT_OR_STRING", "QUANTITY", "builtin_openapi"]
+
+Object = dict[str, Any]
+
+INT_OR_STRING: Final[Object] = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "x-kubernetes-int-or-string": True,
+}
+QUANTITY: Final[Object] = {
+    **INT_OR_STRING,
+    "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+}
+_STRINGS: Final[Object] = {"type": "object", "additionalProperties": {"type": "string"}}
+# What a template's metadata may hold: the rest is given by whoever stamps it out.
+_TEMPLATE_META: Final[Object] = {
+    "type": "object",
+    "properties": {
+        "annotations": _STRINGS,
+        "finalizers": {"type": "array", "items": {"type": "string"}},
+        "labels": _STRINGS,
+        "name": {"type": "string"},
+        "namespace": {"type": "string"},
+    },
+}
+# Fields that count as empty when they are left out.
+_EMPTY: Final = {
+    "core.v1.ConfigMapEnvSource": "name",
+    "core.v1.ConfigMapKeySelector": "name",
+    "core.v1.ConfigMapProjection": "name",
+    "core.v1.ConfigMapVolumeSource": "name",
+    "core.v1.GRPCAction": "service",
+    "core.v1.LocalObjectReference": "name",
+    "core.v1.SecretEnvSource": "name",
+    "core.v1.SecretKeySelector": "name",
+    "core.v1.SecretProjection": "name",
+}
+# Fields whose defaults are filled in later, by the API itself.
+_UNFILLED: Final = {"core.v1.AzureDiskVolumeSource": ("cachingMode", "kind")}
+
+
+@cache
+def builtin_openapi(api_version: str, kind: str, *path: str) -> Object:
+    """The schema of a built-in kind, or of the part of it that a path of field names leads to. It is shared."""
+    schema = builtin_schema(api_version, kind)
+    for name in path:
+        schema = schema.properties[name]
+    return _openapi(schema)
+
+
+def _openapi(schema: Schema) -> Object:
+    if schema.name == "meta.v1.ObjectMeta":
+        return _TEMPLATE_META
+    if schema.format == "quantity":
+        return QUANTITY
+    if schema.int_or_string:
+        return _with_default(schema, INT_OR_STRING)
+    if not schema.type:
+        return {"x-kubernetes-preserve-unknown-fields": True}
+    made: Object = {"type": schema.type}
+    if schema.format:
+        made["format"] = schema.format
+    if schema.properties:
+        made["properties"] = {name: _openapi(child) for name, child in schema.properties.items()}
+        if schema.name in _EMPTY:
+            made["properties"][_EMPTY[schema.name]] = {"type": "string", "default": ""}
+        for name in _UNFILLED.get(schema.name, ()):
+            made["properties"][name] = {"type": "string"}
+    if schema.required:
+        made["required"] = sorted(schema.required)
+    if schema.additional_properties is not None:
+        made["additionalProperties"] = _openapi(schema.additional_properties)
+    if schema.items is not None:
+        made["items"] = _openapi(schema.items)
+        made["x-kubernetes-list-type"] = schema.list_type
+        if schema.list_map_keys:
+            made["x-kubernetes-list-map-keys"] = list(schema.list_map_keys)
+    if schema.atomic:
+        made["x-kubernetes-map-type"] = "atomic"
+    return _with_default(schema, made)
+
+
+def _with_default(schema: Schema, made: Object) -> Object:
+    return made if schema.default is ABSENT else {**made, "default": schema.default}

@@ -1,0 +1,45 @@
+"""Plans of DaemonSets, and plans on clusters that have some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooring.plan.planner import Workload, make_plan
+from mooring.plan.world import World
+from mooring.runtime.simulation import HOUR
+from mooring.testing import node, pod
+
+Object = dict[str, Any]
+LABELS = {"app": "agent"}
+
+
+def daemon_set(cpu: str = "1", **metadata: Any) -> Object:
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+    template = {"metadata": {"labels": LABELS}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "default", **metadata},
+        "spec": {"selector": {"matchLabels": LABELS}, "template": template},
+    }
+
+
+def test_every_node_gets_its_pod_and_a_full_one_leaves_it_waiting() -> None:
+    world = World([node("roomy", cpu="4"), node("full", cpu="4"), pod("hog", cpu="4", node="full")])
+    plan = make_plan(world, [Workload(daemon_set(), "agent.yaml")], "default", HOUR)
+    assert [planned.node for planned in plan.pods if planned.lands] == ["roomy"]
+    (waiting,) = plan.pending
+    origin, workload = plan.origin(waiting)
+    assert (origin["kind"], workload is not None and workload.file) == ("DaemonSet", "agent.yaml")
+
+
+def test_the_pods_of_a_daemon_set_in_a_snapshot_are_left_alone() -> None:
+    """A snapshot rarely holds revisions, and without them every pod would look outdated."""
+    owner = daemon_set(uid="u", annotations={"deprecated.daemonset.template.generation": "3"})
+    there = pod("agent-x", node="a", labels={**LABELS, "controller-revision-hash": "h", "pod-template-generation": "3"})
+    there["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+    ]
+    plan = make_plan(World([node("a"), node("b"), owner, there]), [], "default", HOUR)
+    assert plan.evicted == []
+    assert [planned.node for planned in plan.pods] == ["b"]
