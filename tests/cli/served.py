@@ -37,6 +37,7 @@ class Front:
 
     def __init__(self, app: Application) -> None:
         self._app = app
+        self.turns = app.turns
         self.asked: list[tuple[str, str]] = []
         # The plurals of kinds that may not be touched.
         self.forbidden: set[str] = set()
@@ -113,7 +114,7 @@ def served(folder: Path) -> Iterator[Cluster]:
         loop = asyncio.get_running_loop()
         stops.append(lambda: loop.call_soon_threadsafe(server.stop))
         ready.set()
-        await server.serve(sockets=[sock])
+        await server.serve(sock)
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()

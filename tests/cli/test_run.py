@@ -18,10 +18,10 @@ from urllib.error import HTTPError
 import pytest
 from click.testing import CliRunner, Result
 
-from mooring.builtin.crew import whole_crew
 from mooring.cli.main import cli
 from mooring.cli.running.guests import SAFE
 from mooring.cli.running.selection import CONTROLLERS
+from mooring.cli.running.table import all_controllers
 from mooring.testing.http import Api
 from tests.cli.embedded import PATIENCE, eventually
 from tests.cli.served import Cluster, served
@@ -116,14 +116,14 @@ def test_all_controllers_are_listed_with_a_line_each() -> None:
 
 
 def test_every_controller_is_known_by_name() -> None:
-    assert [controller.name for controller in whole_crew()] == list(CONTROLLERS)
+    assert [controller.name for controller in all_controllers()] == list(CONTROLLERS)
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (("--controllers", "statfulset"), '--controllers: there is no controller "statfulset"; there are deployment, '),
-        (("--controllers", "-nodes"), "--controllers -nodes leaves none; mooring run --list names them all"),
+        (("--controllers", "-*"), "--controllers -* leaves none; mooring run --list names them all"),
         (("--health", "nowhere"), '--health "nowhere" is not HOST:PORT'),
         (("--kubeconfig", "absent"), "absent: "),
     ],
@@ -143,7 +143,7 @@ def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Cluste
         assert api.post("/api/v1/nodes", node).code == 201
     before = api.get("/api/v1/nodes/own").body
     with guest("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0") as running:
-        running.says("nodes on http://")
+        running.says(" on http://")
         eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
         assert running.health("/readyz") == (200, "ok\n")
         assert "mooring_reconcile_total" in running.health("/metrics")[1]

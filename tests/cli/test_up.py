@@ -47,7 +47,7 @@ def test_it_says_where_the_api_is_and_the_kubeconfig_works(tmp_path: Path) -> No
 
 def test_the_default_fleet_becomes_ready_and_runs_pods(tmp_path: Path) -> None:
     pod = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "main", "image": "web:1"}]}}
-    with up(tmp_path, "--ephemeral") as running:
+    with up(tmp_path, "--ephemeral", "--controllers=-process-node") as running:
         running.says("5 nodes of the default fleet")
         assert running.names(NODES) == ["cpu-1", "cpu-2", "gpu-1", "gpu-2", "spot-1"]
         assert running.post("/api/v1/namespaces/default/pods", pod) == 201
@@ -189,10 +189,10 @@ def test_controllers_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_every_name_of_a_controller_is_known() -> None:
-    from mooring.builtin.crew import whole_crew
     from mooring.cli.running.selection import CONTROLLERS
+    from mooring.cli.running.table import all_controllers
 
-    assert tuple(controller.name for controller in whole_crew()) == CONTROLLERS
+    assert tuple(controller.name for controller in all_controllers()) == CONTROLLERS
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,10 @@ def test_every_name_of_a_controller_is_known() -> None:
     ],
 )
 def test_controllers_are_chosen_by_name(text: str, chosen: set[str] | None) -> None:
-    from mooring.cli.running.selection import CONTROLLERS, select_controllers
+    from mooring.cli.running.selection import CONTROLLERS, WEBHOOKS, select_controllers
 
-    assert set(select_controllers(text)) == (set(CONTROLLERS) - {"job"} if chosen is None else chosen)
+    everything = {*CONTROLLERS, *WEBHOOKS}
+    assert set(select_controllers(text)) == (everything - {"job"} if chosen is None else chosen)
 
 
 def test_gates_are_read_as_kubernetes_writes_them() -> None:

@@ -37,8 +37,22 @@ def test_the_controllers_go_on_after_the_server_was_killed(tmp_path: Path) -> No
         eventually(lambda: _phase(running) == "Running", "the pod runs")
 
 
+@pytest.mark.slow
+def test_a_server_that_hangs_is_noticed_and_started_again(tmp_path: Path) -> None:
+    with up(tmp_path) as running:
+        running.says("5 nodes of the default fleet")
+        assert running.post(MAPS, {"metadata": {"name": "kept"}}) == 201
+        pid = running.child("server")
+        os.kill(pid, signal.SIGSTOP)
+        running.says("The API server is there but does not answer; it is killed.", patience=60)
+        running.says("The API server was killed by SIGKILL; starting it again.")
+        running.says("The API server answers again.")
+        assert "kept" in running.names(MAPS)
+        assert running.stop() == 0
+
+
 def test_an_ephemeral_server_comes_back_empty_but_with_its_nodes(tmp_path: Path) -> None:
-    with up(tmp_path, "--ephemeral") as running:
+    with up(tmp_path, "--ephemeral", "--controllers=-process-node") as running:
         running.says("5 nodes of the default fleet")
         assert running.post(MAPS, {"metadata": {"name": "lost"}}) == 201
         os.kill(running.child("server"), signal.SIGKILL)

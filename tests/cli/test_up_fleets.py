@@ -10,7 +10,7 @@ import pytest
 
 from mooring.cli.running.fleet import DEFAULT_FLEET, Fleet, check_fleet, read_fleet
 from mooring.manifests import ManifestError
-from tests.cli.embedded import up
+from tests.cli.embedded import Up, up
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 LAB = Path(__file__).parent.parent.parent / "examples" / "fleets" / "lab.yaml"
@@ -144,6 +144,40 @@ def test_an_unknown_kind_is_named(file: Path) -> None:
     assert said == "document 2: line 23: lab.example.com/v1 Robot: no such kind is served; define it first"
 
 
+STAGE = """\
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: fails
+spec:
+  resourceRef:
+    apiGroup: v1
+    kind: Pod
+  selector:
+    matchLabels: {a: b}
+  next:
+    statusTemplate: |
+      phase: {{ .x }}
+"""
+
+
+def test_a_fleet_may_bring_stages(file: Path) -> None:
+    assert names(read(file, f"{GPU}---\n{STAGE}"))[-1] == "fails"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{{ .x }}", "{{ what }}", 'line 12: Stage "fails": spec.next.statusTemplate: line 1: the function "what"'),
+        ("kind: Pod", "kind: Job", 'line 6: Stage "fails": spec.resourceRef: v1 Job is not driven here'),
+        ("next:", "nest:", "line 11: "),
+        ("phase: {{ .x }}\n", "phase: {{ .x }}\n  weight: -1\n", 'line 14: Stage.kwok.x-k8s.io "fails" is invalid'),
+    ],
+)
+def test_a_stage_that_would_not_be_followed_is_an_error(file: Path, old: str, new: str, said: str) -> None:
+    assert complaint(file, STAGE.replace(old, new, 1)).startswith(f"document 1: {said}")
+
+
 def test_a_name_that_is_there_twice_is_named(file: Path) -> None:
     assert complaint(file, f"{GPU}---\n{GPU}").startswith('document 2: line 25: Node "gpu-1" is there twice')
 
@@ -151,11 +185,16 @@ def test_a_name_that_is_there_twice_is_named(file: Path) -> None:
 # At work
 
 
+def of_the_fleet(running: Up) -> list[str]:
+    """The nodes but this machine, which is one too."""
+    return [name for name in running.names(NODES) if name.startswith("gpu")]
+
+
 def test_a_fleet_of_ones_own_takes_the_place_of_the_default_one(tmp_path: Path, file: Path) -> None:
     file.write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: rules}}\n---\n{GPU}")
     with up(tmp_path, "--fleet", "fleet.yaml", "--ephemeral") as running:
         running.says("3 nodes of fleet.yaml.")
-        assert running.names(NODES) == ["gpu-1", "gpu-2", "gpu-3"]
+        assert of_the_fleet(running) == ["gpu-1", "gpu-2", "gpu-3"]
         assert "rules" in running.names("/api/v1/namespaces/default/configmaps")
 
 
@@ -171,7 +210,7 @@ def test_a_start_brings_back_what_is_missing_and_keeps_what_was_changed(tmp_path
         assert running.stop() == 0
     with up(tmp_path, "--fleet", "fleet.yaml") as running:
         running.says("3 nodes of fleet.yaml, 2 of 3 objects there already.")
-        assert running.names(NODES) == ["gpu-1", "gpu-2", "gpu-3"]
+        assert of_the_fleet(running) == ["gpu-1", "gpu-2", "gpu-3"]
         assert running.get(f"{NODES}/gpu-2")["metadata"]["labels"]["pool"] == "mine"
         assert running.stop() == 0
     # Without a fleet of ones own, a cluster that has nodes is left as it is.

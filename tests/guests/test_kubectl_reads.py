@@ -164,3 +164,35 @@ def test_what_is_not_there_is_refused_clearly(kubectl: Kubectl) -> None:
         said = kubectl.fails(*command)
         assert "Error from server" in said or "error" in said, said
         assert "Traceback" not in said
+
+
+def test_events_are_watched_and_name_who_tells_them(kubectl: Kubectl) -> None:
+    watch = kubectl.start("get", "events", "--watch-only", "-o", "jsonpath={.reason} {.source.component}{'\\n'}")
+    try:
+        kubectl.apply(deployment("told", replicas=1))
+        wanted = {
+            "ScalingReplicaSet deployment-controller",
+            "SuccessfulCreate replicaset-controller",
+            "Scheduled default-scheduler",
+        }
+        assert watch.stdout is not None
+        for line in watch.stdout:
+            wanted.discard(line.strip())
+            if not wanted:
+                break
+        assert not wanted
+    finally:
+        watch.terminate()
+        watch.communicate()
+
+
+def test_who_one_is_can_be_asked(newest: Kubectl) -> None:
+    said = newest("auth", "whoami")
+    assert "system:masters" in said
+    assert "system:authenticated" in said
+
+
+def test_explain_goes_down_to_the_last_field(newest: Kubectl) -> None:
+    told = newest("explain", "pod", "--recursive")
+    assert "topologySpreadConstraints" in told
+    assert len(told.splitlines()) > 1000

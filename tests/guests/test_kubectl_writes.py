@@ -220,3 +220,31 @@ def test_delete_in_the_foreground_waits_for_the_dependents(kubectl: Kubectl) -> 
     kubectl("rollout", "status", "deployment/web", "--timeout=30s")
     kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=60s")
     assert kubectl.get("replicasets")["items"] == []
+
+
+def test_a_field_that_comes_twice_is_refused_or_warned_of(newest: Kubectl, tmp_path: Path) -> None:
+    file = tmp_path / "twice.json"
+    file.write_text('{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}')
+    path = f"/api/v1/namespaces/{newest.namespace}/configmaps"
+    strict = newest.fails("create", "--raw", f"{path}?fieldValidation=Strict", "-f", str(file))
+    assert 'strict decoding error: duplicate field "data.a"' in strict
+    assert 'Warning: duplicate field "data.a"' in newest.run("create", "--raw", path, "-f", str(file)).stderr
+
+
+def test_a_pod_runs_as_an_account_that_exists(newest: Kubectl) -> None:
+    assert newest.get("serviceaccount", "default")["metadata"]["name"] == "default"
+    spec = {"serviceAccountName": "nobody", "containers": [{"name": "c", "image": "i"}]}
+    runner = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "runner"}, "spec": spec}
+    said = newest.fails("apply", "-f", "-", stdin=manifest(runner))
+    assert f'error looking up service account {newest.namespace}/nobody: serviceaccount "nobody" not found' in said
+
+
+def test_a_certificate_is_asked_for_in_ones_own_name(newest: Kubectl) -> None:
+    pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K"
+    spec = {"request": pem, "signerName": "example.com/s", "usages": ["any"], "username": "somebody-else"}
+    metadata = {"name": newest.namespace}
+    kind = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest"}
+    newest.apply({**kind, "metadata": metadata, "spec": spec})
+    made = newest.get("csr", newest.namespace)["spec"]
+    assert made["username"] == "mooring-admin"
+    assert "system:masters" in made["groups"]

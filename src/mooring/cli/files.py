@@ -9,7 +9,7 @@ from mooring.api.core.types import Pod
 from mooring.cli.errors import InputError
 from mooring.kube.errors import MooringError
 from mooring.manifests import read_views
-from mooring.placement.owners import API_VERSIONS, Workload
+from mooring.placement.owners import API_VERSIONS, Workload, view_of
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 
 __all__ = ["HOW_TO_TAKE_ONE", "FilePicture", "load_snapshot"]
@@ -52,7 +52,7 @@ class FilePicture:
             document.value
             for file in self._files
             if file != "-"
-            for document in read_views(file, {(API_VERSIONS[kind], kind): Workload})
+            for document in read_views(file, {(API_VERSIONS[kind], kind): view_of(kind)})
             if document.value.metadata.name == name and namespace in (None, document.value.metadata.namespace)
         ]
 

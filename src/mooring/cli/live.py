@@ -20,7 +20,7 @@ from mooring.client.transport import Page
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
-from mooring.placement.owners import API_VERSIONS, Workload
+from mooring.placement.owners import API_VERSIONS, Workload, view_of
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _FOR: Final = {
     "PriorityClass": "priorities of manifests and advice go without it",
     "Deployment": "none can be explained from it",
     "Job": "none can be explained from it",
+    "LeaderWorkerSet": "none can be explained from it",
 }
 
 Views = dict[tuple[str, str], type[msgspec.Struct]]
@@ -154,14 +155,14 @@ class LivePicture:
             if view.metadata.name == name:
                 found.append(view)
 
-        gaps = self._run(read_kinds(self._transport, {(api_version, kind): Workload}, take))
+        gaps = self._run(read_kinds(self._transport, {(api_version, kind): view_of(kind)}, take))
         if gaps:
             raise InputError(f"{self.name}: {gaps[0]}")
         return found
 
     async def _get(self, api_version: str, kind: str, name: str, namespace: str) -> list[Workload]:
         try:
-            return [convert(await self._transport.get(api_version, kind, namespace, name), Workload)]
+            return [convert(await self._transport.get(api_version, kind, namespace, name), view_of(kind))]
         except NotFoundError:
             return []
         except ApiError as error:

@@ -135,7 +135,7 @@ class Explainer:
         from mooring.placement.advise import Workload, advise
 
         source = subject.maker() or subject.source
-        pod_path = "/spec/template" if source.template_path else ""
+        pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
         workload = Workload(
             source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest
         )

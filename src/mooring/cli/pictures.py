@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from mooring.api.core.types import Pod
 from mooring.cli.errors import InputError
 from mooring.cli.subjects import Source
-from mooring.placement.owners import API_VERSIONS, Workload, controller_of
+from mooring.placement.owners import API_VERSIONS, Workload, controller_of, template_path
 from mooring.placement.snapshot import Snapshot, to_object
 
 __all__ = ["Picture", "describe_workload", "maker"]
@@ -60,6 +60,7 @@ def maker(picture: Picture, pod: Pod) -> Source | None:
         above = controller_of(found[0].metadata)
         if above is None:
             manifest = describe_workload(owner.api_version, owner.kind, found[0])
-            return Source(owner.kind, namespace, owner.name, "spec.template", None, manifest, live=True)
+            path = template_path(owner.kind, manifest, leads=True)
+            return Source(owner.kind, namespace, owner.name, path, None, manifest, live=True)
         owner = above
     return None

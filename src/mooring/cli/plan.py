@@ -50,8 +50,8 @@ def command(
     \b
       mooring plan -f workload.yaml --snapshot cluster.yaml
 
-    Deployments, StatefulSets, Jobs and pods are run by Mooring's own controllers on the nodes of the snapshot until
-    nothing moves. What stays pending is explained, with what would help.
+    Deployments, StatefulSets, DaemonSets, Jobs and pods are run by Mooring's own controllers on the nodes of the
+    snapshot until nothing moves. What stays pending is explained, with what would help.
 
     The exit code is 0 when every pod lands, 2 when some stay pending, and 1 when the input is wrong.
     """

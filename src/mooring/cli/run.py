@@ -1,9 +1,11 @@
-"""`mooring run`: chosen controllers against any cluster, from a kubeconfig or inside of it."""
+"""`mooring run`: chosen controllers and webhooks against any cluster, from a kubeconfig or inside of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -12,16 +14,18 @@ from mooring.cli.connecting import cluster_options
 from mooring.cli.errors import Command, InputError, exit_code
 
 if TYPE_CHECKING:
+    from mooring.cli.running.guest_webhooks import Hospitality
     from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
 
 
 @click.command(cls=Command)
-@click.option("--list", "listing", is_flag=True, help="Name all controllers, and stop.")
+@click.option("--list", "listing", is_flag=True, help="Name all controllers and webhooks, and stop.")
 @click.option(
     "--controllers",
     "names",
     metavar="LIST",
-    help="Which controllers run: a,b for these, -c for the usual ones without c, * for all.",
+    help="Which controllers and webhooks run: a,b for these, -c for the usual ones without c, * for all.",
 )
 @cluster_options
 @click.option(
@@ -32,47 +36,97 @@ if TYPE_CHECKING:
     help="Of several replicas let one work at a time, by a Lease in the namespace of the context.",
 )
 @click.option("--health", metavar="HOST:PORT", help="Serve /readyz, /livez and /metrics here. Port 0 takes a free one.")
+@click.option(
+    "--webhook-url",
+    "url",
+    metavar="https://HOST:PORT",
+    help="Serve the webhooks, which the API server reaches here. Without it they are off.",
+)
+@click.option(
+    "--webhook-certificates",
+    "certificates",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder that keeps the certificates of the webhooks; replicas behind one URL share it.",
+)
 @exit_code
 def command(
-    listing: bool, names: str | None, kubeconfig: Path | None, context: str | None, elect: bool, health: str | None
+    listing: bool,
+    names: str | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    elect: bool,
+    health: str | None,
+    url: str | None,
+    certificates: Path | None,
 ) -> int:
-    """Run chosen controllers against any cluster, until it is stopped.
+    """Run chosen controllers and webhooks against any cluster, until it is stopped.
 
     \b
       mooring run --list
       mooring run --controllers nodes --no-leader-elect
+      mooring run --webhook-url https://10.0.0.7:9443
 
     Without --controllers only those run that no Kubernetes has of its own. Inside a pod its service account is used.
     SIGTERM or Ctrl-C ends it: what is being written is finished first.
     """
-    from mooring.builtin.crew import whole_crew
     from mooring.cli.running.address import parse_address
     from mooring.cli.running.guests import SAFE
     from mooring.cli.running.selection import select_controllers
+    from mooring.cli.running.table import all_controllers, all_webhooks
 
-    crew = whole_crew(every_node=False)
     if listing:
-        _list(crew)
+        _list(all_controllers(), all_webhooks())
         return 0
     chosen = SAFE if names is None else select_controllers(names, SAFE)
     if not chosen:
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
+    crew = [controller for controller in all_controllers() if controller.name in chosen]
+    webhooks = [webhook for webhook in all_webhooks() if webhook.switch in chosen]
 
     from mooring.cli.running.guest_process import run_controllers
     from mooring.client.kubeconfig import find_access
     from mooring.runtime.loops import run
 
-    access = find_access(kubeconfig, context)
-    run(run_controllers([c for c in crew if c.name in chosen], access, elect=elect, health=address))
+    with ExitStack() as open_until_the_end:
+        hospitality, note = None, ""
+        if url is not None:
+            folder = certificates or Path(open_until_the_end.enter_context(TemporaryDirectory(prefix="mooring-")))
+            hospitality = _hospitality(webhooks, url, folder)
+        elif certificates is not None:
+            raise InputError("--webhook-certificates is of no use without --webhook-url")
+        elif webhooks:
+            note = _they_are_off(webhooks, alone=not crew)
+        access = find_access(kubeconfig, context)
+        run(run_controllers(crew, access, elect=elect, health=address, hospitality=hospitality, note=note))
     return 0
 
 
-def _list(crew: Sequence[Controller]) -> None:
+def _hospitality(webhooks: Sequence[Webhook], url: str, folder: Path) -> Hospitality:
+    from mooring.cli.running.guest_webhooks import Hospitality, parse_url
+    from mooring.cli.running.table import all_conversions
+
+    found = Hospitality(webhooks, all_conversions(), parse_url(url), folder)
+    if not webhooks and not found.conversions:
+        raise InputError(f"--webhook-url {url}: no webhook is chosen; mooring run --list names them all")
+    return found
+
+
+def _they_are_off(webhooks: Sequence[Webhook], *, alone: bool) -> str:
+    names = ", ".join(dict.fromkeys(webhook.switch for webhook in webhooks))
+    if alone:
+        raise InputError(f"{names} cannot be served without --webhook-url https://HOST:PORT")
+    return f"webhooks are off ({names}); --webhook-url https://HOST:PORT serves them"
+
+
+def _list(crew: Sequence[Controller], webhooks: Sequence[Webhook]) -> None:
     from mooring.cli.running.guests import SAFE, described
 
-    width = max(len(controller.name) for controller in crew)
-    for controller in crew:
-        mark = "*" if controller.name in SAFE else " "
-        click.echo(f"{mark} {controller.name:{width}}  {described(controller)}")
+    lines = {controller.name: described(controller) for controller in crew}
+    for webhook in webhooks:
+        lines.setdefault(webhook.switch, described(webhook))
+    width = max(map(len, lines))
+    for name, line in lines.items():
+        click.echo(f"{'*' if name in SAFE else ' '} {name:{width}}  {line}")
     click.echo("\n* runs unless others are chosen. The rest is what Kubernetes has of its own.")

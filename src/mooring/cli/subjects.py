@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from mooring.api.core.decoding import unknown_fields
 from mooring.api.core.defaults import default_pod
 from mooring.api.core.types import ObjectMeta, Pod
 from mooring.api.core.validation import validate_pod
+from mooring.api.leaderworkerset import KIND as GROUPS
 from mooring.api.policy import PriorityClass
 from mooring.cli.errors import InputError
 from mooring.kube.errors import FieldError, InvalidObjectError, MooringError
@@ -107,9 +108,18 @@ def read_subjects(
 def workload_subjects(snapshot: Snapshot, value: Object) -> tuple[list[Subject], list[str]]:
     """The pods of a workload that exists, and notes. What the API has accepted is not checked again."""
     notes: list[str] = []
-    expansion = expand(value, value["metadata"].get("namespace") or "default", snapshot.cluster.pods)
+    expansion = _expand(value, value["metadata"].get("namespace") or "default", snapshot.cluster.pods)
     subjects = _expanded(snapshot, expansion._replace(errors=()), value, None, notes, checked=True)
     return subjects, notes
+
+
+def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
+    if value["kind"] != GROUPS:
+        return expand(value, namespace, taken)
+    # Few ask for groups, and everybody would wait for the import.
+    from mooring.groups.expansion import expand_groups
+
+    return expand_groups(value, namespace)
 
 
 def _label(value: Object) -> str:
@@ -143,7 +153,7 @@ def _subjects(
     value = document.value
     prefix = ""
     try:
-        expansion = expand(value, namespace or home, snapshot.cluster.pods)
+        expansion = _expand(value, namespace or home, snapshot.cluster.pods)
         prefix = f"{expansion.template_path}." if expansion.template_path else ""
         if namespace and expansion.namespace != namespace:
             raise InputError(
@@ -213,6 +223,11 @@ def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
         return pod.name == expansion.name
     if pod.owner is None:
         return False
+    if expansion.kind == GROUPS:
+        # Leaders belong to a StatefulSet of its name, workers to one of their leader's.
+        name, dash, index = pod.owner.name.rpartition("-")
+        of_workers = name == expansion.name and bool(dash) and index.isdecimal()
+        return pod.owner.kind == "StatefulSet" and (pod.owner.name == expansion.name or of_workers)
     if expansion.kind == "Deployment":
         # A Deployment's ReplicaSets are called by its name and a hash, which has no dash.
         return pod.owner.kind == "ReplicaSet" and pod.owner.name.rpartition("-")[0] == expansion.name

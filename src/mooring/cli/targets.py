@@ -15,8 +15,9 @@ _KINDS: Final = {
     "ReplicaSet": ("replicasets", "rs", "apps"),
     "StatefulSet": ("statefulsets", "sts", "apps"),
     "Job": ("jobs", "job", "batch"),
+    "LeaderWorkerSet": ("leaderworkersets", "lws", "leaderworkerset.x-k8s.io"),
 }
-KNOWN: Final = "pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME or job/NAME"
+KNOWN: Final = "pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME or lws/NAME"
 
 
 class Target(NamedTuple):

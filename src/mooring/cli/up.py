@@ -56,10 +56,10 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     from mooring.cli.running.address import bind, parse_address
     from mooring.cli.running.folder import DataFolder
     from mooring.cli.running.gates import parse_gates
-    from mooring.cli.running.selection import select_controllers
+    from mooring.cli.running.selection import PROCESS_NODE, select_controllers
 
     parse_gates(gates)
-    controllers = select_controllers(names)
+    controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
     if fleet is not None:
         _check_fleet(fleet)

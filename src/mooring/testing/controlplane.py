@@ -41,7 +41,9 @@ EXTRAS = ("kube-scheduler", "kube-controller-manager")
 class ControlPlane:
     """Starts with `start` or `with`; `kubeconfig` is the administrator's."""
 
-    def __init__(self, folder: Path, extras: Collection[str] = (), *, fsync: bool = False) -> None:
+    def __init__(
+        self, folder: Path, extras: Collection[str] = (), *, fsync: bool = False, gates: Collection[str] = ()
+    ) -> None:
         for name in extras:
             if name not in EXTRAS:
                 raise ValueError(
@@ -50,6 +52,7 @@ class ControlPlane:
         self.folder = folder
         self.extras = tuple(extras)
         self.fsync = fsync
+        self._gates = [f"--feature-gates={','.join(gates)}"] if gates else []
         self.port = free_port()
         self.etcd_port = free_port()
         self.token = secrets.token_urlsafe(32)
@@ -140,6 +143,7 @@ class ControlPlane:
             "--allow-privileged=true",
             # A loopback address may not be an endpoint of the kubernetes Service.
             "--endpoint-reconciler-type=none",
+            *self._gates,
         )
         server.wait_until(lambda: answers(f"{self.url}/readyz", self.ca), API_SECONDS)
 
@@ -149,7 +153,7 @@ class ControlPlane:
         if name == "kube-controller-manager":
             key = self.folder / "serviceaccount.key"
             flags += [f"--service-account-private-key-file={key}", f"--root-ca-file={self.ca}"]
-        flags += ["--leader-elect=false", *self._certificate_flags()]
+        flags += ["--leader-elect=false", *self._certificate_flags(), *self._gates]
         process = self._spawn(name, *flags)
         process.wait_until(lambda: answers(f"https://127.0.0.1:{port}/healthz", self.ca), API_SECONDS)
 

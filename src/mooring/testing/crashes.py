@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mooring.client.transport import Listed, Object, Request, Stream, Transport
+from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.faults import Crash
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.simulation import START, Simulation
 
 # What differs between two runs without meaning anything.
 _INCIDENTAL = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp")
@@ -21,8 +22,9 @@ _INCIDENTAL = ("resourceVersion", "generation", "creationTimestamp", "managedFie
 class _CrashAt:
     """Dies once: before the write of this number, or right after it."""
 
-    def __init__(self, inner: Transport, number: int, *, after: bool) -> None:
+    def __init__(self, inner: Transport, number: int, managers: frozenset[str], *, after: bool) -> None:
         self._inner, self._number, self._after = inner, number, after
+        self._managers = managers
         self.writes = 0
 
     def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
@@ -35,6 +37,9 @@ class _CrashAt:
         return self._inner.watch(api_version, kind, resource_version)
 
     def write(self, request: Request) -> Object:
+        # A deletion does not say whose it is.
+        if self._managers and request.manager not in self._managers and request.verb != "delete":
+            return self._inner.write(request)
         self.writes += 1
         strikes = self.writes - 1 == self._number
         if strikes and not self._after:
@@ -45,23 +50,42 @@ class _CrashAt:
         return result
 
 
-def survives_every_crash(controllers: Iterable[Controller], populate: Callable[[Simulation], None]) -> int:
-    """Runs once in peace and once for every place to die; gives the number of places. Fails where an end differs."""
-    crew = tuple(controllers)
-    peaceful, places = _end(crew, populate, -1, after=False)
+def survives_every_crash(
+    controllers: Iterable[Controller],
+    populate: Callable[[Simulation], None],
+    before: Iterable[Object] = (),
+    of: Iterable[Controller] = (),
+) -> int:
+    """Runs once in peace and once for every place to die; gives the number of places. Fails where an end differs.
+
+    `before` is there before anybody looks, such as definitions and what they define. With `of`, only writes of these
+    controllers and deletions are places to die.
+    """
+    crew, first = tuple(controllers), tuple(before)
+    managers = frozenset(f"mooring-{controller.name}" for controller in of)
+    peaceful, places = _end(crew, populate, first, managers, -1, after=False)
     for number in range(places):
         for after in (False, True):
-            end, _ = _end(crew, populate, number, after=after)
+            end, _ = _end(crew, populate, first, managers, number, after=after)
             moment = "after" if after else "before"
             assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
     return places
 
 
 def _end(
-    controllers: tuple[Controller, ...], populate: Callable[[Simulation], None], number: int, *, after: bool
+    controllers: tuple[Controller, ...],
+    populate: Callable[[Simulation], None],
+    before: tuple[Object, ...],
+    managers: frozenset[str],
+    number: int,
+    *,
+    after: bool,
 ) -> tuple[dict[str, Any], int]:
-    simulation = Simulation(controllers)
-    fragile = _CrashAt(simulation.transport, number, after=after)
+    registry = Registry(now=START, seed=0)
+    for obj in before:
+        registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
+    simulation = Simulation(controllers, registry=registry)
+    fragile = _CrashAt(simulation.transport, number, managers, after=after)
     simulation.transport = fragile
     populate(simulation)
     simulation.run()
@@ -73,7 +97,8 @@ def picture(simulation: Simulation) -> dict[str, Any]:
     found: dict[str, Any] = {}
     uids: dict[str, str] = {}
     kinds = {(k.api_version, k.kind) for c in simulation.controllers for k in (*c.kinds, *c.writes)}
-    for api_version, kind in sorted(kinds - {("v1", "Event")}):
+    served = {(each.api_version, each.kind) for each in simulation.registry.resources}
+    for api_version, kind in sorted(kinds & served - {("v1", "Event")}):
         for obj in simulation.registry.list(simulation.registry.resource(api_version, kind)).items:
             meta = obj["metadata"]
             name = f"{kind} {meta.get('namespace', '')}/{meta['name']}"
@@ -88,8 +113,12 @@ def picture(simulation: Simulation) -> dict[str, Any]:
 
 def _essence(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _essence(item) for key, item in value.items() if key not in _INCIDENTAL and "Time" not in key}
+        return {key: _essence(item) for key, item in value.items() if not _is_incidental(key)}
     return [_essence(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_incidental(key: str) -> bool:
+    return key in _INCIDENTAL or "Time" in key or key.endswith("At")
 
 
 def _difference(one: dict[str, Any], other: dict[str, Any]) -> str:

@@ -1,17 +1,18 @@
 """The two homes that tests run in: Mooring's embedded API server, and a real control plane.
 
 Each is a process of its own, reached over TLS with a token, so a test cannot tell them apart by anything but their
-answers. `api_only` gives the bare API server; `whole` adds scheduler and controllers.
+answers. `api_only` gives the bare API server; `whole` adds scheduler and controllers, and simulated nodes on request.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -21,10 +22,15 @@ from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_ku
 from mooring.testing.http import Api
 from mooring.testing.processes import Process, free_port
 
+Object = dict[str, Any]
+
 EMBEDDED = "embedded"
 REAL = "real"
 HOMES = (EMBEDDED, REAL)
 READY_SECONDS = 60.0
+GUEST = ("--controllers", "nodes")
+# What 1.35 can do if it is told to, and the embedded cluster does.
+GATES = ("MaxUnavailableStatefulSet=true",)
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,15 @@ def api_only(name: str, folder: Path) -> AbstractContextManager[Home]:
     return _starters(_embedded_api, _real_api)[name](folder)
 
 
-def whole(name: str, folder: Path) -> AbstractContextManager[Home]:
-    """The home with its scheduler and controllers; the embedded one has a small fleet of simulated nodes too."""
-    return _starters(_embedded_whole, _real_whole)[name](folder)
+def whole(
+    name: str, folder: Path, nodes: Sequence[Object] = (), *, guest: Sequence[str] = GUEST
+) -> AbstractContextManager[Home]:
+    """The home with its scheduler and controllers, and with these Nodes, simulated by Mooring in both.
+
+    Without nodes the embedded one has its small default fleet, and the real one none. `guest` is how `mooring run` is
+    called beside the real one.
+    """
+    return _embedded_whole(folder, nodes) if name == EMBEDDED else _real_whole(folder, nodes, guest)
 
 
 Starter = Callable[[Path], AbstractContextManager[Home]]
@@ -83,10 +95,15 @@ def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: i
 
 
 @contextmanager
-def _embedded_whole(folder: Path) -> Iterator[Home]:
+def _embedded_whole(folder: Path, nodes: Sequence[Object]) -> Iterator[Home]:
     folder.mkdir(parents=True, exist_ok=True)
     kubeconfig = folder / "kubeconfig"
     command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"127.0.0.1:{free_port()}"]
+    if nodes:
+        fleet = folder / "fleet.yaml"
+        fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")
+        # These nodes and no others: not this machine either.
+        command += ["--fleet", str(fleet), "--controllers", "-process-node"]
     process = Process(command, folder / "up.log")
     try:
         process.wait_until(kubeconfig.exists, READY_SECONDS)
@@ -114,9 +131,30 @@ def _real_api(folder: Path) -> Iterator[Home]:
 
 
 @contextmanager
-def _real_whole(folder: Path) -> Iterator[Home]:
-    with ControlPlane(folder, EXTRAS) as plane:
-        yield _home_in(plane)
+def _real_whole(folder: Path, nodes: Sequence[Object], guest: Sequence[str]) -> Iterator[Home]:
+    with ControlPlane(folder, EXTRAS, gates=GATES) as plane:
+        home = _home_in(plane)
+        if not nodes:
+            yield home
+            return
+        with home.api() as api:
+            for node in nodes:
+                answer = api.post("/api/v1/nodes", simulated(node))
+                if answer.code != 201:
+                    raise ValueError(f"Node {node['metadata']['name']} was refused: {answer.body}")
+        command = [sys.executable, "-m", "mooring", "run", "--no-leader-elect", "--kubeconfig", str(home.kubeconfig)]
+        process = Process([*command, *guest], folder / "run.log")
+        try:
+            yield home
+        finally:
+            process.stop()
+
+
+def simulated(node: Object) -> Object:
+    """The node as one that Mooring's simulated nodes take for theirs."""
+    metadata = node["metadata"]
+    annotations = {"kwok.x-k8s.io/node": "fake", **metadata.get("annotations", {})}
+    return {**node, "metadata": {**metadata, "annotations": annotations}}
 
 
 def _home_in(plane: ControlPlane) -> Home:

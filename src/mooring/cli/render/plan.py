@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from mooring.api.core.types import Pod
+from mooring.api.leaderworkerset import WORKER_INDEX
 from mooring.cli.outcomes import Explainer, Outcome
 from mooring.cli.render.page import Column, Page
 from mooring.cli.render.story import tell
@@ -15,6 +16,7 @@ from mooring.cli.subjects import Source, Subject
 from mooring.manifests.views import convert
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
+from mooring.placement.owners import template_path
 from mooring.placement.snapshot import VIEWS, Snapshot
 from mooring.plan.planner import Plan, PlannedPod
 
@@ -105,10 +107,14 @@ def _source(plan: Plan, pod: PlannedPod) -> Source:
     """What commands should act on: the workload in its file where there is one."""
     top, workload = plan.origin(pod)
     meta = top["metadata"]
-    path = "" if top["kind"] == "Pod" else "spec.template"
+    path = "" if top["kind"] == "Pod" else template_path(top["kind"], top, leads=_leads(pod.object))
     file = workload.file if workload is not None else None
     manifest = workload.object if workload is not None else None
     return Source(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
+
+
+def _leads(pod: dict[str, Any]) -> bool:
+    return (pod["metadata"].get("labels") or {}).get(WORKER_INDEX) == "0"
 
 
 def _snapshot(plan: Plan) -> Snapshot:

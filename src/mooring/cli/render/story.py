@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mooring.api.leaderworkerset import GROUP_INDEX, KIND
 from mooring.cli.outcomes import Outcome
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import Column, Page
@@ -197,16 +198,32 @@ def _add_tally(page: Page, outcomes: Sequence[Outcome]) -> None:
     """One line per workload: how many of its pods land."""
     total: Counter[str] = Counter()
     landed: Counter[str] = Counter()
+    whole: dict[str, dict[str, bool]] = {}
     for outcome in outcomes:
-        total[str(outcome.subject.source)] += 1
-        landed[str(outcome.subject.source)] += outcome.lands
+        owner = str(outcome.subject.source)
+        total[owner] += 1
+        landed[owner] += outcome.lands
+        if (group := _group_of(outcome)) is not None:
+            groups = whole.setdefault(owner, {})
+            groups[group] = groups.get(group, True) and outcome.lands
     for owner, count in total.items():
         good = landed[owner] == count
-        if count == 1:
+        if owner in whole:
+            groups = whole[owner]
+            what = f"all {len(groups):,}" if good else f"{sum(groups.values()):,} of {len(groups):,}"
+            text = f"{owner}: {what} groups land, {landed[owner]:,} of {counted(count, 'pod')}"
+        elif count == 1:
             text = f"{owner} {'lands' if good else 'cannot land'}"
         else:
             text = f"{owner}: {f'all {count:,} pods land' if good else f'{landed[owner]:,} of {count:,} pods land'}"
         page.line(text, "good" if good else "bad")
+
+
+def _group_of(outcome: Outcome) -> str | None:
+    """The group that a pod of a LeaderWorkerSet is in."""
+    if outcome.subject.source.kind != KIND:
+        return None
+    return str(outcome.subject.pod["metadata"]["labels"][GROUP_INDEX])
 
 
 def _add_rows(page: Page, cluster: Cluster, outcomes: Sequence[Outcome]) -> None:

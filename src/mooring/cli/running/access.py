@@ -1,4 +1,5 @@
-"""Who may use an embedded cluster from its first start: its administrator, by the kubeconfig, and its controllers.
+"""Who may use an embedded cluster from its first start: its administrator, by the kubeconfig, its controllers
+and its node.
 
 The administrator's token stands in the kubeconfig and nowhere else; what the server has is its hash. Should the two not
 fit each other any more, a new token is made.
@@ -12,14 +13,21 @@ from mooring.apiserver.private_files import write_private
 from mooring.apiserver.tokens import MASTERS, digest, put_token, read_tokens
 from mooring.cli.running.folder import DataFolder
 
-__all__ = ["CONTROLLERS_USER", "issue_controllers_token", "write_kubeconfig"]
+__all__ = ["CONTROLLERS_USER", "NODE_USER", "issue_controllers_token", "issue_node_token", "write_kubeconfig"]
 
 CONTROLLERS_USER: Final = "mooring-controllers"
+NODE_USER: Final = "mooring-process-node"
+NODES: Final = "system:nodes"
 
 
 def issue_controllers_token(folder: DataFolder) -> str:
     """A token for one start; it is handed over in memory and kept nowhere."""
     return put_token(folder.tokens, CONTROLLERS_USER, [MASTERS])
+
+
+def issue_node_token(folder: DataFolder) -> str:
+    """A token for this machine as a node, for one start."""
+    return put_token(folder.tokens, NODE_USER, [NODES])
 
 
 def write_kubeconfig(folder: DataFolder, server: str) -> None:

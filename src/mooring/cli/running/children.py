@@ -28,7 +28,8 @@ _LONGEST: Final = 5.0
 class Program:
     """What a child runs: a module, the orders it is given at each start, and the descriptors it inherits.
 
-    `takes_along` names programs that must start anew when this one has died.
+    `takes_along` names programs that must start anew when this one has died. One that is `patient` starts when the
+    first program answers: until then it would only take time from those that people wait for.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Program:
     orders: Callable[[], dict[str, Any]]
     descriptors: tuple[int, ...] = ()
     takes_along: tuple[str, ...] = ()
+    patient: bool = False
 
 
 class Child:

@@ -1,19 +1,23 @@
-"""An embedded cluster as its parent sees it: what the two processes are told, and what people are."""
+"""An embedded cluster as its parent sees it: what its processes are told, and what people are."""
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import socket
+import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from mooring.apiserver.certificates import Certificates, ensure_certificates
-from mooring.cli.running.access import issue_controllers_token, write_kubeconfig
+from mooring.apiserver.certificates import Certificates, ensure_certificates, ensure_node_certificate
+from mooring.apiserver.tokens import digest
+from mooring.cli.running.access import issue_controllers_token, issue_node_token, write_kubeconfig
 from mooring.cli.running.address import Address
 from mooring.cli.running.children import Program
 from mooring.cli.running.folder import DataFolder
+from mooring.cli.running.selection import PROCESS_NODE
 from mooring.cli.running.supervisor import Signals, Supervisor
 from mooring.cli.running.voice import Voice
 
@@ -21,6 +25,7 @@ __all__ = ["Cluster"]
 
 SERVER: Final = "API server"
 CREW: Final = "controllers process"
+NODE: Final = "process node"
 
 
 @dataclass
@@ -39,16 +44,20 @@ class Cluster:
     ephemeral: bool = False
     voice: Voice = field(default_factory=Voice)
     _token: str = ""
+    _node_token: str = ""
+    # What the node knows the API server by; it is told the hash only.
+    _fetching: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     _has_fleet: bool = False
 
     def run(self, signals: Signals) -> int:
         supervisor = Supervisor(
-            (self._server(), self._crew()),
+            (self._server(), self._crew(), *self._nodes()),
             signals,
             self.voice,
             ready=self._wait,
             welcome=self._welcome,
             news=self._hear,
+            alive=self._is_alive,
         )
         return supervisor.run(prepare=self._prepare, meanwhile=lambda: write_kubeconfig(self.folder, self.address.url))
 
@@ -59,6 +68,9 @@ class Cluster:
     def _prepare(self) -> None:
         ensure_certificates(self.folder.tls, self.address.names(), now=datetime.now(UTC))
         self._token = issue_controllers_token(self.folder)
+        if PROCESS_NODE in self.controllers:
+            ensure_node_certificate(self._certificates, now=datetime.now(UTC))
+            self._node_token = issue_node_token(self.folder)
 
     # What the processes are told
 
@@ -72,6 +84,9 @@ class Cluster:
                 "data": None if self.ephemeral else str(self.folder.database),
                 "certificate": str(self._certificates.certificate),
                 "key": str(self._certificates.key),
+                "authority": str(self._certificates.authority),
+                "node_token": self._fetching,
+                "webhooks": self.controllers,
             }
 
         return Program(
@@ -81,7 +96,7 @@ class Cluster:
             orders,
             (self.listening.fileno(), self.lock),
             # One that keeps nothing comes back empty, and whoever made the fleet must do it again.
-            takes_along=(CREW,) if self.ephemeral else (),
+            takes_along=(CREW, NODE) if self.ephemeral else (),
         )
 
     def _crew(self) -> Program:
@@ -98,12 +113,36 @@ class Cluster:
         log = self.folder.logs / "controllers.log"
         return Program(CREW, "mooring.cli.running.controllers", log, orders, (self.lock,))
 
+    def _nodes(self) -> tuple[Program, ...]:
+        """This machine as a node, if it is to be one and can."""
+        if PROCESS_NODE not in self.controllers or not sys.platform.startswith("linux"):
+            return ()
+
+        def orders() -> dict[str, Any]:
+            return {
+                "server": self.address.url,
+                "authority": str(self._certificates.authority),
+                "token": self._node_token,
+                "certificate": str(self._certificates.node_certificate),
+                "key": str(self._certificates.node_key),
+                "caller": digest(self._fetching),
+                "folder": str(self.folder.node),
+            }
+
+        log = self.folder.logs / "node.log"
+        return (Program(NODE, "mooring.cli.running.process_node", log, orders, (self.lock,), patient=True),)
+
     # What people are told
 
     def _wait(self) -> None:
         from mooring.cli.running.probe import wait_until_ready
 
         wait_until_ready(self.address.url, self._certificates.authority)
+
+    def _is_alive(self) -> bool:
+        from mooring.cli.running.probe import is_alive
+
+        return is_alive(self.address.url, self._certificates.authority)
 
     def _welcome(self) -> None:
         say = self.voice.say

@@ -7,8 +7,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from mooring.builtin.crew import whole_crew
 from mooring.cli.running.settling import settle
+from mooring.cli.running.table import all_controllers
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.tls import client_context
@@ -24,8 +24,7 @@ async def run_crew(orders: dict[str, Any]) -> None:
     authorization = {"Authorization": f"Bearer {orders['token']}"}
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
     transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
-    # Only nodes that say so are simulated: others may belong to a kubelet.
-    crew = [controller for controller in whole_crew(every_node=False) if controller.name in orders["controllers"]]
+    crew = [controller for controller in all_controllers() if controller.name in orders["controllers"]]
     settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
     try:
         await Live(crew, transport).run(stop)

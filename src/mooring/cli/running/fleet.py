@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mooring.api.core.validation_nodes import validate_node
+from mooring.builtin.stages import misunderstanding
+from mooring.builtin.stages_definition import stage_definition
 from mooring.cli.running.fleet_lines import line_of
 from mooring.kube.status import AlreadyExistsError, ApiError, NotFoundError
 from mooring.manifests import Document, ManifestError, read_manifests
@@ -54,6 +56,8 @@ def read_fleet(path: Path) -> Fleet:
 def check_fleet(path: Path, now: datetime) -> Fleet:
     """The fleet, if an API server would take all of it; ManifestError with file, line and field if not."""
     registry = Registry(now=now)
+    definition = stage_definition()
+    registry.create(registry.resource(definition["apiVersion"], definition["kind"]), definition, now=now)
     seen: set[tuple[str, str, str]] = set()
     for document in read_manifests(path):
         replicas = _written_out(document)
@@ -85,6 +89,9 @@ def _check(registry: Registry, document: Document[Object], obj: Object, now: dat
         return
     except ApiError as error:
         raise _error(document, _spoken(error.message), *_fields(error)) from None
+    if obj["kind"] == "Stage" and (problem := misunderstanding(obj)):
+        # The API takes it, but no simulated node would follow it.
+        raise _error(document, f'Stage "{_name(obj)}": {problem}', *_PATH.findall(problem)[:1])
 
 
 def in_namespace(obj: Object) -> Object:

@@ -46,6 +46,11 @@ class DataFolder:
         return self.path / "data"
 
     @property
+    def node(self) -> Path:
+        """What the pods of this machine have on disk: logs and volumes."""
+        return self.path / "node"
+
+    @property
     def lock(self) -> Path:
         return self.path / "lock"
 
@@ -106,4 +111,8 @@ def _lives(pid: str) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        # One that has ended and that nobody has buried yet does not hold anything.
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return True

@@ -1,4 +1,7 @@
-"""The process of `mooring run`: controllers over a client, one leader of several replicas, health on a port."""
+"""The process of `mooring run`: controllers over a client, one leader of several replicas, webhooks, health on a port.
+
+Webhooks are served by every replica, whoever leads: they decide without writing.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import Final
 
 from mooring.cli.errors import InputError
 from mooring.cli.running.address import Address
+from mooring.cli.running.guest_webhooks import Hospitality
 from mooring.cli.running.guests import rivals
 from mooring.cli.running.logs import log_as_json
 from mooring.client.access import Access
@@ -22,6 +26,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.health import HealthServer
 from mooring.runtime.leading import Election
 from mooring.runtime.live import Live, wall_clock
+from mooring.runtime.webhooks.server import WebhookServer
 
 __all__ = ["Post", "run_controllers"]
 
@@ -31,25 +36,45 @@ _log = logging.getLogger("mooring.run")
 
 
 class Post:
-    """What health is asked of: the driver while it works; a replica that stands by is well as it is."""
+    """What health is asked of: the webhooks, and the driver while it works.
+
+    A replica that stands by is well as it is.
+    """
 
     def __init__(self) -> None:
         self.live: Live | None = None
+        self.webhooks: WebhookServer | None = None
 
     @property
     def missing(self) -> Sequence[str]:
-        return () if self.live is None else self.live.missing
+        return [problem for each in self._working for problem in each.missing]
 
     @property
     def silent(self) -> Sequence[str]:
-        return () if self.live is None else self.live.silent
+        return [problem for each in self._working for problem in each.silent]
+
+    @property
+    def _working(self) -> list[Live | WebhookServer]:
+        return [each for each in (self.live, self.webhooks) if each is not None]
 
     def metrics_text(self) -> str:
-        return exposition(()) if self.live is None else self.live.metrics_text()
+        reviews = "" if self.webhooks is None else exposition((self.webhooks.application.reviews,))
+        return reviews + (exposition(()) if self.live is None else self.live.metrics_text())
 
 
-async def run_controllers(crew: Sequence[Controller], access: Access, *, elect: bool, health: Address | None) -> None:
-    """Until SIGTERM or SIGINT."""
+async def run_controllers(
+    crew: Sequence[Controller],
+    access: Access,
+    *,
+    elect: bool,
+    health: Address | None,
+    hospitality: Hospitality | None = None,
+    note: str = "",
+) -> None:
+    """Until SIGTERM or SIGINT. `hospitality` has the webhooks that are served beside the controllers.
+
+    `note` is something to tell people once, at the start.
+    """
     _log_for_people_or_machines()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,25 +84,47 @@ async def run_controllers(crew: Sequence[Controller], access: Access, *, elect: 
     try:
         if health is not None:
             await _serve_health(server, health)
+        if note:
+            _log.info(note)
         names = [controller.name for controller in crew]
         for warning in await rivals(transport, names, wall_clock()):
             _log.warning(warning)
-        _log.info(f"{', '.join(names)} on {access.server}")
-
-        async def work(end: asyncio.Event) -> None:
-            post.live = Live(crew, transport)
-            try:
-                await post.live.run(end)
-            finally:
-                post.live = None
-
-        if elect:
-            await _elected(access, work, stop)
-        else:
-            await work(stop)
+        if hospitality is not None:
+            post.webhooks = hospitality.server(transport)
+            await post.webhooks.start()
+            _log.info(f"{', '.join(hospitality.names)} at {hospitality.url} for {access.server}")
+        working = [] if post.webhooks is None else [post.webhooks.run(stop)]
+        if crew:
+            _log.info(f"{', '.join(names)} on {access.server}")
+            working.append(_control(crew, access, transport, post, stop, elect=elect))
+        await asyncio.gather(*working)
     finally:
+        if post.webhooks is not None:
+            await post.webhooks.close()
         await server.close()
         await transport.close()
+
+
+async def _control(
+    crew: Sequence[Controller],
+    access: Access,
+    transport: HttpTransport,
+    post: Post,
+    stop: asyncio.Event,
+    *,
+    elect: bool,
+) -> None:
+    async def work(end: asyncio.Event) -> None:
+        post.live = Live(crew, transport)
+        try:
+            await post.live.run(end)
+        finally:
+            post.live = None
+
+    if elect:
+        await _elected(access, work, stop)
+    else:
+        await work(stop)
 
 
 async def _elected(access: Access, work: Work, stop: asyncio.Event) -> None:

@@ -5,25 +5,29 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mooring.client.transport import AsyncTransport, Unreachable
 from mooring.kube.status import ApiError
 from mooring.kube.times import moment
 from mooring.runtime.controller import Controller
 
+if TYPE_CHECKING:
+    from mooring.runtime.webhooks.model import Webhook
+
 __all__ = ["SAFE", "described", "rivals"]
 
-SAFE: Final = ("nodes",)
+SAFE: Final = ("nodes", "lws", "lws-groups", "lws-webhook", "lws-pod-webhook")
 """Controllers that no Kubernetes has of its own; these run unless others are named."""
 
 SCHEDULER: Final = "kube-scheduler"
 MANAGER: Final = "kube-controller-manager"
 
 
-def described(controller: Controller) -> str:
-    """What a controller does, in one line: the first of its module."""
-    text = sys.modules[controller.reconcile.__module__].__doc__ or ""
+def described(part: Controller | Webhook) -> str:
+    """What a controller or a webhook does, in one line: the first of the module that has its function."""
+    function = part.reconcile if isinstance(part, Controller) else part.admit
+    text = sys.modules[function.__module__].__doc__ or ""
     return text.partition("\n")[0].strip()
 
 

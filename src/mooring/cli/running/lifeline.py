@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 import threading
@@ -35,6 +36,11 @@ def end_with_parent() -> None:
     import ctypes
 
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # Of a parent that died before this the kernel says nothing, but its end of the pipe is closed.
+    pipe = select.poll()
+    pipe.register(0, 0)
+    if any(event & select.POLLHUP for _, event in pipe.poll(0)):
+        os._exit(1)
 
 
 def _hold() -> None:

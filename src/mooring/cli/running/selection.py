@@ -1,4 +1,8 @@
-"""Which controllers run: `--controllers` in words. The names are kept here so that nobody must import them to check."""
+"""Which controllers and webhooks run: `--controllers` in words.
+
+The names are kept here so that nobody must import what they stand for to check them; a test holds them against
+`table`, which has the things themselves.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,13 @@ from typing import Final
 
 from mooring.cli.errors import InputError
 
-__all__ = ["CONTROLLERS", "select_controllers"]
+__all__ = ["CONTROLLERS", "PROCESS_NODE", "WEBHOOKS", "select_controllers"]
 
 CONTROLLERS: Final = (
     "deployment",
     "replicaset",
     "statefulset",
+    "daemonset",
     "claims",
     "job",
     "job-orphans",
@@ -21,6 +26,7 @@ CONTROLLERS: Final = (
     "endpointslices",
     "scheduler",
     "nodes",
+    "stages",
     "node-ipam",
     "node-lifecycle",
     "node-outages",
@@ -28,27 +34,37 @@ CONTROLLERS: Final = (
     "pod-gc",
     "garbage-collector",
     "namespace",
+    "lws",
+    "lws-groups",
 )
-"""Every built-in controller, in the order of the crew."""
+"""Every controller, in the order of the table."""
+
+WEBHOOKS: Final = ("lws-webhook", "lws-pod-webhook")
+"""Every word that switches webhooks, in the order of the table."""
+
+PROCESS_NODE: Final = "process-node"
+"""Not a controller, but switched like one: this machine as a node of `mooring up`."""
 
 
-def select_controllers(text: str, usual: Sequence[str] = CONTROLLERS) -> tuple[str, ...]:
-    """`a,b` runs these, `-c` the usual ones but that one, `*` all; later words count more than earlier ones."""
+def select_controllers(text: str, usual: Sequence[str] | None = None, extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """`a,b` runs these, `-c` the usual ones but that one, `*` all; later words count more than earlier ones.
+
+    `extra` are words that are known too.
+    """
     words = [word.strip() for word in text.split(",") if word.strip()]
+    known = (*CONTROLLERS, *WEBHOOKS, *extra)
     if not words:
-        raise InputError(
-            f"--controllers names none; there are {', '.join(CONTROLLERS)}, * for all and -NAME for all but one"
-        )
-    chosen = set(usual) if words[0].startswith("-") else set()
+        raise InputError(f"--controllers names none; there are {', '.join(known)}, * for all and -NAME for all but one")
+    chosen = set(known if usual is None else usual) if words[0].startswith("-") else set()
     for word in words:
-        names = _names(word.removeprefix("-"))
+        names = _names(word.removeprefix("-"), known)
         chosen = chosen - names if word.startswith("-") else chosen | names
-    return tuple(name for name in CONTROLLERS if name in chosen)
+    return tuple(name for name in known if name in chosen)
 
 
-def _names(word: str) -> set[str]:
+def _names(word: str, known: Sequence[str]) -> set[str]:
     if word == "*":
-        return set(CONTROLLERS)
-    if word in CONTROLLERS:
+        return set(known)
+    if word in known:
         return {word}
-    raise InputError(f'--controllers: there is no controller "{word}"; there are {", ".join(CONTROLLERS)}')
+    raise InputError(f'--controllers: there is no controller "{word}"; there are {", ".join(known)}')

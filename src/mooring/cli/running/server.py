@@ -12,7 +12,9 @@ from mooring.kube.errors import MooringError
 def main() -> int:
     end_with_parent()
     # What takes long comes before the orders: the parent has certificates to make meanwhile.
+    from mooring.apiserver.logs import NodeAccess
     from mooring.apiserver.process import ServerConfig, run_server
+    from mooring.cli.running.admission import own_admission
     from mooring.cli.running.logs import log_as_json
 
     orders = take_orders()
@@ -26,7 +28,9 @@ def main() -> int:
                 data=None if data is None else Path(data),
                 certificate=Path(orders["certificate"]),
                 key=Path(orders["key"]),
-            )
+                nodes=NodeAccess(Path(orders["authority"]), orders["node_token"]),
+            ),
+            prepare=own_admission(orders["webhooks"]),
         )
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -11,12 +11,16 @@ import logging
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
+from mooring.builtin.stages_definition import stage_definition
 from mooring.cli.running.fleet import DEFAULT_FLEET, in_namespace, read_fleet
 from mooring.cli.running.logs import tell_parent
 from mooring.client.http import HttpTransport
-from mooring.client.transport import Request, UnknownOutcome, Unreachable
+from mooring.client.transport import Item, Request, UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError
+from mooring.node.machine import LABEL as PROCESS_LABEL
 
 __all__ = ["settle"]
 
@@ -45,6 +49,7 @@ async def settle(transport: HttpTransport, fleet: str | None) -> None:
 
 
 async def _settle(transport: HttpTransport, fleet: str | None) -> str:
+    await _create(transport, stage_definition())
     if fleet is None and (nodes := await _count_nodes(transport)):
         return f"{_nodes(nodes)} from before."
     name = "the default fleet" if fleet is None else fleet
@@ -75,7 +80,14 @@ async def _create(transport: HttpTransport, obj: Object) -> bool:
 
 
 async def _count_nodes(transport: HttpTransport) -> int:
-    return sum([len(page.items) async for page in transport.list("v1", "Node")])
+    """Nodes besides this machine, which is always there and not what people mean by a fleet."""
+    nodes = [item async for page in transport.list("v1", "Node") for item in page.items]
+    return sum(not _is_this_machine(node) for node in nodes)
+
+
+def _is_this_machine(item: Item) -> bool:
+    node = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
+    return PROCESS_LABEL in (node["metadata"].get("labels") or {})
 
 
 def _nodes(count: int) -> str:

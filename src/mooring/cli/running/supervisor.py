@@ -24,6 +24,9 @@ __all__ = ["Signals", "Supervisor"]
 STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # How long a process may take to end in good order.
 GRACE: Final = 10.0
+# How often the first program is asked whether it is alive, and how many times in a row it may leave that unanswered.
+PULSE: Final = 2.0
+STRIKES: Final = 3
 
 
 class Signals:
@@ -63,7 +66,8 @@ class Supervisor:
     """`programs` in the order in which they start; they are stopped in the opposite one.
 
     `ready` is called in a thread of its own each time the first program has been started, and returns when it answers;
-    `welcome` then says so to people, the first time.
+    `welcome` then says so to people, the first time. From then on `alive` asks it now and then whether it still does:
+    a process that hangs is there and of no use, so it is killed, and started again like any other that died.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Supervisor:
         ready: Callable[[], None],
         welcome: Callable[[], None],
         news: Callable[[dict[str, object]], None],
+        alive: Callable[[], bool] = lambda: True,
     ) -> None:
         self._children = [Child(program, voice) for program in programs]
         self._signals = signals
@@ -82,8 +87,9 @@ class Supervisor:
         self._ready = ready
         self._welcome = welcome
         self._news = news
+        self._alive = alive
         self._answers = threading.Event()
-        self._probe: threading.Thread | None = None
+        self._hangs = threading.Event()
         self._welcomed = False
         self._hurried = False
         self._selector = selectors.DefaultSelector()
@@ -95,9 +101,9 @@ class Supervisor:
         `prepare` is done before the programs get their orders and `meanwhile` after that, both while they start.
         """
         try:
-            self._start_due()
+            begun = self._start_due()
             prepare()
-            for child in self._children:
+            for child in begun:
                 self._brief(child)
             meanwhile()
             while True:
@@ -109,6 +115,8 @@ class Supervisor:
                     return 0
                 if self._answers.is_set():
                     self._greet()
+                if self._hangs.is_set():
+                    self._end_what_hangs()
                 if (reason := self._bury_dead()) is not None:
                     self._voice.error(reason)
                     return ERROR
@@ -119,20 +127,23 @@ class Supervisor:
 
     def _start_due(self) -> list[Child]:
         now = time.monotonic()
-        due = [child for child in self._children if child.due is not None and child.due <= now]
+        due = [child for child in self._expected() if child.due is not None and child.due <= now]
         for child in due:
             child.start(now)
             self._selector.register(child.output, selectors.EVENT_READ, child)
         return due
 
+    def _expected(self) -> list[Child]:
+        """Those who may be started by now."""
+        return [child for child in self._children if self._welcomed or not child.program.patient]
+
     def _brief(self, child: Child) -> None:
         child.brief()
-        if child is self._children[0] and not (self._probe and self._probe.is_alive()):
-            self._probe = threading.Thread(target=self._wait_for_answer, name="probe", daemon=True)
-            self._probe.start()
+        if child is self._children[0]:
+            threading.Thread(target=self._watch_over, args=(child.pid,), name="probe", daemon=True).start()
 
     def _timeout(self) -> float | None:
-        due = [child.due for child in self._children if child.due is not None]
+        due = [child.due for child in self._expected() if child.due is not None]
         return max(min(due) - time.monotonic(), 0) if due else None
 
     def _listen(self, timeout: float | None) -> None:
@@ -149,9 +160,21 @@ class Supervisor:
             child.settled = True
             self._news(entry)
 
-    def _wait_for_answer(self) -> None:
+    def _watch_over(self, pid: int | None) -> None:
+        """See that one process of the first program answers, and goes on doing so. The next one has its own thread."""
         self._ready()
+        if self._children[0].pid != pid:
+            return
         self._answers.set()
+        self._signals.wake()
+        strikes = 0
+        while strikes < STRIKES:
+            time.sleep(PULSE)
+            answered = self._alive()
+            if self._children[0].pid != pid:
+                return
+            strikes = 0 if answered else strikes + 1
+        self._hangs.set()
         self._signals.wake()
 
     def _greet(self) -> None:
@@ -164,6 +187,13 @@ class Supervisor:
         self._welcomed = True
 
     # Death
+
+    def _end_what_hangs(self) -> None:
+        self._hangs.clear()
+        child = self._children[0]
+        self._voice.warn(f"The {child.program.name} is there but does not answer; it is killed.")
+        # A process that was stopped hears of nothing else.
+        child.send(signal.SIGKILL)
 
     def _bury_dead(self) -> str | None:
         """See who died. A reason to give up, or None."""
