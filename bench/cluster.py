@@ -1,7 +1,8 @@
 """A whole cluster at work: pods from their creation to Running, and what the API does for others meanwhile.
 
 Whoever makes the pods, whoever sees them run and whoever asks in between are processes of their own, with the lightest
-client there is.
+client there is. First the pods are made as fast as they are taken; then as fast as the budget wants, and somebody asks
+in between: how long an answer takes from a server with more to do than it can says only how many are asking.
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ from bench.places import Running, embedded, make_nodes, real, simulated_nodes, w
 from bench.wire import Place, Wire, quantile
 
 NODES = 500
-PODS = 2_000
+PODS = 1_000
+# Pods per second while others ask.
+PACE = 300
 _MAKERS = 4
 _PAUSE = 0.01
-_SPACE = "flow"
+_FLOOD = "flood"
+_FLOW = "flow"
 
 
 def measured(home: str, nodes: int, pods: int) -> dict[str, float]:
@@ -42,27 +46,28 @@ def measured(home: str, nodes: int, pods: int) -> dict[str, float]:
 def _flow(running: Running, nodes: int, pods: int) -> dict[str, float]:
     wire = Wire(running.place)
     wait_for_nodes(wire, nodes)
-    wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": _SPACE}})
-    if "kube-apiserver" in running.pids:
-        _wait_for_account(wire)
+    for space in (_FLOOD, _FLOW):
+        wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": space}})
+        if "kube-apiserver" in running.pids:
+            _wait_for_account(wire, space)
     before = running.cpu()
-    prober = _role("probe", running.place, stdin=subprocess.PIPE)
-    maker = _role("make", running.place, str(pods))
-    made, _ = maker.communicate()
-    asked, _ = prober.communicate("")
+    made, _ = _role("make", running.place, _FLOOD, str(pods), "0").communicate()
     after = running.cpu()
-    found: dict[str, float] = {**json.loads(made), **json.loads(asked)}
+    prober = _role("probe", running.place, stdin=subprocess.PIPE)
+    paced, _ = _role("make", running.place, _FLOW, str(pods), str(PACE)).communicate()
+    asked, _ = prober.communicate("")
+    found: dict[str, float] = {**json.loads(made), **json.loads(asked), "paced": json.loads(paced)["speed"]}
     for process, seconds in after.items():
         found[f"cpu {process}"] = (seconds - before[process]) * 1000 / pods
     found["cpu"] = sum(after.values()) * 1000 / pods - sum(before.values()) * 1000 / pods
     return found
 
 
-def _wait_for_account(wire: Wire) -> None:
+def _wait_for_account(wire: Wire, space: str) -> None:
     """A real server admits no pod before its namespace has an account."""
     deadline = time.monotonic() + 30
     while True:
-        request = wire.request("GET", f"/api/v1/namespaces/{_SPACE}/serviceaccounts/default")
+        request = wire.request("GET", f"/api/v1/namespaces/{space}/serviceaccounts/default")
         if wire.ask(request)[0] == 200:
             return
         if time.monotonic() > deadline:
@@ -78,26 +83,34 @@ def _role(role: str, place: Place, *arguments: str, stdin: int | None = None) ->
 # Whoever makes the pods, and sees them run
 
 
-def make(place: Place, pods: int) -> dict[str, float]:
+def make(place: Place, space: str, pods: int, pace: int) -> dict[str, float]:
+    """`pace` is how many to make per second, 0 for as many as are taken."""
     wires = [Wire(place) for _ in range(_MAKERS)]
-    path = f"/api/v1/namespaces/{_SPACE}/pods"
+    path = f"/api/v1/namespaces/{space}/pods"
     requests = [wires[0].request("POST", path, _pod(number)) for number in range(pods)]
-    seen = _Seen(place, pods)
+    seen = _Seen(place, space, pods)
     seen.ready.wait()
     started = time.perf_counter()
-    makers = [threading.Thread(target=_send, args=(wire, requests[i::_MAKERS])) for i, wire in enumerate(wires)]
+    moments = [started + (number / pace if pace else 0) for number in range(pods)]
+    makers = [
+        threading.Thread(target=_send, args=(wire, requests[i::_MAKERS], moments[i::_MAKERS]))
+        for i, wire in enumerate(wires)
+    ]
     for maker in makers:
         maker.start()
     for maker in makers:
         maker.join()
     made = time.perf_counter() - started
     seen.thread.join()
+    if not seen.last:
+        raise RuntimeError("not all pods were seen to run: the watch broke off")
     seconds = seen.last - started
     return {"speed": pods / seconds, "seconds": seconds, "made": made}
 
 
-def _send(wire: Wire, requests: list[bytes]) -> None:
-    for request in requests:
+def _send(wire: Wire, requests: list[bytes], moments: list[float]) -> None:
+    for request, moment in zip(requests, moments, strict=True):
+        time.sleep(max(0.0, moment - time.perf_counter()))
         code, body = wire.ask(request)
         if code != 201:
             raise RuntimeError(f"a pod was refused with {code}: {body[:300]!r}")
@@ -106,24 +119,24 @@ def _send(wire: Wire, requests: list[bytes]) -> None:
 class _Seen:
     """Follows the pods that run, until as many do as are wanted."""
 
-    def __init__(self, place: Place, wanted: int) -> None:
+    def __init__(self, place: Place, space: str, wanted: int) -> None:
         self.ready = threading.Event()
         self.last = 0.0
-        self._place, self._wanted = place, wanted
+        self._place, self._space, self._wanted = place, space, wanted
         self.thread = threading.Thread(target=self._follow)
         self.thread.start()
 
     def _follow(self) -> None:
         wire = Wire(self._place)
         query = "watch=1&fieldSelector=status.phase%3DRunning"
-        wire.send(wire.request("GET", f"/api/v1/namespaces/{_SPACE}/pods?{query}"))
+        wire.send(wire.request("GET", f"/api/v1/namespaces/{self._space}/pods?{query}"))
         self.ready.set()
         count, rest = 0, b""
         while count < self._wanted:
             lines = rest + wire.more()
             count += lines.count(b'{"type":"ADDED"')
             # An event's beginning may be cut in two.
-            rest = lines[max(lines.rfind(b"\n"), 0) + 1 :]
+            rest = lines[lines.rfind(b"\n") + 1 :]
             count -= rest.count(b'{"type":"ADDED"')
         self.last = time.perf_counter()
         wire.close()
@@ -178,7 +191,8 @@ def _timed(wire: Wire, request: bytes, wanted: int) -> float:
 def main(arguments: list[str]) -> None:
     role, place, *rest = arguments
     if role == "make":
-        print(json.dumps(make(Place.of(place), int(rest[0]))))
+        space, pods, pace = rest
+        print(json.dumps(make(Place.of(place), space, int(pods), int(pace))))
     elif role == "probe":
         print(json.dumps(probe(Place.of(place))))
     else:

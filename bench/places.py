@@ -60,6 +60,8 @@ def missing() -> str:
 def embedded(folder: Path, nodes: int = 0, *options: str) -> Iterator[Running]:
     """`mooring up`, with so many simulated nodes, or the default ones."""
     folder.mkdir(parents=True, exist_ok=True)
+    # One from an earlier start names another port.
+    (folder / "kubeconfig").unlink(missing_ok=True)
     command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"127.0.0.1:{free_port()}"]
     if nodes:
         fleet = folder.parent / f"{folder.name}-fleet.yaml"

@@ -25,7 +25,7 @@ from mooring.testing.processes import free_port
 
 LISTED = 5_000
 STORED = 50_000
-_ROUNDS = 3
+_ROUNDS = 2
 _REQUESTS = 200
 _LISTS = 5
 _LOADERS = 4
@@ -46,7 +46,7 @@ class Latency(NamedTuple):
 Latencies = dict[str, Latency]
 
 
-def measured(home: str, *, lists: bool = True, seconds: float = 5.0) -> dict[str, Any]:
+def measured(home: str, *, lists: bool = True, seconds: float = 4.0) -> dict[str, Any]:
     """Latencies of one of the two servers, idle and busy, and its fan-out."""
     with tempfile.TemporaryDirectory(prefix="mooring-bench-") as name, _home(home, Path(name)) as running:
         place = running.place

@@ -83,25 +83,13 @@ def _spread(name: str, seconds: list[float]) -> dict[str, float]:
     }
 
 
-# The webhook: what the one of LeaderWorkerSet does to a pod, in short
+# The webhook: that of pods of LeaderWorkerSets, with all it can be asked for but TPUs
 
 
 def _webhook() -> Any:
-    from mooring.runtime.view import View
-    from mooring.runtime.webhooks import Admitted, Denied, Request, Rule, Webhook
+    from mooring.groups.pod_webhook import POD_WEBHOOK
 
-    def admit(request: Request, view: View) -> Admitted | Denied:
-        pod = request.object or {}
-        metadata, spec = pod["metadata"], pod["spec"]
-        env = [{"name": "GROUP_SIZE", "value": "8"}, {"name": "WORKER_INDEX", "value": "1"}]
-        containers = [
-            {**each, "env": [*env, *(e for e in each.get("env", ()) if e not in env)]} for each in spec["containers"]
-        ]
-        labels = {**metadata.get("labels", {}), "group-key": "0123456789"}
-        return Admitted({**pod, "metadata": {**metadata, "labels": labels}, "spec": {**spec, "containers": containers}})
-
-    selector = {"matchExpressions": [{"key": "group", "operator": "Exists"}]}
-    return Webhook("pods.bench.example.com", "mutating", admit, (Rule("v1", "pods"),), object_selector=selector)
+    return POD_WEBHOOK
 
 
 # The processes
@@ -142,7 +130,7 @@ async def _serve(how: str) -> None:
     app = Application(registry, clock=lambda: datetime.now(UTC), authenticate=lambda _: user)
     sock = socket.create_server(("127.0.0.1", 0), backlog=CLIENTS * 2)
     server = Server(app)
-    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    serving = asyncio.create_task(server.serve(sock))
     print(sock.getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
     print(json.dumps(_spread("webhook", took)), flush=True)
@@ -173,18 +161,35 @@ async def _serve_webhook(port: str, folder: str) -> None:
     running = asyncio.create_task(server.run(stop))
     # The first pod that comes back changed says that the API server calls.
     for number in range(1000):
-        probe = _pod(f"probe-{number}")
-        made = await transport.write(Request("create", "v1", "Pod", "default", f"probe-{number}", probe))
-        if "group-key" in made["metadata"]["labels"]:
+        probe = _pod(PODS + number)
+        made = await transport.write(Request("create", "v1", "Pod", "default", probe["metadata"]["name"], probe))
+        if "leaderworkerset.sigs.k8s.io/worker-index" in made["metadata"]["labels"]:
             break
         await asyncio.sleep(0.01)
     print("ready", flush=True)
     await running
 
 
-def _pod(name: str) -> Object:
+def _pod(number: int) -> Object:
+    """A worker as its StatefulSet makes it."""
+    prefix, leader = "leaderworkerset.sigs.k8s.io", f"serve-{number // 7}"
+    labels = {"name": "serve", "group-index": str(number // 7), "group-key": "0123", "template-revision-hash": "b"}
+    notes = {
+        "size": "8",
+        "leader-name": leader,
+        "subgroup-size": "4",
+        "subgroup-exclusive-topology": "rack",
+        "replicaUniqueNodeSelector": "example.com/node-group",
+        "replicaUniqueTolerationKey": "example.com/node-group",
+        "replicaUniqueTolerationEffect": "NoSchedule",
+    }
     container = {"name": "main", "image": "main:1", "resources": {"requests": {"cpu": "1"}}}
-    return {"metadata": {"name": name, "labels": {"group": "g"}}, "spec": {"containers": [container]}}
+    metadata = {
+        "name": f"{leader}-{number % 7 + 1}",
+        "labels": {f"{prefix}/{key}": value for key, value in labels.items()},
+        "annotations": {f"{prefix}/{key}": value for key, value in notes.items()},
+    }
+    return {"metadata": metadata, "spec": {"containers": [container], "subdomain": "serve"}}
 
 
 async def _load(port: str) -> None:
@@ -196,9 +201,9 @@ async def _load(port: str) -> None:
 
     async def client() -> None:
         for number in names:
-            name = f"pod-{number}"
+            pod = _pod(number)
             started = time.perf_counter()
-            made = await transport.write(Request("create", "v1", "Pod", "default", name, _pod(name)))
+            made = await transport.write(Request("create", "v1", "Pod", "default", pod["metadata"]["name"], pod))
             took.append(time.perf_counter() - started)
             assert made["metadata"]["uid"]
 
