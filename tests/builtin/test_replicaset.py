@@ -11,7 +11,7 @@ from mooring.builtin.podcontrol import BURST, child_suffix
 from mooring.builtin.replicaset import CONTROLLER, reconcile
 from mooring.kube.status import ForbiddenError
 from mooring.kube.times import timestamp
-from mooring.registry import AdmissionRequest, ClusterView
+from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.kinds import Key
 from mooring.runtime.simulation import Simulation
@@ -287,9 +287,15 @@ def test_what_the_api_refuses_is_told_in_a_condition_until_it_goes_through() -> 
     (condition,) = registry.get(sets, "default", "web")["status"]["conditions"]
     assert (condition["type"], condition["status"], condition["reason"]) == ("ReplicaFailure", "True", "FailedCreate")
     assert "exceeded quota: compute" in condition["message"]
+    assert reasons(registry) == {"FailedCreate"}
 
     refusing = False
     registry.patch(sets, "default", "web", "merge", {"spec": {"replicas": 3}}, now=simulation.now)
     simulation.run()
     assert not registry.get(sets, "default", "web")["status"].get("conditions")
     assert registry.get(sets, "default", "web")["status"]["replicas"] == 3
+    assert reasons(registry) == {"FailedCreate", "SuccessfulCreate"}
+
+
+def reasons(registry: Registry) -> set[str]:
+    return {event["reason"] for event in registry.list(registry.resource("v1", "Event")).items}

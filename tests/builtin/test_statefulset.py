@@ -498,9 +498,13 @@ def test_in_order_the_pod_that_comes_and_the_one_before_are_told_in_one_write() 
 
 def test_a_pod_that_the_api_refuses_does_not_keep_the_others_from_being_told() -> None:
     view = view_of([stateful_set(2), revision(), pod(0)], problem="exceeded quota")
-    (write,) = reconcile(KEY, view, NOON).intent
+    decision = reconcile(KEY, view, NOON)
+    (write,) = decision.intent
     assert isinstance(write, Patch)
     assert write.body["status"]["readyReplicas"] == 1
+    assert ("FailedCreate", "Create Pod web-1 in StatefulSet web failed error: exceeded quota") in {
+        (event.reason, event.message) for event in decision.events
+    }
 
 
 def test_one_missing_pod_in_a_large_set_comes_back() -> None:

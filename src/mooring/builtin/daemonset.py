@@ -89,10 +89,15 @@ def _carry_out(
         name = pod_name(view, daemon_set, node, revision, taken)
         taken.add(name)
         writes.append(Create(POD, make_pod(daemon_set, node, revision, name)))
-        events.append(Event(DAEMON_SET, key, "Normal", "SuccessfulCreate", f"Created pod: {name}"))
+        events.append(
+            Event(
+                DAEMON_SET, key, "Normal", "SuccessfulCreate", f"Created pod: {name}", (POD, Key(key.namespace, name))
+            )
+        )
     for pod in moves.pods[:BURST]:
         writes.append(Delete(POD, key_of(pod)))
-        events.append(Event(DAEMON_SET, key, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}"))
+        text = f"Deleted pod: {pod.metadata.name}"
+        events.append(Event(DAEMON_SET, key, "Normal", "SuccessfulDelete", text, (POD, key_of(pod))))
     return tuple(writes), tuple(events)
 
 

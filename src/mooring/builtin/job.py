@@ -235,7 +235,7 @@ class Sync:
     def _remove(self, pods: Sequence[Pod]) -> None:
         for pod in pods:
             self.children.append(Delete(POD, key_of(pod)))
-            self._tell("Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+            self._tell("Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}", pod.metadata.name)
 
     def _create(self, count: int) -> None:
         if self.job.spec.backoff_limit_per_index is None:
@@ -268,7 +268,7 @@ class Sync:
     def _make(self, name: str, index: int | None) -> None:
         replaced = None if index is None else self.replaced.get(index)
         self.children.append(Create(POD, new_pod(self.job, name, index, replaced)))
-        self._tell("Normal", "SuccessfulCreate", f"Created pod: {name}")
+        self._tell("Normal", "SuccessfulCreate", f"Created pod: {name}", name)
 
     # What is known of it
 
@@ -359,8 +359,11 @@ class Sync:
     def _replace(self, **fields: Any) -> None:
         self.status = msgspec.structs.replace(self.status, **fields)
 
-    def _tell(self, kind: Any, reason: str, message: str) -> None:
-        self.events.append(Event(JOB, key_of(self.job), kind, reason, message))
+    def _tell(self, kind: Any, reason: str, message: str, pod: str = "") -> None:
+        """`pod` is the one whose creation or deletion this tells of."""
+        key = key_of(self.job)
+        after = (POD, Key(key.namespace, pod)) if pod else None
+        self.events.append(Event(JOB, key, kind, reason, message, after))
 
 
 def _succeeded(pod: Pod) -> bool:

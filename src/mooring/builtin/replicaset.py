@@ -157,7 +157,8 @@ def _related(view: View, replica_set: ReplicaSet) -> list[Pod]:
 
 def _events(replica_set: ReplicaSet, reason: str, verb: str, names: Sequence[str]) -> tuple[Event, ...]:
     key = key_of(replica_set)
-    return tuple(Event(REPLICA_SET, key, "Normal", reason, f"{verb}: {name}") for name in names)
+    pods = {name: (POD, Key(key.namespace, name)) for name in names}
+    return tuple(Event(REPLICA_SET, key, "Normal", reason, f"{verb}: {name}", pod) for name, pod in pods.items())
 
 
 def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None = None) -> tuple[Write, ...]:

@@ -12,7 +12,7 @@ from mooring.api.workloads import PersistentVolumeClaim, Pod, StatefulSet
 from mooring.builtin.kinds import PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from mooring.builtin.podcontrol import owner_reference, reference_objects
 from mooring.runtime.decision import Create, Event, Object, Patch, Write
-from mooring.runtime.kinds import Kind, key_of
+from mooring.runtime.kinds import Key, Kind, key_of
 from mooring.runtime.view import View
 
 
@@ -55,7 +55,8 @@ def supply(view: View, stateful_set: StatefulSet, ordinal: int, pod: Pod | None)
         if found is None:
             creates.append(_create(stateful_set, template, name))
             text = f"Create Claim {name} Pod {pod_name} in StatefulSet {stateful_set.metadata.name} success"
-            events.append(Event(STATEFUL_SET, key_of(stateful_set), "Normal", "SuccessfulCreate", text))
+            claim = (PERSISTENT_VOLUME_CLAIM, Key(namespace, name))
+            events.append(Event(STATEFUL_SET, key_of(stateful_set), "Normal", "SuccessfulCreate", text, claim))
         elif found.metadata.deleting or (pod is None and scaled == "Delete" and _is_stale(found, pod_name)):
             return Supply(blocked=True)
     return Supply(tuple(creates), tuple(events))

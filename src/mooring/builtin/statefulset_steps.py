@@ -71,6 +71,8 @@ class Steps:
         self.events += claims.events
         self.children.append(Create(POD, self._pod(ordinal, name)))
         self._tell("Normal", "SuccessfulCreate", "Create", name)
+        if len(self.children) == 1 and self.view.problem:
+            self._tell("Warning", "FailedCreate", "Create", name, f"failed error: {self.view.problem}")
         return False
 
     def _pod(self, ordinal: int, name: str) -> Object:
@@ -158,7 +160,8 @@ class Steps:
     ) -> None:
         text = f"{verb} Pod {name} in StatefulSet {self.stateful_set.metadata.name} {end}"
         key = key_of(self.stateful_set)
-        self.events.append(Event(STATEFUL_SET, key, type_, reason, text))
+        after = (POD, Key(key.namespace, name)) if type_ == "Normal" else None
+        self.events.append(Event(STATEFUL_SET, key, type_, reason, text, after))
 
 
 def replace_outdated(steps: Steps) -> None:

@@ -64,13 +64,17 @@ Write = Create | Apply | Patch | Delete | Bind
 
 
 class Event(NamedTuple):
-    """Something to tell about an object. Losing one never fails a decision."""
+    """Something to tell about an object. Losing one never fails a decision.
+
+    `after` names the object whose write it tells of: it is told only when that write was carried out.
+    """
 
     kind: Kind[Any]
     key: Key
     type: Literal["Normal", "Warning"]
     reason: str
     message: str
+    after: tuple[Kind[Any], Key] | None = None
 
 
 class Run(NamedTuple):

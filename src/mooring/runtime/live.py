@@ -25,7 +25,7 @@ from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.accounting import account
 from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Run
+from mooring.runtime.decision import Event, Run
 from mooring.runtime.feeds import Feed, FeedMetrics
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
@@ -297,17 +297,17 @@ class Live:
         if not outcome.stopped:
             for run in task.effects:
                 self._start(run)
-        self._tell(task, now)
+        self._tell(task, outcome.true(task.events), now)
         for asker in self.machine.loops.keys() - self._told_loops:
             self._told_loops.add(asker)
             say(logging.WARNING, f"{asker} goes in circles: {self.machine.loops[asker]}", key=str(asker.key))
 
-    def _tell(self, task: Task, now: datetime) -> None:
-        if not (task.events and self._recorders):
+    def _tell(self, task: Task, events: tuple[Event, ...], now: datetime) -> None:
+        if not (events and self._recorders):
             return
         try:
             recorder = self._recorders[task.asker.controller]
-            self._teller.tell(recorder.requests(task.events, self.machine.stores, now))
+            self._teller.tell(recorder.requests(events, self.machine.stores, now))
         except Exception as error:
             say(logging.ERROR, f"events of {task.asker} could not be told: {error!r}")
 

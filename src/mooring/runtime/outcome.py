@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from mooring.runtime.decision import Event
 from mooring.runtime.kinds import Key, Kind
 
 
@@ -27,6 +28,13 @@ class Outcome:
         """Whether the later stages must not be carried out."""
         return bool(self.failed or self.terminal)
 
+    def true(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        """The events without those that tell of writes that were not carried out."""
+        if not self.stopped:
+            return events
+        written = {(str(kind), key) for kind, key in self.versions} | {(str(kind), key) for kind, key, _ in self.gone}
+        return tuple(event for event in events if event.after is None or _named(*event.after) in written)
+
     @property
     def result(self) -> str:
         if self.terminal:
@@ -34,3 +42,8 @@ class Outcome:
         if self.failed:
             return "conflict" if self.stale else "failed"
         return "done"
+
+
+def _named(kind: Kind[Any], key: Key) -> tuple[str, Key]:
+    # An object may be read through several views; its kind has one name.
+    return str(kind), key

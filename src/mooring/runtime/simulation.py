@@ -210,7 +210,7 @@ class Simulation:
                 self._start(run)
         if self._tells and task.events:
             recorder = self._recorders[task.asker.controller]
-            for request in recorder.requests(task.events, self.machine.stores, self.now):
+            for request in recorder.requests(outcome.true(task.events), self.machine.stores, self.now):
                 self._tell(request)
         self.machine.settle(task, outcome, self.now)
 
