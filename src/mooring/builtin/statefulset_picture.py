@@ -107,7 +107,7 @@ def take_picture(
     # The span that is being followed.
     first, following = ordinal, ""
     while ordinal < end and found < total:
-        size, revision = _settled_at(view, alike, ordinal, end) if ordinal >= start else (BLOCK, "")
+        size, revision = _settled_at(view, alike, ordinal, min(end, ordinal + total - found)) if ordinal >= start else (BLOCK, "")
         if revision != following:
             if following:
                 settled.append(Span(first, ordinal, following))
@@ -128,7 +128,10 @@ def take_picture(
 
 
 def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) -> tuple[int, str]:
-    """The size and the revision of the largest block that begins at an ordinal and is settled; "" if none is."""
+    """The size and the revision of the largest block that begins at an ordinal and is settled; "" if none is.
+
+    It ends at `end` at the latest, which is as far as there are pods: a larger one cannot be full.
+    """
     for size in BLOCKS:
         if not ordinal % size and ordinal + size <= end:
             for revision, start in alike.items():

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from mooring.api.core.decoding import decode
 from mooring.api.core.decoding_errors import decoding_error
-from mooring.api.core.shapes import shape_name
+from mooring.api.core.shapes import shape_name, status_shape
 from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
 from mooring.kube.status import BadRequestError, InvalidError
@@ -169,7 +169,9 @@ def own_object(resource: Resource, schema: Schema, obj: Object) -> Object:
 def own_status(resource: Resource, schema: Schema, status: Any) -> Any:
     """The same for a status alone, of any kind."""
     if not resource.custom:
-        return decoded(resource, {"status": status}).get("status")
+        found = decode(status_shape(shape_name(resource.group, resource.version, resource.kind)), status)
+        # What has the wrong type is said with the path it has in the whole object.
+        return decoded(resource, {"status": status}).get("status") if found is None else found
     inner = schema.properties.get("status")
     return copy_json(status if inner is None else prune(inner, status))
 
