@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from mooring.builtin.crew import whole_crew
@@ -76,3 +77,23 @@ def test_when_many_pods_start_at_once_nothing_is_told_of_them() -> None:
     place.run()
     assert {found["status"]["phase"] for found in place.all("Pod")} == {"Running"}
     assert place.events("Started") == []
+
+
+def test_when_many_pods_come_one_after_another_the_late_ones_are_not_told_of() -> None:
+    place = town()
+    for number in range(WATCHABLE + 10):
+        place.create(pod(f"p{number}"))
+        place.run(0.02)
+    place.run()
+    assert {found["status"]["phase"] for found in place.all("Pod")} == {"Running"}
+    told = {event["involvedObject"]["name"] for event in place.all("Event") if event["reason"] == "Started"}
+    assert f"p{WATCHABLE + 9}" not in told
+
+
+def test_when_it_is_calm_again_it_is_told_again() -> None:
+    place = town(*(pod(f"p{number}") for number in range(WATCHABLE + 10)))
+    place.run()
+    place.simulation.now += timedelta(seconds=10)
+    place.create(pod("late"))
+    place.run()
+    assert [e["involvedObject"]["name"] for e in place.all("Event") if e["reason"] == "Started"] == ["late"]
