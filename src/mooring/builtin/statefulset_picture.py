@@ -107,7 +107,8 @@ def take_picture(
     # The span that is being followed.
     first, following = ordinal, ""
     while ordinal < end and found < total:
-        size, revision = _settled_at(view, alike, ordinal, min(end, ordinal + total - found)) if ordinal >= start else (BLOCK, "")
+        last = min(end, ordinal + total - found)
+        size, revision = _settled_at(view, alike, ordinal, last) if ordinal >= start else (BLOCK, "")
         if revision != following:
             if following:
                 settled.append(Span(first, ordinal, following))
