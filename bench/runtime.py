@@ -17,6 +17,7 @@ Object = dict[str, Any]
 KEYS = 10_000
 PODS_IN_VIEW = 100_000
 PLANNED = 10_000
+GROUPS, GROUP_SIZE = 1_000, 8
 
 
 def measured(what: str, *more: str) -> dict[str, float]:
@@ -93,6 +94,20 @@ def plan(policy: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - started, "peak": _peak()}
 
 
+def groups() -> dict[str, float]:
+    from mooring.plan.planner import Workload, make_plan
+    from mooring.plan.world import World
+    from mooring.testing.groups import leader_worker_set
+
+    started = time.perf_counter()
+    world = World(node(number) for number in range(PLANNED))
+    wanted = leader_worker_set(replicas=GROUPS, size=GROUP_SIZE)
+    planned = make_plan(world, [Workload(wanted, "")], "default", timedelta(hours=1))
+    assert len(planned.pods) == GROUPS * GROUP_SIZE
+    assert not planned.pending
+    return {"seconds": time.perf_counter() - started, "peak": _peak()}
+
+
 def start(path: str) -> dict[str, float]:
     """From a snapshot in a file to a world that has come to rest and can be planned on."""
     from mooring.plan.planner import make_plan
@@ -154,6 +169,7 @@ if __name__ == "__main__":
         "events": events,
         "pods": pods_in_view,
         "plan": plan,
+        "groups": groups,
         "start": start,
     }
     print(json.dumps(work[sys.argv[1]](*sys.argv[2:])))
