@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooring.api.core.types import Namespace, Node, Pod, Service
+from mooring.placement import runs
 from mooring.placement.answers import explain_answer
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
@@ -181,8 +182,12 @@ def test_a_long_history_ends_where_a_rebuild_starts(seed: int) -> None:
             assert old == new, f"seed {seed}, turn {turn}"
 
 
+@pytest.mark.parametrize("small_table", [0, runs.SMALL_TABLE, 10_000])
 @pytest.mark.parametrize("seed", range(40))
-def test_placing_pod_after_pod_agrees_with_explaining_each(seed: int) -> None:
+def test_placing_pod_after_pod_agrees_with_explaining_each(
+    seed: int, small_table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "SMALL_TABLE", small_table)
     world = World(1000 + seed)
     for _ in range(12):
         world.add_node()

@@ -22,6 +22,8 @@ from mooring.placement.static import StaticFacts
 # Zones beyond this many are spread by the general path.
 MAX_ZONES = 128
 MAX_RUNS = 256
+# Pairs of count and zone up to which scores are calculated one by one.
+SMALL_TABLE = 32
 
 
 class SpreadRun:
@@ -99,10 +101,11 @@ class SpreadRun:
 
     def _table(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The normalised score of every pair of count and zone, with a last entry for infeasible nodes."""
+        if self._occupied.size <= SMALL_TABLE:
+            return np.array(self._small_table())
         occupied = self._occupied.reshape(self._height, self._width)
-        hosts = self._shape.count
         zones = int(np.count_nonzero(occupied.any(axis=0)))
-        by_host = np.arange(self._height) * math.log(hosts + 2) + (self._host.max_skew - 1)
+        by_host = np.arange(self._height) * math.log(self._shape.count + 2) + (self._host.max_skew - 1)
         by_zone = self._in_zone * math.log(zones + 2) + (self._zone.max_skew - 1)
         by_zone[0] = 0.0
         raw = round_half_up((by_host[:, None] + by_zone[None, :]).ravel())
@@ -111,6 +114,19 @@ class SpreadRun:
         table = np.zeros(raw.size + 1, dtype=np.int64)
         table[:-1] = 100 if most <= 0 else 100 * (most + least - raw) // most
         return table
+
+    def _small_table(self) -> list[int]:
+        """The same for a few pairs, where calling NumPy costs more than what it calculates."""
+        occupied: list[int] = self._occupied.tolist()
+        zones = sum(any(occupied[zone :: self._width]) for zone in range(self._width))
+        host_weight, host_skew = math.log(self._shape.count + 2), self._host.max_skew - 1
+        zone_weight, zone_skew = math.log(zones + 2), self._zone.max_skew - 1
+        by_zone = [0.0, *[count * zone_weight + zone_skew for count in self._in_zone.tolist()[1:]]]
+        by_host = [count * host_weight + host_skew for count in range(self._height)]
+        raw = [int(value) + (value % 1 >= 0.5) for value in [host + zone for host in by_host for zone in by_zone]]
+        seen = [score for score, nodes in zip(raw, occupied, strict=True) if nodes]
+        most, least = max(seen), min(seen)
+        return [*[100 if most <= 0 else 100 * (most + least - score) // most for score in raw], 0]
 
 
 class SpreadRuns:
