@@ -12,7 +12,7 @@ is written, and the same write is tried again when the answer is there.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from mooring.registry.resources import Resource
 
@@ -34,8 +34,7 @@ class ClusterView(Protocol):
         """Every object of a kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionRequest:
+class AdmissionRequest(NamedTuple):
     """One write. `object` is None for a deletion, `old_object` for a creation."""
 
     operation: Operation
@@ -43,28 +42,16 @@ class AdmissionRequest:
     namespace: str
     name: str
     object: Object | None
-    old_object: Object | None = None
-    subresource: str = ""
-    user: str = ""
-    groups: tuple[str, ...] = ()
-    dry_run: bool = False
-    warnings: list[str] = field(default_factory=list)
+    old_object: Object | None
+    subresource: str
+    user: str
+    groups: tuple[str, ...]
+    dry_run: bool
+    warnings: list[str]
 
     def about(self, obj: Object) -> "AdmissionRequest":
         """The same request with another object."""
-        return AdmissionRequest(
-            self.operation,
-            self.resource,
-            self.namespace,
-            self.name,
-            obj,
-            self.old_object,
-            self.subresource,
-            self.user,
-            self.groups,
-            self.dry_run,
-            self.warnings,
-        )
+        return self._replace(object=obj)
 
 
 Admission = Callable[[AdmissionRequest, ClusterView], Object | None]
