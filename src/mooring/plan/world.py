@@ -48,13 +48,16 @@ CREW = (
     NODES,
 )
 
+# A snapshot may come from a simulation, whose uids must not be drawn again for what is new.
+_UIDS = 1_000_000
+
 
 class World:
     """`inert` are objects of kinds that nothing here acts on; `assumed` the namespaces that nobody declared."""
 
     def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
         # Nobody asks a plan who wrote which field.
-        self.registry = Registry(now=START, seed=seed, traces=False)
+        self.registry = Registry(now=START, seed=_UIDS + seed, traces=False)
         self.inert: list[str] = []
         self.assumed: list[str] = []
         self._grouped = False
