@@ -355,6 +355,22 @@ def test_an_update_is_over_when_all_pods_are_new_and_ready() -> None:
     assert (status["currentRevision"], status["currentReplicas"]) == (NEW, 2)
 
 
+def test_a_status_is_final_unless_it_moves_what_is_decided_on() -> None:
+    # The first word on the current revision is read again, all later ones are only told.
+    first = decide(stateful_set(1), revision(), pod(0))
+    assert (bool(first.status), first.final) == (True, False)
+    told = {**said(first), "readyReplicas": 0}
+    second = decide(stateful_set(1, status=told), revision(), pod(0))
+    assert (bool(second.status), second.final) == (True, True)
+    third = decide(stateful_set(1, status=said(first)), revision(), pod(0))
+    assert third == Decision()
+
+
+def test_a_decision_that_makes_a_pod_is_not_final() -> None:
+    told = {**said(decide(stateful_set(2), revision(), pod(0), pod(1)))}
+    assert not decide(stateful_set(2, status=told), revision(), pod(0)).final
+
+
 def test_a_set_that_is_as_it_should_be_decides_nothing() -> None:
     status = {
         "observedGeneration": 1,
@@ -458,7 +474,7 @@ def test_owners_of_claims(policy: Object, replicas: int, owners: list[Object], w
 
 
 def test_a_large_set_is_counted_in_blocks() -> None:
-    count = 3 * BLOCK + 5
+    count = 3 * BLOCK + 1
     members = [pod(i) for i in range(count)]
     view = view_of([stateful_set(4 * BLOCK), revision(), *members])
     assert created(reconcile(KEY, view, NOON)) == [f"web-{count}"]

@@ -85,6 +85,37 @@ def test_rule_1_own_writes_are_seen_before_the_key_runs_again() -> None:
     assert again.asker.key == A
 
 
+@pytest.mark.parametrize(
+    ("final", "version", "ran"),
+    [
+        (False, 9, ["a"]),
+        (True, 9, []),
+        # Somebody else wrote after us, and both were seen at once.
+        (True, 10, ["a"]),
+    ],
+    ids=["what is decided on", "what is only told", "what somebody has changed since"],
+)
+def test_rule_1_seeing_its_own_last_word_does_not_wake_a_key(final: bool, version: int, ran: list[str]) -> None:
+    runs: list[Key] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        view.get(CONFIG_MAP, *key)
+        runs.append(key)
+        first = Decision(status=(Patch(CONFIG_MAP, key, {"data": {"x": "y"}}),), final=final)
+        return first if len(runs) == 1 else Decision()
+
+    made = machine(controller(reconcile))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    task = made.next(START)
+    assert task is not None
+    made.settle(task, Outcome(versions={(CONFIG_MAP, A): 9}), START)
+    made.observe(CONFIG_MAP, "MODIFIED", seen("a", version, x="y"))
+    assert step(made) == ran
+    made.observe(CONFIG_MAP, "MODIFIED", seen("a", 11, x="z"))
+    assert step(made) == ["a"]
+
+
 def test_rule_1_after_a_lost_answer_the_kind_is_listed_live() -> None:
     for seed in range(20):
         simulation = Simulation([COPIER], seed=seed, faults=Faults(lost_answer=0.3, lag=0.5))
@@ -294,6 +325,22 @@ def test_rule_7_folds_follow_the_stream_of_changes() -> None:
         create(simulation, config_map(name))
     simulation.run()
     assert answers[-1] == 3
+
+
+def test_rule_7_those_who_decide_for_many_go_first() -> None:
+    fold = _count_fold()
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        if key == A:
+            view.get(CONFIG_MAP, *key)
+        else:
+            view.fold(fold)
+        return Decision()
+
+    made = machine(controller(reconcile), Controller("many", reconcile, folds=(fold,)))
+    step(made)
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    assert step(made) == ["all", "a"]
 
 
 def test_rule_8_a_fold_without_news_wakes_nobody() -> None:

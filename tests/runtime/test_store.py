@@ -26,7 +26,7 @@ def _by_colour(thing: Thing) -> Iterable[str]:
 
 
 def kind(placed_by: tuple[str, ...] | None) -> Kind[Thing]:
-    counters = {"any": lambda thing: True, "big": lambda thing: thing.size > 1}
+    counters = {"any": lambda thing: True, "big": lambda thing: thing.size > 1, "sizes": lambda thing: thing.size}
     return Kind("v1", "Thing", Thing, {"colour": _by_colour}, counters, placed_by)
 
 
@@ -38,7 +38,7 @@ CHANGES = st.lists(
     st.tuples(NAMES, st.none() | st.tuples(st.lists(st.sampled_from(COLOURS), max_size=4), st.integers(0, 3))),
     max_size=30,
 )
-QUESTIONS = [("colour", colour, counter) for colour in COLOURS for counter in ("", "any", "big")]
+QUESTIONS = [("colour", colour, counter) for colour in COLOURS for counter in ("", "any", "big", "sizes")]
 
 
 def answers(store: Store[Any]) -> dict[tuple[str, str, str], Any]:
@@ -52,8 +52,13 @@ def expected(things: dict[str, Thing]) -> dict[tuple[str, str, str], Any]:
     found: dict[tuple[str, str, str], Any] = {}
     for _, colour, counter in QUESTIONS:
         members = [things[name] for name in sorted(things) if colour in things[name].colours]
-        counted = [thing for thing in members if counter == "any" or thing.size > 1]
-        found["colour", colour, counter] = len(counted) if counter else tuple(members)
+        counted = {
+            "": tuple(members),
+            "any": len(members),
+            "big": sum(thing.size > 1 for thing in members),
+            "sizes": sum(thing.size for thing in members),
+        }
+        found["colour", colour, counter] = counted[counter]
     return found
 
 

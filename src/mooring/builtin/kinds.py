@@ -13,7 +13,7 @@ from mooring.runtime.kinds import HasMeta, Kind
 
 # Pods of a StatefulSet are counted in blocks of ordinals, large and small, so that a set of any size is looked at
 # without listing it. Each size is a multiple of the next; the smallest block is what is listed.
-BLOCKS = (4096, 512, 64, 8)
+BLOCKS = (1024, 64, 4)
 BLOCK = BLOCKS[-1]
 REVISION_LABEL = "controller-revision-hash"
 INDEX_LABEL = "apps.kubernetes.io/pod-index"
@@ -61,7 +61,7 @@ def _alike(pod: api.Pod) -> Iterable[str]:
     if owner.kind != "StatefulSet":
         return (start,)
     ordinal = _ordinal(pod)
-    return [alike_in_block(start, size, ordinal) for size in BLOCKS]
+    return (start, *[alike_in_block(start, size, ordinal) for size in BLOCKS])
 
 
 def _orphans(obj: HasMeta) -> Iterable[str]:
@@ -90,6 +90,7 @@ POD = Kind(
         "ready": lambda pod: pod.active and pod.ready,
         "terminating": lambda pod: pod.terminating,
         "healthy": lambda pod: pod.healthy,
+        "healthy-ordinals": lambda pod: _ordinal(pod) if pod.healthy else 0,
         "unschedulable": lambda pod: pod.unschedulable is not None,
     },
     placed_by=("spec",),

@@ -53,7 +53,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     picture = _picture(view, stateful_set, history)
     if released := claims(POD, STATEFUL_SET, stateful_set, selector, picture.present, ()):
         return Decision(intent=released)
-    status = _status(view, stateful_set, history, picture)
+    told = _status(view, stateful_set, history, picture)
+    status = _status_change(stateful_set, told)
 
     # 4. A set that goes away is only described; its pods go with it.
     if stateful_set.metadata.deleting:
@@ -72,7 +73,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         # The run that sees the new pod tells of it and of what came before in one write. A pod that the API refuses is
         # never seen, and must not keep the rest from being told.
         intent, status = [*intent, *(status if view.problem else ())], ()
-    return Decision(tuple(intent), tuple(steps.children), status, old, tuple(steps.events))
+    final = bool(status) and not (intent or steps.children or old) and _inputs(told) == _inputs(stateful_set.status)
+    return Decision(tuple(intent), tuple(steps.children), status, old, tuple(steps.events), final=final)
 
 
 def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tuple[Write, ...]:
@@ -122,7 +124,7 @@ def _picture(view: View, stateful_set: StatefulSet, history: History) -> Picture
     return take_picture(view, stateful_set, labels, whole=whole)
 
 
-def _status(view: View, stateful_set: StatefulSet, history: History, picture: Picture) -> tuple[Write, ...]:
+def _status(view: View, stateful_set: StatefulSet, history: History, picture: Picture) -> StatefulSetStatus:
     spec, pods = stateful_set.spec, picture.present
     settled = picture.settled_count
     ready = [pod for pod in pods if pod.status.phase == "Running" and pod.ready]
@@ -143,7 +145,12 @@ def _status(view: View, stateful_set: StatefulSet, history: History, picture: Pi
     updated = {new.updated_replicas, new.ready_replicas, new.replicas} == {spec.replicas}
     if updated and spec.update_strategy.type == "RollingUpdate":
         new = replace(new, current_replicas=new.updated_replicas, current_revision=update)
-    return _status_change(stateful_set, new)
+    return new
+
+
+def _inputs(status: StatefulSetStatus) -> tuple[str, int]:
+    """What is read of a status in deciding; all else in it is only told."""
+    return status.current_revision or "", status.collision_count or 0
 
 
 def _status_change(stateful_set: StatefulSet, new: StatefulSetStatus) -> tuple[Write, ...]:

@@ -1,7 +1,9 @@
 """A StatefulSet as it is: who stands at which ordinal.
 
-Pods that run and are ready are not looked at one by one. Ordinals are counted in blocks, and a block whose pods are all
-healthy and of one revision is settled by that one number, so that the ten-thousandth pod costs what the first did.
+Pods that run and are ready are not looked at one by one. Those of one revision that stand in a row from the first
+ordinal on are known by their number and the sum of their ordinals. The others are counted in blocks, and a block whose
+pods are all healthy and of one revision is settled by that one number. So the ten-thousandth pod costs what the first
+did.
 """
 
 from __future__ import annotations
@@ -103,9 +105,9 @@ def take_picture(
     settled: list[Span] = []
     looked: list[Pod] = []
     start, end = spec.ordinals.start, spec.ordinals.start + spec.replicas
-    ordinal, found = start // BLOCK * BLOCK, 0
-    # The span that is being followed.
-    first, following = ordinal, ""
+    ordinal, following = _settled_from(view, alike, start, end)
+    # The span that is being followed, and how many pods have been found.
+    first, found = (start, ordinal - start) if following else (ordinal, 0)
     while ordinal < end and found < total:
         last = min(end, ordinal + total - found)
         size, revision = _settled_at(view, alike, ordinal, last) if ordinal >= start else (BLOCK, "")
@@ -126,6 +128,20 @@ def take_picture(
         # Somebody stands where nobody should: out of range, or without the labels of a member.
         return _arranged(stateful_set, (), view.owned(POD, stateful_set))
     return _arranged(stateful_set, settled, looked)
+
+
+def _settled_from(view: View, alike: Mapping[str, str], start: int, end: int) -> tuple[int, str]:
+    """The block up to which pods of one revision stand in a row from the first ordinal on, and that revision.
+
+    As many different numbers as these add up to this only if they are the smallest ones there are.
+    """
+    for revision, value in alike.items():
+        count = view.count(POD, "alike", value, "healthy")
+        total = view.count(POD, "alike", value, "healthy-ordinals")
+        block = (start + count) // BLOCK * BLOCK
+        if start < block <= end and total == count * start + count * (count - 1) // 2:
+            return block, revision
+    return start // BLOCK * BLOCK, ""
 
 
 def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) -> tuple[int, str]:

@@ -104,6 +104,8 @@ class Decision(NamedTuple):
     effects: tuple[Run, ...] = ()
     # Handed to the next run of the same key; may be lost at any time.
     memory: Any = None
+    # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
+    final: bool = False
 
     @property
     def stages(self) -> tuple[tuple[Write, ...], ...]:

@@ -64,7 +64,8 @@ class Kind(Generic[T]):
     kind: str
     view: type[T]
     indexes: Mapping[str, Callable[[T], Iterable[str]]] = field(default_factory=dict)
-    counters: Mapping[str, Callable[[T], bool]] = field(default_factory=dict)
+    # What each object counts for: whether it counts at all, or a number that is added up.
+    counters: Mapping[str, Callable[[T], int]] = field(default_factory=dict)
     # The parts of a view beside its metadata that these indexes read. While they are equal, an object stays in its
     # places and the indexes are not asked; where they are not named, the indexes are asked at every change.
     placed_by: tuple[str, ...] | None = None

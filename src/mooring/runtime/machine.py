@@ -35,6 +35,7 @@ LOOP_LIMIT = 25
 NOT_DEFINED = "is not defined any more"
 
 ALL = Key("", "all")
+_NOBODY = (None, -1, False)
 
 
 class Asker(NamedTuple):
@@ -56,6 +57,8 @@ class Task(NamedTuple):
     effects: tuple[Run, ...] = ()
     # Why nothing could be decided.
     unavailable: str = ""
+    # Whether its key has no use for seeing what it wrote.
+    final: bool = False
 
 
 class Machine:
@@ -92,7 +95,8 @@ class Machine:
         self._intents: dict[Asker, Intents] = {}
         self._holds: Holds[Asker] = Holds(self.stores)
         self._held_back: set[Asker] = set()
-        self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int]] = {}
+        # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
+        self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int, bool]] = {}
         # What a key wrote last, and how often in a row it wrote some of that again for its own sake.
         self._circles: dict[Asker, tuple[set[tuple[str, str, str, str]], int]] = {}
         self._timers: dict[Asker, set[datetime]] = {}
@@ -159,16 +163,20 @@ class Machine:
     def _changed(self, kind: Kind[Any], change: Changed) -> None:
         store = self.stores[kind]
         own = self._own.pop if change.new is None else self._own.get
-        writer, version = own((kind, change.key), (None, -1))
-        written = store.version(change.key) == version
+        writer, version, final = own((kind, change.key), _NOBODY)
+        if store.version(change.key) != version:
+            writer = None
         askers = self._askers
         # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
-        for asker in askers.get((kind, change.key), ()):
-            self._wake(asker, foreign=not (written and asker == writer))
+        woken = [*askers.get((kind, change.key), ())]
         if kind in self._listed:
-            for index, value, counter in store.lookups(change, self._listed[kind]):
-                for asker in askers.get((kind, index, value, counter), ()):
-                    self._wake(asker, foreign=not (written and asker == writer))
+            for place in store.lookups(change, self._listed[kind]):
+                woken += askers.get((kind, *place), ())
+        for asker in woken:
+            if asker != writer:
+                self._wake(asker, foreign=True)
+            elif not final:
+                self._wake(asker, foreign=False)
         for fold in self._folds_of[kind]:
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
@@ -267,9 +275,13 @@ class Machine:
                 if not timers:
                     del self._timers[asker]
                 self._wake(asker, foreign=True)
-        if self._folded:
-            self._wake_for_folds(now)
         dirty, self._dirty = self._dirty, {}
+        if self._folded:
+            # Those who decide for many go first, so that the others see what came of it in the same run.
+            self._wake_for_folds(now)
+            for asker, foreign in dirty.items():
+                self._wake(asker, foreign=foreign)
+            dirty, self._dirty = self._dirty, {}
         for asker, foreign in dirty.items():
             if foreign:
                 self._circles.pop(asker, None)
@@ -342,7 +354,7 @@ class Machine:
         for run in decision.effects:
             if not run.recorded:
                 raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
-        return Task(asker, stages, decision.events, decision.effects)
+        return Task(asker, stages, decision.events, decision.effects, final=decision.final)
 
     def _subscribe(self, asker: Asker, view: View) -> None:
         old = self._questions.get(asker, set())
@@ -396,7 +408,7 @@ class Machine:
         """A task's requests have been carried out, or as many as went well."""
         asker = task.asker
         for (kind, key), version in outcome.versions.items():
-            self._own[kind, key] = (asker, version)
+            self._own[kind, key] = (asker, version, task.final)
         if outcome.versions or outcome.gone:
             newest: dict[Kind[Any], int] = {}
             for (kind, _), version in outcome.versions.items():

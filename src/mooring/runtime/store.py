@@ -18,10 +18,10 @@ Places = tuple[tuple[str, str], ...]
 
 
 class Facts(NamedTuple):
-    """Where a view stands in the indexes, as (index, value), and which counters count it."""
+    """Where a view stands in the indexes, as (index, value), and for how much each counter counts it."""
 
     places: Places
-    counted: tuple[bool, ...]
+    counted: tuple[int, ...]
 
 
 class Changed(NamedTuple):
@@ -35,7 +35,7 @@ class Changed(NamedTuple):
 
 
 class _Place(Generic[T]):
-    """Those who stand at one value of an index, and how many of them each counter counts."""
+    """Those who stand at one value of an index, and what each counter makes of them."""
 
     __slots__ = ("counts", "members")
 
@@ -173,35 +173,38 @@ class Store(Generic[T]):
             self._leave(key, old, stays)
         if view is None or new is None:
             return
-        enters = [number for number, counts in enumerate(new.counted) if counts] if old is not new else ()
+        enters = [each for each in enumerate(new.counted) if each[1]] if old is not new else ()
         for at in new.places:
             place = self._places.get(at)
             if place is None:
                 place = self._places[at] = _Place(len(self._counters))
             place.members[key] = view
-            for number in enters:
-                place.counts[number] += 1
+            for number, amount in enters:
+                place.counts[number] += amount
 
     def _leave(self, key: Key, old: Facts, stays: Places) -> None:
         """Take back what was counted, and give up the places that are left for good."""
-        counted = [number for number, counts in enumerate(old.counted) if counts]
+        counted = [each for each in enumerate(old.counted) if each[1]]
         for at in old.places:
             place = self._places[at]
-            for number in counted:
-                place.counts[number] -= 1
+            for number, amount in counted:
+                place.counts[number] -= amount
             if at not in stays:
                 del place.members[key]
                 if not place.members:
                     del self._places[at]
 
     def _recounted(self, old: Facts | None, new: Facts | None) -> Iterator[tuple[str, Places, Places]]:
-        """Every counter that a change touches, with the places in which it counts one less, and one more."""
+        """Every counter that a change touches, with the places in which it counts less, and more."""
         for number, counter in enumerate(self.kind.counters):
-            counted = old.places if old is not None and old.counted[number] else ()
-            counts = new.places if new is not None and new.counted[number] else ()
-            if not counted:
-                if counts:
-                    yield counter, (), counts
+            was = 0 if old is None else old.counted[number]
+            now = 0 if new is None else new.counted[number]
+            if not (was or now):
+                continue
+            counted = old.places if old is not None and was else ()
+            counts = new.places if new is not None and now else ()
+            if was != now:
+                yield counter, counted, counts
             elif counted != counts:
                 left = tuple(place for place in counted if place not in counts)
                 yield counter, left, tuple(place for place in counts if place not in counted)
