@@ -6,11 +6,13 @@ import asyncio
 import logging
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable
 
 import httpx2
 import pytest
 
+from mooring.apiserver import barrier as barrier_module
 from mooring.apiserver.app import Application
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.server import run as serve
@@ -161,6 +163,93 @@ def test_a_failed_commit_ends_everything() -> None:
     run(story)
     assert called == ["failed"]
     assert not barrier.settled
+
+
+class SlowDisk(Disk):
+    """Takes its time: so many seconds for each commit in turn, then none."""
+
+    def __init__(self, *seconds: float) -> None:
+        super().__init__()
+        self.seconds = list(seconds)
+        self.threads: list[str] = []
+
+    def commit(self) -> None:
+        time.sleep(self.seconds.pop(0) if self.seconds else 0)
+        self.threads.append("loop" if threading.current_thread() is threading.main_thread() else "other")
+        super().commit()
+
+
+def _written(disk: SlowDisk, commits: int) -> Barrier:
+    barrier = Barrier(disk)
+
+    async def story() -> None:
+        for _ in range(commits):
+            disk.write()
+            await barrier.passed()
+        barrier.close()
+
+    run(story)
+    assert barrier.commits == commits
+    return barrier
+
+
+def test_a_quick_disk_is_waited_for_on_the_spot() -> None:
+    disk = SlowDisk()
+    _written(disk, 20)
+    assert set(disk.threads) == {"loop"}
+
+
+def test_one_slow_commit_does_not_make_a_slow_disk() -> None:
+    disk = SlowDisk(0.01)
+    _written(disk, 5)
+    assert set(disk.threads) == {"loop"}
+
+
+def test_a_slow_disk_is_waited_for_on_a_thread() -> None:
+    disk = SlowDisk(*[0.02] * 6)
+    _written(disk, 6)
+    assert disk.threads[0] == "loop"
+    assert disk.threads[-1] == "other"
+
+
+def test_a_disk_that_was_slow_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(barrier_module, "_LOOK_AGAIN", 0.05)
+    disk = SlowDisk(*[0.02] * 6)
+    barrier = Barrier(disk)
+
+    async def story() -> None:
+        for _ in range(6):
+            disk.write()
+            await barrier.passed()
+        await asyncio.sleep(0.06)
+        for _ in range(3):
+            disk.write()
+            await barrier.passed()
+        barrier.close()
+
+    run(story)
+    assert disk.threads[-3:] == ["loop"] * 3
+
+
+def test_while_a_slow_disk_is_waited_for_others_get_their_turn() -> None:
+    disk = SlowDisk(*[0.02] * 5, 0.3)
+    barrier = Barrier(disk)
+    turns = 0
+
+    async def story() -> None:
+        nonlocal turns
+        for _ in range(5):
+            disk.write()
+            await barrier.passed()
+        disk.write()
+        waiting = asyncio.create_task(barrier.passed())
+        while not waiting.done():
+            turns += 1
+            await asyncio.sleep(0.01)
+        barrier.close()
+
+    run(story)
+    assert turns > 3
 
 
 def test_every_answer_over_http_comes_after_its_commit(make_api: Callable[..., Api]) -> None:

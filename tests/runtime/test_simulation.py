@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
-from mooring.runtime.decision import Event
+from mooring.kube.times import timestamp
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Event
 from mooring.runtime.faults import Faults
 from mooring.runtime.kinds import Key
 from mooring.runtime.logs import JsonFormatter, say
 from mooring.runtime.recorder import BURST, Recorder
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.simulation import HOUR, START, Simulation
+from mooring.runtime.view import View
 from tests.runtime.sample import CONFIG_MAP, COPIER
 from tests.runtime.worlds import change, config_map, create, get, names
 
@@ -95,6 +99,34 @@ def test_events_are_counted_and_a_flood_is_thinned() -> None:
     requests = [request for _ in range(300) for request in recorder.requests((event,), {}, START)]
     assert len({request.name for request in requests}) == 1
     assert [request.body["count"] for request in requests] == [*range(1, BURST + 1), 100, 200, 300]
+
+
+def test_an_event_that_is_new_to_its_recorder_is_created_and_told_again_is_applied() -> None:
+    recorder = Recorder("tests")
+    event = Event(CONFIG_MAP, Key("default", "a"), "Warning", "Again", "it happened again")
+    verbs = [request.verb for _ in range(3) for request in recorder.requests((event,), {}, START)]
+    assert verbs == ["create", "apply", "apply"]
+
+
+def test_a_recorder_that_has_lost_its_memory_tells_of_what_it_told_before() -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        source = view.get(CONFIG_MAP, *key)
+        said = Event(CONFIG_MAP, key, "Normal", "Seen", "it was seen")
+        return Decision(events=(said,)) if source is not None else Decision()
+
+    simulation = Simulation([Controller("seer", reconcile, of=CONFIG_MAP)])
+    create(simulation, config_map("a"))
+    simulation.run()
+    [event] = _events(simulation)
+    later = Simulation([Controller("seer", reconcile, of=CONFIG_MAP)], registry=simulation.registry, now=START + HOUR)
+    later.run()
+    [again] = _events(later)
+    assert again["metadata"]["uid"] == event["metadata"]["uid"]
+    assert (event["lastTimestamp"], again["lastTimestamp"]) == (timestamp(START), timestamp(START + HOUR))
+
+
+def _events(simulation: Simulation) -> list[Any]:
+    return simulation.registry.list(simulation.registry.resource("v1", "Event")).items
 
 
 def test_log_lines_are_objects_with_a_sentence_and_fields(caplog: pytest.LogCaptureFixture) -> None:

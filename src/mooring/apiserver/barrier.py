@@ -1,10 +1,10 @@
 """Nothing that a crash could undo leaves the server: answers and watch events wait here until their write is on disk.
 
 Writes of one turn of the event loop share one commit, because the disk costs the same for one write as for fifty, and
-while requests are waiting in line a commit waits a millisecond for theirs. The disk is waited for on a thread of its
-own; what is written meanwhile goes into the next commit. A read that saw a write which is not committed yet waits like
-the write. When a commit fails, memory is ahead of the disk and cannot be taken back, so from then on nothing is
-answered any more and the process has to go.
+while requests are waiting in line a commit waits a millisecond for theirs. A quick disk is waited for on the spot, a
+slow one on a thread; what is written meanwhile goes into the next commit. A read that saw a write which is not
+committed yet waits like the write. When a commit fails, memory is ahead of the disk and cannot be taken back, so from
+then on nothing is answered any more and the process has to go.
 """
 
 import asyncio
@@ -25,6 +25,10 @@ _log = logging.getLogger(__name__)
 
 # A write waits so many seconds at most for others that may share its commit.
 _LONGEST_TURN: Final = 0.001
+# A disk is quick if its last commits, so many of them, took no longer on average; a slow one is looked at again later.
+_QUICK: Final = 0.005
+_COMMITS_OF_LATE: Final = 8
+_LOOK_AGAIN: Final = 1.0
 
 Wake = Callable[[], None]
 
@@ -173,11 +177,18 @@ class Barrier:
 
 
 class _Committer:
-    """The thread that waits for the disk. It is there from the first commit on."""
+    """Waits for the disk: on the spot while it is quick, and on a thread while it is not.
+
+    A thread has to be let in and out by a loop that has other things to do, which takes several times as long as a
+    quick disk does (docs/decisions/waiting-for-the-disk.md). The thread is there from the first time it is needed.
+    """
 
     def __init__(self) -> None:
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        # How long a commit takes of late, and until when the disk counts as slow.
+        self._pace = 0.0
+        self._slow_until = 0.0
 
     def run(
         self,
@@ -185,17 +196,19 @@ class _Committer:
         loop: asyncio.AbstractEventLoop,
         then: Callable[[Exception | None], None],
     ) -> None:
-        """Call `finish` on the thread, and `then` on the loop with the error if there was one."""
+        """Call `finish`, and then, on the loop, `then` with the error if there was one."""
+        started = perf_counter()
+        if started >= self._slow_until:
+            failed = _tried(finish)
+            self._note(started, perf_counter())
+            then(failed)
+            return
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="commits", daemon=True)
             self._thread.start()
 
         def work() -> None:
-            failed: Exception | None = None
-            try:
-                finish()
-            except Exception as error:
-                failed = error
+            failed = _tried(finish)
             # A loop that was closed meanwhile has nobody left who waits.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(then, failed)
@@ -208,6 +221,21 @@ class _Committer:
             self._thread.join()
             self._thread = None
 
+    def _note(self, started: float, ended: float) -> None:
+        self._pace += (ended - started - self._pace) / _COMMITS_OF_LATE
+        if self._pace > _QUICK:
+            self._slow_until = ended + _LOOK_AGAIN
+            # The next look decides: a commit that is quick again brings it down, another slow one does not.
+            self._pace = _QUICK
+
     def _serve(self) -> None:
         while (work := self._work.get()) is not None:
             work()
+
+
+def _tried(finish: Callable[[], None]) -> Exception | None:
+    try:
+        finish()
+    except Exception as error:
+        return error
+    return None

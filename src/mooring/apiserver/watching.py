@@ -1,8 +1,8 @@
 """Watches: who listens to which kind, and when they hear of changes.
 
-A kind's streams are told of changes after the commit that made these durable, all of them in one go. Where many
-listen, changes that follow each other quickly are told together: to hear a thing ten milliseconds later harms no
-watcher, but to send it to a hundred of them one by one would leave no time for anything else.
+A kind's streams are told of changes after the commit that made these durable, all of them in one go. The first change
+after a while is told at once, and those that follow it quickly are told together: to hear a thing ten milliseconds
+later harms no watcher, but to be woken for each of a thousand changes costs both sides more than the changes do.
 """
 
 import asyncio
@@ -23,8 +23,9 @@ __all__ = ["Watches"]
 _BOOKMARK_SECONDS: Final = 60.0
 # A watch that does not say how long it wants to live ends after 30 to 60 minutes, not all at the same time.
 _SHORTEST_LIFE: Final = 1800.0
-# What telling one stream may cost of the time between two rounds, and the longest such time.
+# The time between two rounds: longer where more streams are to be told, within these limits.
 _PAUSE_PER_STREAM: Final = 0.0001
+_SHORTEST_PAUSE: Final = 0.01
 _LONGEST_PAUSE: Final = 0.02
 
 
@@ -51,7 +52,7 @@ class _Audience:
     def _tell(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
-        pause = min(len(self.streams) * _PAUSE_PER_STREAM, _LONGEST_PAUSE)
+        pause = min(max(_SHORTEST_PAUSE, len(self.streams) * _PAUSE_PER_STREAM), _LONGEST_PAUSE)
         if now < self._last + pause:
             loop.call_at(self._last + pause, self._tell_now)
         else:

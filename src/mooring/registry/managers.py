@@ -170,9 +170,9 @@ class FieldTracker:
 
 def _texts_alike(section: Any) -> Any:
     """A section with one word for every text in it: a text is a field whatever it says, unless it says nothing."""
-    if section.__class__ is not dict:
-        return section
-    return {name: "x" if value and value.__class__ is str else value for name, value in section.items()}
+    if section.__class__ is dict:
+        return {name: "x" if value and value.__class__ is str else value for name, value in section.items()}
+    return "x" if section and section.__class__ is str else section
 
 
 def _unreached(resource: Resource, subresource: str) -> Any:

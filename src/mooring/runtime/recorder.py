@@ -1,13 +1,14 @@
 """Events for people: the same thing said again is counted, not written anew.
 
-An event's name follows from what it says, so a recorder that has lost its memory goes on counting where it was.
+An event's name follows from what it says, so a recorder that has lost its memory finds what it said. What is new to it
+is created, which is the cheaper write by far; if it exists after all, it is applied as everything that is said again.
 """
 
 from __future__ import annotations
 
 import hashlib
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from mooring.client.transport import Request
 from mooring.kube.times import timestamp
@@ -74,4 +75,10 @@ class Recorder:
             "firstTimestamp": series.first,
             "lastTimestamp": moment,
         }
-        return Request("apply", "v1", "Event", namespace, name, body, manager=f"mooring-{self._component}")
+        verb: Literal["create", "apply"] = "create" if known is None else "apply"
+        return Request(verb, "v1", "Event", namespace, name, body, manager=f"mooring-{self._component}")
+
+
+def again(request: Request) -> Request:
+    """The write for an event that exists although its recorder does not know of it."""
+    return request._replace(verb="apply")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mooring.client.inprocess import InProcess
 from mooring.client.transport import Object, Request, Stream, Transport
 from mooring.kube.errors import MooringError
-from mooring.kube.status import ApiError, ExpiredError, NotFoundError
+from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
 from mooring.runtime.accounting import account
 from mooring.runtime.acting import carry_out
@@ -25,7 +25,7 @@ from mooring.runtime.kinds import Kind
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.recorder import Recorder
+from mooring.runtime.recorder import Recorder, again
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -237,7 +237,10 @@ class Simulation:
 
     def _tell(self, request: Request) -> None:
         try:
-            self.transport.write(request)
+            try:
+                self.transport.write(request)
+            except AlreadyExistsError:
+                self.transport.write(again(request))
         except (ApiError, MooringError):
             # An event that is lost is lost.
             return

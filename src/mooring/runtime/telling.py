@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from mooring.client.transport import AsyncTransport, Request
 from mooring.kube.errors import MooringError
 from mooring.kube.prometheus import Metric
+from mooring.kube.status import AlreadyExistsError
+from mooring.runtime.recorder import again
 
 ROOM = 10_000
 _WRITERS = 2
@@ -37,11 +39,17 @@ class Teller:
         while True:
             request = await self._line.get()
             try:
-                await self._transport.write(request)
+                await self._tell(request)
             except MooringError:
                 self.lost.add()
             finally:
                 self._line.task_done()
+
+    async def _tell(self, request: Request) -> None:
+        try:
+            await self._transport.write(request)
+        except AlreadyExistsError:
+            await self._transport.write(again(request))
 
     async def finish(self) -> None:
         """Until everything in line is written."""

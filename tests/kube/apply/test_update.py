@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from mooring.kube.apply import ApplyConflict, apply, update
+from mooring.kube.apply import ApplyConflict, apply, update, writing
+from mooring.kube.apply.managers import decode_managed
+from mooring.kube.apply.traces import TracesMemo
 from mooring.kube.schemas import Schema, builtin_schema, structural_schema
 from tests.kube.apply.world import NOW, SCHEMA, VERSION, World, thing
 
@@ -157,3 +159,26 @@ def test_claims_in_a_version_that_is_served_no_more_are_void() -> None:
 def test_a_failure_to_track_gives_the_entries_up() -> None:
     world = World().applied("a", thing(parts=[{"name": "p"}]))
     assert update(world.live, thing(parts=[None]), "b", SCHEMA, world.managed, VERSION, NOW) == []
+
+
+def test_items_that_differ_in_their_names_alone_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    managed = update(None, thing(replicas=1), "creator", SCHEMA, None, VERSION, NOW)
+    live = {**thing(replicas=1), "metadata": {"name": "a", "namespace": "ns", "uid": "1"}}
+    worked_out: list[Any] = []
+
+    def decode(entries: Any) -> Any:
+        worked_out.append(entries)
+        return decode_managed(entries)
+
+    monkeypatch.setattr(writing, "_MEMO", TracesMemo())
+    monkeypatch.setattr(writing, "decode_managed", decode)
+    for first, second in (("a", "b"), ("q", "c"), ("x", "z")):
+        new = {**live, "spec": {**live["spec"], "parts": [{"name": first, "size": 1}, {"name": second}]}}
+        entries = update(live, new, "writer", SCHEMA, managed, VERSION, NOW)
+        [fields] = [entry["fieldsV1"] for entry in entries if entry["manager"] == "writer"]
+        parts = fields["f:spec"]["f:parts"]
+        assert list(parts) == [".", *sorted(f'k:{{"name":"{name}"}}' for name in (first, second))]
+        assert parts[f'k:{{"name":"{first}"}}'] == {".": {}, "f:name": {}, "f:size": {}}
+        assert parts[f'k:{{"name":"{second}"}}'] == {".": {}, "f:name": {}}
+    # By name, the item with a size comes first in two of them and last in the other.
+    assert len(worked_out) == 2

@@ -4,7 +4,7 @@ Parts that are the same Python object are equal without a look. Merging shares w
 after it costs in proportion to the change, not to the object.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mooring.kube.apply.elements import item_element
 from mooring.kube.apply.fieldsets import LEAF, FieldSet, recursive_difference, union
@@ -12,6 +12,8 @@ from mooring.kube.apply.typed import equal, field_schema, splits
 from mooring.kube.schemas.model import ANYTHING, Schema
 
 __all__ = ["Comparison", "compare"]
+
+_CONTAINERS: Final = (dict, list)
 
 
 class Comparison(NamedTuple):
@@ -65,6 +67,10 @@ def _compare_objects(schema: Schema, before: dict[str, Any], after: dict[str, An
 
 
 def _compare_values(schema: Schema, before: Any, after: Any, element: str, found: Comparison) -> None:
+    if before.__class__ not in _CONTAINERS and after.__class__ not in _CONTAINERS:
+        if not equal(before, after):
+            found.modified[element] = LEAF
+        return
     was_split = bool(before) and splits(schema, before)
     is_split = bool(after) and splits(schema, after)
     if not was_split and not is_split:
@@ -96,7 +102,10 @@ def _everything(schema: Schema, value: Any) -> FieldSet:
 
 def _parts(schema: Schema, value: Any) -> FieldSet:
     if value.__class__ is dict:
-        return {f"f:{key}": _everything(field_schema(schema, key), item) for key, item in value.items()}
+        return {
+            f"f:{key}": _everything(field_schema(schema, key), item) if item.__class__ in _CONTAINERS else LEAF
+            for key, item in value.items()
+        }
     items = schema.items or ANYTHING
     made: FieldSet = {}
     for element, group in _groups(schema, value).items():

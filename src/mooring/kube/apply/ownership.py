@@ -91,12 +91,14 @@ def after_write(
     ignored: FieldSet,
     *,
     force: bool,
+    compared: Comparison | None = None,
 ) -> tuple[Managers, Comparison]:
     """The managers after a write that led from one object to the other, without the writer's own gains.
 
     Others lose what was changed or removed; ApplyConflict instead when they would lose a change and `force` is not set.
+    `compared` is how the two differ in the current version, where that is known.
     """
-    found = {versions.current: compare(versions.schema, before, after, ignored)}
+    found = {versions.current: compared or compare(versions.schema, before, after, ignored)}
     made: Managers = {}
     conflicts: list[Conflict] = []
     for identity, entry in managers.items():

@@ -3,15 +3,18 @@
 A controller writes the same fields of an object over and over, and thousands of objects of one template are written in
 the same way. Who owns what afterwards follows from who owned what, which fields changed, and who wrote; working that
 out again each time would be the larger half of a status write. What is kept is bounded and starts anew when full.
+
+Items of a list are told apart by what they hold, and addresses are different in every pod. So the names of items in a
+list that is new and that nobody owns anything of are left open, and filled in for each write.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from mooring.kube.apply.comparing import Comparison
-from mooring.kube.apply.fieldsets import encode_fields
+from mooring.kube.apply.fieldsets import FieldSet, encode_fields
 from mooring.kube.apply.managers import Identity, Managers, entry_order, identity_of
 from mooring.kube.schemas.model import Schema
 
@@ -36,18 +39,36 @@ class _Trace(NamedTuple):
     fresh: bool
 
 
+class NewList(NamedTuple):
+    """A list that came as a whole: the way to it, and its items in order."""
+
+    path: tuple[str, ...]
+    items: tuple[str, ...]
+
+
+Lists = tuple[NewList, ...]
+
+
+class Alike(NamedTuple):
+    """What the traces of a write follow from, and the names that were left open."""
+
+    key: tuple[int, bytes]
+    lists: Lists
+
+
 class Traces(NamedTuple):
-    """What a write leaves behind, times aside."""
+    """What a write leaves behind, times aside. `lists` are the new ones of the write that was learnt from."""
 
     schema: Schema
     entries: tuple[_Trace, ...]
+    lists: Lists
 
-    def entries_at(self, now: str, before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The entries, given those before the write."""
-        made = [self._entry(trace, now, before) for trace in self.entries]
+    def entries_at(self, now: str, before: Sequence[Mapping[str, Any]], lists: Lists) -> list[dict[str, Any]]:
+        """The entries, given those before the write and the lists that it makes."""
+        made = [self._entry(trace, now, before, lists) for trace in self.entries]
         return sorted(made, key=entry_order) if len(made) > 1 else made
 
-    def _entry(self, trace: _Trace, now: str, before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _entry(self, trace: _Trace, now: str, before: Sequence[Mapping[str, Any]], lists: Lists) -> dict[str, Any]:
         origin = before[trace.origin] if trace.origin >= 0 else None
         if origin is not None and trace.fields is None:
             return origin if isinstance(origin, dict) else dict(origin)
@@ -61,10 +82,43 @@ class Traces(NamedTuple):
         if time is not None:
             made["time"] = time
         made["fieldsType"] = "FieldsV1"
-        made["fieldsV1"] = trace.fields
+        made["fieldsV1"] = trace.fields if lists == self.lists else self._filled(trace.fields or {}, lists)
         if identity.subresource:
             made["subresource"] = identity.subresource
         return made
+
+    def _filled(self, fields: FieldSet, lists: Lists) -> FieldSet:
+        for (path, learnt), (_, items) in zip(self.lists, lists, strict=True):
+            fields = _renamed(fields, path, dict(zip(learnt, items, strict=True)))
+        return fields
+
+
+def _renamed(fields: FieldSet, path: tuple[str, ...], names: dict[str, str]) -> FieldSet:
+    """A set with other names for the items of the list at the end of the path, if it holds any."""
+    if not path:
+        return {names.get(element, element): node for element, node in fields.items()}
+    node = fields.get(path[0])
+    return {**fields, path[0]: _renamed(node, path[1:], names)} if node else fields
+
+
+def _new_lists(fields: FieldSet, path: tuple[str, ...] = ()) -> Iterator[NewList]:
+    for element, node in fields.items():
+        if not node:
+            continue
+        items = [each for each in node if each[:2] == "k:"] if "." in node else ()
+        if items:
+            yield NewList((*path, element), tuple(sorted(items)))
+        else:
+            yield from _new_lists(node, (*path, element))
+
+
+def _holds(fields: Any, path: tuple[str, ...]) -> bool:
+    """Whether a set says anything at all about what is at the end of the path."""
+    for element in path:
+        if fields.__class__ is not dict or element not in fields:
+            return False
+        fields = fields[element]
+    return True
 
 
 class TracesMemo:
@@ -73,21 +127,29 @@ class TracesMemo:
     def __init__(self) -> None:
         self._known: dict[tuple[int, bytes], Traces] = {}
 
-    def key(
+    def alike(
         self, schema: Schema, writer: Identity, before: Sequence[Mapping[str, Any]], comparison: Comparison
-    ) -> tuple[int, bytes]:
+    ) -> Alike:
         entries = [
             [each.get(name) for name in ("manager", "operation", "apiVersion", "subresource", "fieldsType", "fieldsV1")]
             for each in before
         ]
-        return id(schema), _encode((writer, entries, comparison))
+        lists = tuple(
+            each
+            for each in _new_lists(comparison.added)
+            if not any(_holds(entry.get("fieldsV1"), each.path) for entry in before)
+        )
+        added = comparison.added
+        for path, items in lists:
+            added = _renamed(added, path, {item: str(number) for number, item in enumerate(items)})
+        return Alike((id(schema), _encode((writer, entries, comparison.removed, comparison.modified, added))), lists)
 
-    def find(self, key: tuple[int, bytes]) -> Traces | None:
-        return self._known.get(key)
+    def find(self, alike: Alike) -> Traces | None:
+        return self._known.get(alike.key)
 
     def learn(
         self,
-        key: tuple[int, bytes],
+        alike: Alike,
         schema: Schema,
         writer: Identity,
         before: Sequence[Mapping[str, Any]],
@@ -107,5 +169,5 @@ class TracesMemo:
             entries.append(_Trace(origin, identity, entry.api_version, fields, gained and identity == writer))
         if len(self._known) >= _LIMIT:
             self._known.clear()
-        found = self._known[key] = Traces(schema, tuple(entries))
+        found = self._known[alike.key] = Traces(schema, tuple(entries), alike.lists)
         return found

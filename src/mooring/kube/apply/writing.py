@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from mooring.kube.apply.comparing import compare
+from mooring.kube.apply.comparing import Comparison, compare
 from mooring.kube.apply.elements import ElementError
 from mooring.kube.apply.errors import ApplyConflict, ApplyError
 from mooring.kube.apply.fieldsets import LEAF, FieldSet, difference, has_path, recursive_difference, union
@@ -155,17 +155,17 @@ def _updated_alike(
     before, after = _unmanaged(live), _unmanaged(new)
     try:
         comparison = compare(schema, before, after, write.ignored)
-        key = _MEMO.key(schema, writer, managed, comparison)
-        traces = _MEMO.find(key)
+        alike = _MEMO.alike(schema, writer, managed, comparison)
+        traces = _MEMO.find(alike)
         if traces is None:
-            updated = write.updated(before, after, decode_managed(managed), manager)
+            updated = write.updated(before, after, decode_managed(managed), manager, comparison)
             gained = bool(difference(comparison.written, _NEVER_OWNED))
-            traces = _MEMO.learn(key, schema, writer, managed, updated, gained=gained)
+            traces = _MEMO.learn(alike, schema, writer, managed, updated, gained=gained)
     except ElementError:
         return []
     except (AttributeError, TypeError, ValueError):
         return None
-    return traces.entries_at(write.now, managed)
+    return traces.entries_at(write.now, managed, alike.lists)
 
 
 class _Write(NamedTuple):
@@ -174,11 +174,13 @@ class _Write(NamedTuple):
     subresource: str
     ignored: FieldSet
 
-    def updated(self, before: Object, after: Object, managers: Managers, manager: str) -> Managers:
+    def updated(
+        self, before: Object, after: Object, managers: Managers, manager: str, compared: Comparison | None = None
+    ) -> Managers:
         """The managers after an update. What the writer changed it owns, beside what it owned."""
-        versions = self.versions
+        versions, ignored = self.versions, self.ignored
         managers = fit_to_schema(managers, before, versions)
-        made, comparison = after_write(before, after, managers, None, versions, self.ignored, force=True)
+        made, comparison = after_write(before, after, managers, None, versions, ignored, force=True, compared=compared)
         gained = difference(comparison.written, _NEVER_OWNED)
         if gained:
             identity = identify(manager, "Update", versions.current, self.subresource)
