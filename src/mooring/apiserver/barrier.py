@@ -1,7 +1,7 @@
 """Nothing that a crash could undo leaves the server: answers and watch events wait here until their write is on disk.
 
 Writes of one turn of the event loop share one commit, because the disk costs the same for one write as for fifty, and
-while requests are waiting in line a commit waits a millisecond for theirs. A quick disk is waited for on the spot, a
+while requests are waiting in line a commit waits two milliseconds for theirs. A quick disk is waited for on the spot, a
 slow one on a thread; what is written meanwhile goes into the next commit. A read that saw a write which is not
 committed yet waits like the write. When a commit fails, memory is ahead of the disk and cannot be taken back, so from
 then on nothing is answered any more and the process has to go.
@@ -24,7 +24,7 @@ __all__ = ["Barrier", "Passage"]
 _log = logging.getLogger(__name__)
 
 # A write waits so many seconds at most for others that may share its commit.
-_LONGEST_TURN: Final = 0.001
+_LONGEST_TURN: Final = 0.002
 # A disk is quick if its last commits, so many of them, took no longer on average; a slow one is looked at again later.
 _QUICK: Final = 0.005
 _COMMITS_OF_LATE: Final = 8

@@ -1,7 +1,7 @@
 """The options of a request: from the query, or for deletions from the body, checked as the API checks them."""
 
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from mooring.apiserver.request import Request
 from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, too_long
@@ -18,8 +18,7 @@ _VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
+class WriteOptions(NamedTuple):
     """How a write is meant. `force` is None when it was not said."""
 
     manager: str

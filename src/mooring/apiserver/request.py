@@ -49,7 +49,7 @@ class TooLargeError(ApiError):
 class Request:
     """One request. `user` is set once it is known who sends it."""
 
-    __slots__ = ("_headers", "_query", "_receive", "_scope", "method", "path", "user")
+    __slots__ = ("_headers", "_impersonates", "_query", "_receive", "_scope", "method", "path", "user")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
@@ -65,12 +65,18 @@ class Request:
     def header(self, name: bytes) -> str:
         """The value of a header, its name in lower case; empty when it was not sent."""
         if self._headers is None:
-            headers: dict[bytes, bytes] = {}
-            for key, value in self._scope["headers"]:
-                # Only Accept is ever sent in several lines that belong together.
-                headers[key] = headers[key] + b"," + value if key == b"accept" and key in headers else value
-            self._headers = headers
-        return self._headers.get(name, b"").decode("latin-1")
+            self._read_headers()
+        return (self._headers or {}).get(name, b"").decode("latin-1")
+
+    def _read_headers(self) -> None:
+        headers: dict[bytes, bytes] = {}
+        self._impersonates = False
+        for key, value in self._scope["headers"]:
+            # Only Accept is ever sent in several lines that belong together.
+            headers[key] = headers[key] + b"," + value if key == b"accept" and key in headers else value
+            if key[:12] == b"impersonate-":
+                self._impersonates = True
+        self._headers = headers
 
     @property
     def token(self) -> str | None:
@@ -80,7 +86,9 @@ class Request:
 
     @property
     def impersonates(self) -> bool:
-        return any(key.startswith(b"impersonate-") for key, _ in self._scope["headers"])
+        if self._headers is None:
+            self._read_headers()
+        return self._impersonates
 
     @property
     def local(self) -> bool:

@@ -90,7 +90,7 @@ def warning_headers(warnings: Sequence[str]) -> list[Header]:
 async def send_response(send: Send, response: Response, *, gzip: bool = False) -> None:
     body = response.body
     headers: list[Header] = [(b"content-type", response.content_type), *response.headers]
-    if not any(name == b"cache-control" for name, _ in response.headers):
+    if not (response.headers and any(name == b"cache-control" for name, _ in response.headers)):
         headers.append(_PRIVATE)
     if isinstance(body, bytes):
         if gzip and len(body) >= _WORTH_COMPRESSING:

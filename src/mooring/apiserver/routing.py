@@ -4,6 +4,7 @@ An API path names a resource by group, version, namespace, plural, name and sub-
 thing; who serves it looks it up. Slashes at the end and doubled ones are forgiven, because clients send them.
 """
 
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 __all__ = ["Root", "Target", "parse_path"]
@@ -29,6 +30,7 @@ class Target(NamedTuple):
     rest: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=1024)
 def parse_path(path: str) -> Target:
     parts = [part for part in path.split("/") if part]
     if not parts:

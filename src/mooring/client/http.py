@@ -32,6 +32,8 @@ WATCH_SECONDS: Final = (300, 600)
 ANSWER_SECONDS: Final = 30.0
 _PATIENCE: Final = 5
 _LONGEST_PATIENCE: Final = 30.0
+# Bodies come from typed code: looking for fields that nobody knows, and warning of them, would be in vain.
+_TRUSTED: Final = {"fieldValidation": "Ignore"}
 _PATCHES: Final = {"apply": "application/apply-patch+yaml", "patch": "application/merge-patch+json"}
 
 
@@ -206,7 +208,7 @@ class HttpTransport:
         place = await self.place(request.api_version, request.kind)
         match request.verb:
             case "create":
-                path = _with(place.collection(request.namespace), fieldManager=request.manager)
+                path = _with(place.collection(request.namespace), fieldManager=request.manager, **_TRUSTED)
                 return _object(await self._answer("POST", path, request.body))
             case "delete":
                 return await self._delete(place, request)
@@ -217,7 +219,7 @@ class HttpTransport:
         force = {"force": "true"} if request.verb == "apply" else {}
         path = place.object(request.namespace, request.name, request.subresource)
         body = _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version)
-        path = _with(path, fieldManager=request.manager, **force)
+        path = _with(path, fieldManager=request.manager, **force, **_TRUSTED)
         return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb]))
 
     async def _delete(self, place: Place, request: Request) -> Object:
