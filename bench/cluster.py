@@ -2,7 +2,8 @@
 
 Whoever makes the pods, whoever sees them run and whoever asks in between are processes of their own, with the lightest
 client there is. First the pods are made as fast as they are taken; then as fast as the budget wants, and somebody asks
-in between: how long an answer takes from a server with more to do than it can says only how many are asking.
+in between: how long an answer takes from a server with more to do than it can says only how many are asking. The
+second is done a few times, and the best one counts, for both clusters: machines have neighbours.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PACE = 300
 _MAKERS = 4
 _PAUSE = 0.01
 _FLOOD = "flood"
-_FLOW = "flow"
+_FLOWS = ("flow-a", "flow-b", "flow-c")
 
 
 def measured(home: str, nodes: int, pods: int) -> dict[str, float]:
@@ -46,20 +47,27 @@ def measured(home: str, nodes: int, pods: int) -> dict[str, float]:
 def _flow(running: Running, nodes: int, pods: int) -> dict[str, float]:
     wire = Wire(running.place)
     wait_for_nodes(wire, nodes)
-    for space in (_FLOOD, _FLOW):
+    for space in (_FLOOD, *_FLOWS):
         wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": space}})
         if "kube-apiserver" in running.pids:
             _wait_for_account(wire, space)
     before = running.cpu()
     made, _ = _role("make", running.place, _FLOOD, str(pods), "0").communicate()
     after = running.cpu()
-    prober = _role("probe", running.place, stdin=subprocess.PIPE)
-    paced, _ = _role("make", running.place, _FLOW, str(pods), str(PACE)).communicate()
-    asked, _ = prober.communicate("")
-    found: dict[str, float] = {**json.loads(made), **json.loads(asked), "paced": json.loads(paced)["speed"]}
+    flows = [_paced(running.place, space, pods) for space in _FLOWS]
+    found: dict[str, float] = {**json.loads(made), **min(flows, key=lambda flow: flow["create p50"])}
     for process, seconds in after.items():
         found[f"cpu {process}"] = (seconds - before[process]) * 1000 / pods
     found["cpu"] = sum(after.values()) * 1000 / pods - sum(before.values()) * 1000 / pods
+    return found
+
+
+def _paced(place: Place, space: str, pods: int) -> dict[str, float]:
+    """How long others wait for an answer while pods are made at a pace."""
+    prober = _role("probe", place, stdin=subprocess.PIPE)
+    _role("make", place, space, str(pods), str(PACE)).communicate()
+    asked, _ = prober.communicate("")
+    found: dict[str, float] = json.loads(asked)
     return found
 
 
@@ -128,18 +136,27 @@ class _Seen:
 
     def _follow(self) -> None:
         wire = Wire(self._place)
-        query = "watch=1&fieldSelector=status.phase%3DRunning"
-        wire.send(wire.request("GET", f"/api/v1/namespaces/{self._space}/pods?{query}"))
-        self.ready.set()
-        count, rest = 0, b""
-        while count < self._wanted:
-            lines = rest + wire.more()
-            count += lines.count(b'{"type":"ADDED"')
-            # An event's beginning may be cut in two.
-            rest = lines[lines.rfind(b"\n") + 1 :]
-            count -= rest.count(b'{"type":"ADDED"')
-        self.last = time.perf_counter()
+        while not self.last:
+            self._watch(wire)
         wire.close()
+
+    def _watch(self, wire: Wire) -> None:
+        """Until all are seen or the server ends the watch, as a real one does with those who are slow to read."""
+        path = f"/api/v1/namespaces/{self._space}/pods?fieldSelector=status.phase%3DRunning"
+        listed = wire.call("GET", path)
+        count, rest = len(listed["items"]), b""
+        wire.send(wire.request("GET", f"{path}&watch=1&resourceVersion={listed['metadata']['resourceVersion']}"))
+        self.ready.set()
+        events = wire.stream()
+        while count < self._wanted:
+            part = next(events, None)
+            if part is None:
+                return
+            lines = rest + part
+            # An event's beginning may be cut in two.
+            end = lines.rfind(b"\n") + 1
+            count, rest = count + lines.count(b'{"type":"ADDED"', 0, end), lines[end:]
+        self.last = time.perf_counter()
 
 
 def _pod(number: int) -> bytes:
@@ -162,10 +179,10 @@ def probe(place: Place) -> dict[str, float]:
     wire = Wire(place)
     over = threading.Event()
     threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
-    creates, gets, number = [], [], 0
+    creates, gets, number, mark = [], [], 0, time.monotonic_ns()
     path = "/api/v1/namespaces/default/configmaps"
     while not over.wait(_PAUSE):
-        name = f"probe-{number}"
+        name = f"probe-{mark}-{number}"
         number += 1
         body = json.dumps({"metadata": {"name": name}, "data": {"k": "v"}}).encode()
         creates.append(_timed(wire, wire.request("POST", path, body), 201))

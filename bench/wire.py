@@ -9,6 +9,7 @@ import contextlib
 import json
 import socket
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -92,6 +93,27 @@ class Wire:
         if not data:
             raise ConnectionError("the server closed the connection")
         return data
+
+    def stream(self) -> Iterator[bytes]:
+        """The body of an answer that comes in chunks, as it comes. A server may cut it anywhere."""
+        data = b""
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self.more()
+        at = end + 4
+        while True:
+            found = []
+            while (end := data.find(b"\r\n", at)) >= 0:
+                size = int(data[at:end], 16)
+                if len(data) < end + size + 4:
+                    break
+                found.append(data[end + 2 : end + 2 + size])
+                at = end + size + 4
+                if not size:
+                    yield b"".join(found)
+                    return
+            if found:
+                yield b"".join(found)
+            data, at = data[at:] + self.more(), 0
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
