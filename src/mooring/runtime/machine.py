@@ -162,21 +162,22 @@ class Machine:
 
     def _changed(self, kind: Kind[Any], change: Changed) -> None:
         store = self.stores[kind]
-        own = self._own.pop if change.new is None else self._own.get
-        writer, version, final = own((kind, change.key), _NOBODY)
+        last = self._own.pop if change.new is None else self._own.get
+        writer, version, final = last((kind, change.key), _NOBODY)
         if store.version(change.key) != version:
             writer = None
         askers = self._askers
         # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
-        woken = [*askers.get((kind, change.key), ())]
+        for asker in askers.get((kind, change.key), ()):
+            own = asker == writer
+            if not (own and final):
+                self._wake(asker, foreign=not own)
         if kind in self._listed:
-            for place in store.lookups(change, self._listed[kind]):
-                woken += askers.get((kind, *place), ())
-        for asker in woken:
-            if asker != writer:
-                self._wake(asker, foreign=True)
-            elif not final:
-                self._wake(asker, foreign=False)
+            for index, value, counter in store.lookups(change, self._listed[kind]):
+                for asker in askers.get((kind, index, value, counter), ()):
+                    own = asker == writer
+                    if not (own and final):
+                        self._wake(asker, foreign=not own)
         for fold in self._folds_of[kind]:
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
