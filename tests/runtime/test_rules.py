@@ -61,6 +61,17 @@ def step(made: Machine, now: datetime = START) -> list[str]:
     return ran
 
 
+def wrote(reconcile: Callable[[Key, View, datetime], Decision], version: int) -> Machine:
+    """One key that has run once and written its own object, and has not seen that yet."""
+    made = machine(controller(reconcile))
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.flush(START)
+    task = made.next(START)
+    assert task is not None
+    made.settle(task, Outcome(versions={(CONFIG_MAP, A): version}), START)
+    return made
+
+
 def test_rule_1_own_writes_are_seen_before_the_key_runs_again() -> None:
     runs: list[int] = []
 
@@ -68,12 +79,7 @@ def test_rule_1_own_writes_are_seen_before_the_key_runs_again() -> None:
         runs.append(len(view.list(CONFIG_MAP)))
         return Decision(children=(Patch(CONFIG_MAP, key, {"data": {"x": "y"}}),)) if len(runs) == 1 else Decision()
 
-    made = machine(controller(reconcile))
-    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
-    made.flush(START)
-    task = made.next(START)
-    assert task is not None
-    made.settle(task, Outcome(versions={(CONFIG_MAP, A): 9}), START)
+    made = wrote(reconcile, version=9)
 
     made.observe(CONFIG_MAP, "ADDED", seen("b", 7))
     made.flush(START)
@@ -104,12 +110,7 @@ def test_rule_1_seeing_its_own_last_word_does_not_wake_a_key(final: bool, versio
         first = Decision(status=(Patch(CONFIG_MAP, key, {"data": {"x": "y"}}),), final=final)
         return first if len(runs) == 1 else Decision()
 
-    made = machine(controller(reconcile))
-    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
-    made.flush(START)
-    task = made.next(START)
-    assert task is not None
-    made.settle(task, Outcome(versions={(CONFIG_MAP, A): 9}), START)
+    made = wrote(reconcile, version=9)
     made.observe(CONFIG_MAP, "MODIFIED", seen("a", version, x="y"))
     assert step(made) == ran
     made.observe(CONFIG_MAP, "MODIFIED", seen("a", 11, x="z"))
