@@ -83,6 +83,7 @@ def test_what_a_custom_object_owns_goes_with_it(harbour: Kubectl) -> None:
     harbour.apply(cargo)
     harbour("delete", kind, "ada")
     harbour("wait", "configmap/cargo", "--for=delete", "--timeout=10s")
+    assert "not found" in harbour.fails("get", "configmap", "cargo")
 
 
 def test_what_a_custom_object_owns_is_kept_or_waited_for_as_asked(harbour: Kubectl) -> None:

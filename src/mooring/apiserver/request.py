@@ -64,11 +64,10 @@ class Request:
 
     def header(self, name: bytes) -> str:
         """The value of a header, its name in lower case; empty when it was not sent."""
-        if self._headers is None:
-            self._read_headers()
-        return (self._headers or {}).get(name, b"").decode("latin-1")
+        headers = self._headers if self._headers is not None else self._read_headers()
+        return headers.get(name, b"").decode("latin-1")
 
-    def _read_headers(self) -> None:
+    def _read_headers(self) -> dict[bytes, bytes]:
         headers: dict[bytes, bytes] = {}
         self._impersonates = False
         for key, value in self._scope["headers"]:
@@ -77,6 +76,7 @@ class Request:
             if key[:12] == b"impersonate-":
                 self._impersonates = True
         self._headers = headers
+        return headers
 
     @property
     def token(self) -> str | None:

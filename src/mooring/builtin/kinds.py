@@ -21,6 +21,9 @@ NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 # Labels that tell one pod of a set from the next: its name, its number, and where it was bound.
 _OF_ONE_POD = frozenset({INDEX_LABEL, NAME_LABEL, "topology.kubernetes.io/zone", "topology.kubernetes.io/region"})
 
+# More than any ordinals add up to.
+_SPOILT = 1 << 80
+
 
 def owned_alike(uid: str, labels: dict[str, str]) -> str:
     """The beginning of a value of index `alike`: an owner's pods that carry these labels, their own names aside."""
@@ -42,8 +45,17 @@ def _by_node(pod: api.Pod) -> Iterable[str]:
 
 
 def _ordinal(pod: api.Pod) -> int:
+    """The number that a pod is labelled with; -1 if its name, which nobody can change, says another."""
     ordinal = pod.metadata.labels.get(INDEX_LABEL, "")
-    return int(ordinal) if ordinal.isdecimal() else -1
+    return int(ordinal) if ordinal.isdecimal() and pod.metadata.name.endswith(f"-{ordinal}") else -1
+
+
+def _healthy_ordinal(pod: api.Pod) -> int:
+    """What a pod adds to the sum of ordinals. One without a number of its own spoils the sum."""
+    if not pod.healthy:
+        return 0
+    ordinal = _ordinal(pod)
+    return ordinal if ordinal >= 0 else _SPOILT
 
 
 def _by_block(pod: api.Pod) -> Iterable[str]:
@@ -90,7 +102,7 @@ POD = Kind(
         "ready": lambda pod: pod.active and pod.ready,
         "terminating": lambda pod: pod.terminating,
         "healthy": lambda pod: pod.healthy,
-        "healthy-ordinals": lambda pod: _ordinal(pod) if pod.healthy else 0,
+        "healthy-ordinals": _healthy_ordinal,
         "unschedulable": lambda pod: pod.unschedulable is not None,
     },
     placed_by=("spec",),

@@ -24,6 +24,8 @@ from mooring.runtime.view import View
 # With more pods than this on their way, or made in the last few seconds, nothing is told of them.
 WATCHABLE: Final = 50
 _LATELY: Final = timedelta(seconds=5)
+# So many seconds are remembered, which is more than are asked for.
+_SECONDS: Final = 8
 CREATING: Final = ("ContainerCreating", "PodInitializing")
 _READINESS: Final = ("Ready", "ContainersReady")
 
@@ -40,13 +42,14 @@ class Traffic:
         if change.old is None and change.new is not None:
             second = change.new.metadata.creation_timestamp or ""
             self._made[second] = self._made.get(second, 0) + 1
+            if len(self._made) > _SECONDS:
+                del self._made[min(self._made)]
         # Nobody decides anything else because of it.
         return False
 
     def made_since(self, moment: datetime) -> int:
         start = timestamp(moment)
-        self._made = {second: count for second, count in self._made.items() if second >= start}
-        return sum(self._made.values())
+        return sum(count for second, count in self._made.items() if second >= start)
 
 
 def _moves(pod: Pod | None) -> bool:

@@ -166,18 +166,17 @@ class Machine:
         writer, version, final = last((kind, change.key), _NOBODY)
         if store.version(change.key) != version:
             writer = None
+        spared = writer if final else None
         askers = self._askers
         # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
         for asker in askers.get((kind, change.key), ()):
-            own = asker == writer
-            if not (own and final):
-                self._wake(asker, foreign=not own)
+            if asker != spared:
+                self._wake(asker, foreign=asker != writer)
         if kind in self._listed:
             for index, value, counter in store.lookups(change, self._listed[kind]):
                 for asker in askers.get((kind, index, value, counter), ()):
-                    own = asker == writer
-                    if not (own and final):
-                        self._wake(asker, foreign=not own)
+                    if asker != spared:
+                        self._wake(asker, foreign=asker != writer)
         for fold in self._folds_of[kind]:
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
