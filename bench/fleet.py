@@ -17,12 +17,11 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from mooring.kube.objects import Object
 from mooring.manifests.blocks import BlockReader
 from mooring.manifests.emit import to_yaml
-
-Object = dict[str, Any]
 
 ZONES = ("eu-west-1a", "eu-west-1b", "eu-west-1c")
 START = "2026-03-02T08:15:{:02d}Z"

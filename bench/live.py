@@ -118,9 +118,9 @@ def serve(what: str, fleet: str) -> None:
 
 async def load(port: int) -> dict[str, float]:
     """From nothing to every pod and node in view."""
-    from mooring.builtin.kinds import NODE, POD
     from mooring.runtime.controller import Controller
     from mooring.runtime.decision import Decision
+    from mooring.workloads.kinds import NODE, POD
 
     idle = Controller("idle", lambda key, view, now: Decision(), reads=(POD, NODE))
     started = time.perf_counter()
@@ -138,11 +138,11 @@ async def load(port: int) -> dict[str, float]:
 
 async def events(port: int) -> dict[str, float]:
     """Events of a watch to runs of a controller that reads its pod and writes nothing."""
-    from mooring.builtin.kinds import POD
+    from mooring.api.kinds import Key
     from mooring.runtime.controller import Controller
     from mooring.runtime.decision import Decision
-    from mooring.runtime.kinds import Key
     from mooring.runtime.view import View
+    from mooring.workloads.kinds import POD
 
     ran = 0
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from bench.places import Running, embedded
 from bench.wire import Wire
-from mooring.node.machine import this_machine
-from mooring.node.processes import sandbox_problem
+from mooring.nodes.process.node_object import this_machine
+from mooring.nodes.process.processes import sandbox_problem
 
 ALONE = 15
 TOGETHER = 50

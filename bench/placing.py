@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mooring.api.core.types import Node, Pod, Service
+from mooring.kube.objects import Object
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
-
-Object = dict[str, Any]
 
 HOST = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"

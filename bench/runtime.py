@@ -12,7 +12,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 KEYS = 10_000
 PODS_IN_VIEW = 100_000
@@ -30,14 +30,14 @@ def measured(what: str, *more: str) -> dict[str, float]:
 
 def events() -> dict[str, float]:
     """Ten thousand keys with three subscriptions each; every event wakes one of them."""
-    from mooring.builtin.kinds import POD
+    from mooring.api.kinds import Key
     from mooring.runtime.controller import Controller
     from mooring.runtime.decision import Decision
-    from mooring.runtime.kinds import Key
     from mooring.runtime.machine import Machine
     from mooring.runtime.outcome import Outcome
     from mooring.runtime.simulation import START
     from mooring.runtime.view import View
+    from mooring.workloads.kinds import POD
 
     def reconcile(key: Key, view: View, now: object) -> Decision:
         found = view.get(POD, *key)
@@ -72,8 +72,8 @@ def events() -> dict[str, float]:
 
 
 def pods_in_view() -> dict[str, float]:
-    from mooring.builtin.kinds import POD
     from mooring.runtime.store import Store
+    from mooring.workloads.kinds import POD
 
     store: Store[Any] = Store(POD)
     for number in range(PODS_IN_VIEW):

@@ -61,7 +61,7 @@ def hopeless_pods() -> list[dict[str, Any]]:
 def main(path: str) -> None:
     import msgspec
 
-    from mooring.api.core.defaults import default_pod
+    from mooring.api.core.defaults.pods import default_pod
     from mooring.api.core.types import Pod
     from mooring.cli.files import load_snapshot
     from mooring.placement.advise import advise

@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mooring.kube.objects import Object
+
 CLIENTS = 200
 PODS = 4_000
-
-Object = dict[str, Any]
 
 
 def measured(how: str) -> dict[str, float]:
@@ -87,7 +87,7 @@ def _spread(name: str, seconds: list[float]) -> dict[str, float]:
 
 
 def _webhook() -> Any:
-    from mooring.groups.pod_webhook import POD_WEBHOOK
+    from mooring.features.groups.pods.webhook import POD_WEBHOOK
 
     return POD_WEBHOOK
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from mooring.api.leaderworkerset_definition import leader_worker_set_definition
+from mooring.features.groups.definition import leader_worker_set_definition
 
 FOLDER = Path(__file__).parent.parent / "config" / "crd"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.registry import Registry, Resource
-
-Object = dict[str, Any]
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")

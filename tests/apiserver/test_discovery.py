@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mooring.apiserver.discovery import aggregated, api_versions, group, group_list, resource_list
+from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Registry
 from tests.apiserver.kinds import SCALE, define, definition, version
 
-Object = dict[str, Any]
 Key = tuple[str, str, str]
 
 FACTS = Path(__file__).parent.parent / "data" / "discovery.jsonl"

@@ -24,8 +24,7 @@ from typing import Any
 import pytest
 
 from mooring.apiserver.tokens import MASTERS, put_token
-
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 ROUNDS = 20
 WRITERS = 4

@@ -16,9 +16,8 @@ import pytest
 
 from mooring.apiserver.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.apiserver.logs import NodeAccess
+from mooring.kube.objects import Object
 from tests.apiserver.world import PODS, TOKEN, Api
-
-Object = dict[str, Any]
 
 SECRET = "only the server knows"
 NODES = "/api/v1/nodes"

@@ -7,17 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.apiserver.world import (
-    CONFIGMAPS,
-    DEFINITIONS,
-    METADATA,
-    PODS,
-    TABLE,
-    WIDGETS,
-    Api,
-    Object,
-    failed,
-)
+from mooring.kube.objects import Object
+from tests.apiserver.world import CONFIGMAPS, DEFINITIONS, METADATA, PODS, TABLE, WIDGETS, Api, failed
 from tests.registry.world import config, definition, pod
 
 

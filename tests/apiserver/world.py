@@ -18,9 +18,8 @@ from mooring.apiserver.request import Receive, Scope, Send
 from mooring.apiserver.server import Server
 from mooring.apiserver.turns import Turns
 from mooring.apiserver.users import User
+from mooring.kube.objects import Object
 from mooring.registry import CheckedStorage, MemoryStorage, Registry
-
-Object = dict[str, Any]
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 TOKEN = "secret"

@@ -9,16 +9,15 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
+from mooring.api.kinds import Key
+from mooring.kube.objects import Object
 from mooring.kube.patches.merge import merge_patch
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
-from mooring.runtime.kinds import Key
 from mooring.testing.views import BUILTIN, NOON, view_of
 
-Object = dict[str, Any]
 Name = tuple[str, str, str]
 Kubelet = Callable[[Object], bool]
 VERSIONS = {kind.kind: kind.api_version for kind in BUILTIN}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.testing import pod
 from mooring.testing.views import NOON
 
-Object = dict[str, Any]
 LABELS = {"app": "web"}
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mooring.builtin import statefulset
+from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.claims import CLAIMS
+from mooring.kube.objects import Object
 from mooring.runtime.simulation import Simulation
 from mooring.testing.crashes import survives_every_crash
-
-Object = dict[str, Any]
 
 
 def stateful_set() -> Object:

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.crew import whole_crew
+from mooring.api.kinds import Key
 from mooring.builtin.disruption import DISRUPTION, reconcile
-from mooring.builtin.selections_fold import SELECTIONS
+from mooring.builtin.selections import SELECTIONS
+from mooring.catalog import whole_crew
+from mooring.kube.objects import Object
 from mooring.kube.status import TooManyRequestsError
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision
-from mooring.runtime.kinds import Key
 from mooring.testing import deployment, node, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
 from tests.builtin.town import Town, condition
 
-Object = dict[str, Any]
 KEY = Key("default", "web")
 LABELS = {"app": "web"}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.builtin.crew import whole_crew
+from mooring.catalog import whole_crew
+from mooring.kube.objects import Object
 from mooring.testing import node
 from tests.builtin.town import Town
 
-Object = dict[str, Any]
 TEMPLATE: Object = {
     "metadata": {"labels": {"app": "a"}},
     "spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Always"},

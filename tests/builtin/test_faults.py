@@ -12,16 +12,14 @@ import sys
 from collections import Counter
 from datetime import timedelta
 from random import Random
-from typing import Any
 
 import pytest
 
-from mooring.builtin.crew import whole_crew
+from mooring.catalog import whole_crew
 from mooring.client.transport import Request
+from mooring.kube.objects import Object
 from mooring.runtime.faults import Faults
 from mooring.runtime.simulation import Simulation
-
-Object = dict[str, Any]
 
 CPU = {"500m": 500, "2": 2000}
 NODE_CPU = 8000

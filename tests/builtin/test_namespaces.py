@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.builtin import kinds as k
+from mooring.api.kinds import Key
 from mooring.builtin.namespaces import namespace_controller
+from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Delete, Patch
-from mooring.runtime.kinds import Key
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
+from mooring.workloads import kinds as k
 from tests.builtin.town import CREW, NAMESPACES, Town, condition
 
-Object = dict[str, Any]
 CONTROLLER = namespace_controller((k.POD, k.JOB, k.SERVICE))
 KEY = Key("", "team")
 

@@ -6,23 +6,22 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from mooring.builtin import kinds as k
-from mooring.builtin.garbage import garbage_collector
-from mooring.builtin.job import JOB_CONTROLLER
-from mooring.builtin.job_orphans import JOB_ORPHANS
+from mooring.builtin.batch.job.controller import JOB_CONTROLLER
+from mooring.builtin.batch.job.orphans import JOB_ORPHANS
+from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.namespaces import namespace_controller
-from mooring.builtin.node_lifecycle import NODE_LIFECYCLE
-from mooring.builtin.node_lifecycle_evictions import TAINT_EVICTION
-from mooring.builtin.node_lifecycle_outages import NODE_OUTAGES
-from mooring.builtin.nodes import simulated_nodes
-from mooring.builtin.nodes_orphans import NODE_ORPHANS
-from mooring.builtin.scheduler import SCHEDULER
+from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
+from mooring.builtin.nodelifecycle.outages import NODE_OUTAGES
+from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS
+from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION
+from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.kube.objects import Object
+from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.faults import Faults
 from mooring.runtime.simulation import START, Settled, Simulation
-
-Object = dict[str, Any]
+from mooring.workloads import kinds as k
 
 CONTENT = (
     k.POD, k.REPLICA_SET, k.DEPLOYMENT, k.STATEFUL_SET, k.CONTROLLER_REVISION, k.PERSISTENT_VOLUME_CLAIM, k.JOB,

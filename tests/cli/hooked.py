@@ -12,12 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mooring.cli.running import cluster, selection, table
-from mooring.cli.running.children import Program
+from mooring.supervisor import embedded as cluster
+from mooring.supervisor import selection, table
+from mooring.supervisor.children import Program
 from tests.runtime.hooks import GADGETS, GUARD, SIDECAR
 
 ROOT = Path(__file__).parents[2]
-SERVER = "mooring.cli.running.server"
+SERVER = "mooring.supervisor.server"
 
 
 def put_webhooks_into_the_table() -> None:
@@ -39,7 +40,7 @@ def _program(*arguments: Any, **settings: Any) -> Program:
 def main() -> int:
     put_webhooks_into_the_table()
     if len(sys.argv) == 1:
-        from mooring.cli.running.server import main as serve
+        from mooring.supervisor.server import main as serve
 
         return serve()
     from mooring.cli.main import cli

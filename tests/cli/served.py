@@ -13,18 +13,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from mooring.apiserver.app import Application
 from mooring.apiserver.request import Receive, Scope, Send
 from mooring.apiserver.server import Server
 from mooring.apiserver.users import User
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ForbiddenError, UnauthorizedError
 from mooring.manifests.emit import to_yaml
 from mooring.registry import MemoryStorage, Registry
 from mooring.registry.storage import Storage
 
-Object = dict[str, Any]
 USER = "ada"
 
 

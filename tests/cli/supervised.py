@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from mooring.cli.running.children import Program
-from mooring.cli.running.supervisor import Signals, Supervisor
-from mooring.cli.running.voice import Voice
+from mooring.supervisor.children import Program
+from mooring.supervisor.console import Voice
+from mooring.supervisor.supervisor import Signals, Supervisor
 
 
 def main() -> int:

@@ -6,10 +6,10 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mooring.builtin.stages import ENVIRONMENT
-from mooring.builtin.stages_definition import stage_definition
-from mooring.builtin.stages_functions import FUNCTIONS, LAZY
-from mooring.cli.running.fleet import check_fleet
+from mooring.nodes.stages.crd import stage_definition
+from mooring.nodes.stages.functions import FUNCTIONS, LAZY
+from mooring.nodes.stages.lifecycle import ENVIRONMENT
+from mooring.supervisor.fleet.manifest import check_fleet
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "fleets.md").read_text(encoding="utf-8")

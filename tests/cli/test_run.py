@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mooring.cli.main import cli
-from mooring.cli.running.guests import SAFE
-from mooring.cli.running.selection import CONTROLLERS
-from mooring.cli.running.table import all_controllers
+from mooring.supervisor.external.controllers import SAFE
+from mooring.supervisor.selection import CONTROLLERS
+from mooring.supervisor.table import all_controllers
 from mooring.testing.http import Api
 from tests.cli.embedded import PATIENCE, eventually
 from tests.cli.served import Cluster, served

@@ -189,8 +189,8 @@ def test_controllers_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_every_name_of_a_controller_is_known() -> None:
-    from mooring.cli.running.selection import CONTROLLERS
-    from mooring.cli.running.table import all_controllers
+    from mooring.supervisor.selection import CONTROLLERS
+    from mooring.supervisor.table import all_controllers
 
     assert tuple(controller.name for controller in all_controllers()) == CONTROLLERS
 
@@ -207,14 +207,14 @@ def test_every_name_of_a_controller_is_known() -> None:
     ],
 )
 def test_controllers_are_chosen_by_name(text: str, chosen: set[str] | None) -> None:
-    from mooring.cli.running.selection import CONTROLLERS, WEBHOOKS, select_controllers
+    from mooring.supervisor.selection import CONTROLLERS, WEBHOOKS, select_controllers
 
     everything = {*CONTROLLERS, *WEBHOOKS}
     assert set(select_controllers(text)) == (everything - {"job"} if chosen is None else chosen)
 
 
 def test_gates_are_read_as_kubernetes_writes_them() -> None:
-    from mooring.cli.running.gates import parse_gates
+    from mooring.supervisor.feature_gates import parse_gates
 
     known = {"Ferry": False, "Tug": True}
     assert parse_gates(["Ferry=true,Tug=False"], known) == {"Ferry": True, "Tug": False}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mooring.cli.running.fleet import DEFAULT_FLEET, Fleet, check_fleet, read_fleet
 from mooring.manifests import ManifestError
+from mooring.supervisor.fleet.manifest import DEFAULT_FLEET, Fleet, check_fleet, read_fleet
 from tests.cli.embedded import Up, up
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)

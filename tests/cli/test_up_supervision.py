@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mooring.cli.running import voice
-from mooring.cli.running.voice import Log, Voice
+from mooring.supervisor import console as voice
+from mooring.supervisor.console import Log, Voice
 from tests.cli.embedded import eventually
 
 ROOT = Path(__file__).parent.parent.parent
@@ -120,7 +120,7 @@ def test_a_flood_of_errors_is_cut_short(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_child_without_orders_ends(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mooring.cli.running.server"]
+    command = [sys.executable, "-m", "mooring.supervisor.server"]
     assert subprocess.run(command, stdin=subprocess.DEVNULL, check=False, timeout=30).returncode == 1
 
 

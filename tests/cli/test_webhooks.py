@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from mooring.cli.main import cli
-from mooring.cli.running import selection, table
-from mooring.cli.running.guest_webhooks import Hospitality, parse_url
+from mooring.supervisor import selection, table
+from mooring.supervisor.external.webhooks import Hospitality, parse_url
 from mooring.testing.builders import node, pod
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
@@ -23,8 +22,6 @@ from mooring.testing.processes import Process, free_port
 from tests.cli.embedded import eventually
 from tests.cli.served import served
 from tests.runtime.hooks import GUARD, SIDECAR, gadget_definition
-
-Object = dict[str, Any]
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -11,9 +11,8 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from mooring.cli.main import cli
+from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
-
-Object = dict[str, Any]
 
 
 def requests(**amounts: Any) -> Object:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 
 class Proxy:

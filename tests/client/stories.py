@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import wraps
-from typing import Any, ParamSpec, cast
+from typing import ParamSpec, cast
 
 import msgspec
 
@@ -20,12 +20,12 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import AsyncTransport, Batch, Change, Item, Request
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.loops import run
 from tests.client.faulty import Refusing
 
 P = ParamSpec("P")
-Object = dict[str, Any]
 LIMIT = 60.0
 
 

@@ -19,9 +19,9 @@ from mooring.apiserver.certificates import ensure_certificates
 from mooring.client.access import Access
 from mooring.client.kubeconfig import KubeconfigError, find_access
 from mooring.client.own_kubeconfig import admin_token, with_cluster
+from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
 
-Object = dict[str, Any]
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 CA = "certificate-authority-data"
 

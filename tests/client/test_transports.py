@@ -8,6 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from mooring.client.transport import Request
+from mooring.kube.objects import Object
 from mooring.kube.status import (
     AlreadyExistsError,
     BadRequestError,
@@ -16,7 +17,7 @@ from mooring.kube.status import (
     InvalidError,
     NotFoundError,
 )
-from tests.client.stories import Object, awaited, config_map, creation, everything, home, next_changes, plain
+from tests.client.stories import awaited, config_map, creation, everything, home, next_changes, plain
 
 both = pytest.mark.parametrize("place", ["in process", "http"])
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 ZONES = ("a", "b", "c")
 GPU = "nvidia.com/gpu"

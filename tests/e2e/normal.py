@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-Object = dict[str, Any]
+from mooring.kube.objects import Object
+
 # By kind, the objects of a namespace.
 Contents = Mapping[str, list[Object]]
 

@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import yaml
 
+from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.homes import HOMES, REAL, Home, whole
 from mooring.testing.http import Api
 from mooring.testing.processes import free_port
 from tests.e2e.town import Town
 
-Object = dict[str, Any]
 # A yield may name kinds that are not compared at that point.
 Story = Callable[[Town], Iterator[tuple[str, ...] | None]]
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import pytest
 import yaml
 
-from mooring.api.leaderworkerset import EXCLUSIVE_TOPOLOGY
-from mooring.groups.crew import definitions
+from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY
+from mooring.features.groups.crew import definitions
+from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
@@ -26,8 +26,6 @@ from mooring.testing.homes import HOMES, REAL, Home, simulated, whole
 from mooring.testing.http import Api
 from mooring.testing.processes import Process, free_port
 from mooring.testing.tools import ToolMissing
-
-Object = dict[str, Any]
 
 PATIENCE = 90.0
 KEY = "example.com/node-group"

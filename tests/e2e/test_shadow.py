@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from mooring.testing.controlplane import ControlPlane
 from mooring.testing.fixtures import missing
 from mooring.testing.http import Api
 from mooring.testing.tools import ToolMissing
-from tests.e2e.crowd import HIGH, NAMESPACES, Object, crowd, gated, nodes, services, urgent
+from tests.e2e.crowd import HIGH, NAMESPACES, crowd, gated, nodes, services, urgent
 
 PATIENCE = 60.0
 SUMMARY = re.compile(r"In all: ([\d,]+) of ([\d,]+) outcomes? as predicted \(.*?\); ([\d,]+) exactly")

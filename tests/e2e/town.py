@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.testing.homes import REAL, Home
 from mooring.testing.http import Answer, Api
 from tests.e2e.normal import normal
-
-Object = dict[str, Any]
 
 # Where the objects of a kind are.
 PLACES = {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 
 def config_map(name: str, **data: str) -> Object:

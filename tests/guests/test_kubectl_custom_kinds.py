@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from mooring.kube.objects import Object
 from tests.guests.kubectl import Kubectl, manifest
-from tests.guests.manifests import Object, config_map, custom, definition
+from tests.guests.manifests import config_map, custom, definition
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.fleet import write
-from mooring.api.workloads import Pod
+from mooring.api.core.views import Pod
 from mooring.manifests import ManifestError, Views, pieces, read_objects, read_views
 from mooring.manifests.parallel import pieces_of
 from mooring.placement.snapshot import VIEWS

@@ -8,13 +8,12 @@ import msgspec
 import pytest
 
 from mooring.api.core.types import Pod
+from mooring.kube.objects import Object
 from mooring.placement.amounts import amount
 from mooring.placement.answers import add_object
 from mooring.placement.causes import all_node_causes, blocked_groups
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine, Explanation
-
-Object = dict[str, Any]
 
 
 def node(name: str, labels: Object | None = None, **spec: Any) -> Object:

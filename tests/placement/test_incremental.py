@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from mooring.api.core.types import Namespace, Node, Pod, Service
+from mooring.kube.objects import Object
 from mooring.placement import runs
 from mooring.placement.answers import explain_answer
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
-
-Object = dict[str, Any]
 
 ZONES = ("a", "b", "c", "")
 APPS = ("web", "db", "train")

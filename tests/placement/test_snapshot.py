@@ -8,11 +8,9 @@ import msgspec
 import pytest
 
 from mooring.api.core.types import Node, Pod
-from mooring.api.policy import PriorityClass
+from mooring.api.policy.budgets import PriorityClass
 from mooring.kube.errors import MooringError
 from mooring.placement.snapshot import VIEWS, Snapshot, describe, to_object
-
-Object = dict[str, Any]
 
 
 def node(name: str = "n1", **allocatable: Any) -> Node:

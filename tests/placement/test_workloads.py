@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from mooring.placement.workloads import Expansion, WorkloadError, expand, template_hash
-
-Object = dict[str, Any]
 
 TEMPLATE: Object = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

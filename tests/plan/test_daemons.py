@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.plan.planner import Workload, make_plan
 from mooring.plan.world import World
 from mooring.runtime.simulation import HOUR
 from mooring.testing import node, pod
 
-Object = dict[str, Any]
 LABELS = {"app": "agent"}
 
 

@@ -11,20 +11,18 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mooring.api.leaderworkerset import EXCLUSIVE_TOPOLOGY
+from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.manifests.emit import to_yaml
 from mooring.plan.planner import Plan, Workload, make_plan
 from mooring.plan.world import World
 from mooring.testing import node
 from mooring.testing.groups import leader_worker_set
-from tests.groups.town import Town
-
-Object = dict[str, Any]
+from tests.features.groups.town import Town
 
 GOLDEN = Path(__file__).parent / "golden"
 KEY = "example.com/node-group"

@@ -6,14 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
 from mooring.testing import deployment, node, pod
-
-Object = dict[str, Any]
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mooring.api.workloads import Node, Pod
+from mooring.api.core.views import Node, Pod
+from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
 from mooring.manifests.emit import to_yaml
 from mooring.plan.planner import Workload, make_plan
@@ -18,7 +19,6 @@ from mooring.plan.world import World
 from mooring.runtime.simulation import START
 from mooring.testing import node, pod
 
-Object = dict[str, Any]
 OLD = "2025-06-01T00:00:00Z"
 
 

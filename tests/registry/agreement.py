@@ -18,10 +18,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import Registry
-
-Object = dict[str, Any]
 
 NOW = datetime(2027, 3, 4, 5, 6, 7, tzinfo=UTC)
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

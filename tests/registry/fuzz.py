@@ -17,13 +17,12 @@ from contextlib import suppress
 from typing import Any
 
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_schema
 from mooring.kube.status import ApiError
 from mooring.registry import Registry, Resource
 from tests.conformance.cases import load
 from tests.registry.world import START, definition
-
-Object = dict[str, Any]
 
 _JUNK: list[Any] = [
     None, "", [], {}, 0, True, False, -1, 2**31, 2**63, 2**70, 1.5, -0.0, 1e300, "x", "A_b", "a" * 300, "\x00",

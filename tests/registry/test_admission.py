@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.registry.admission import AdmissionRequest, Complete
-from tests.registry.world import Object, World, pod, refused
+from tests.registry.world import World, pod, refused
 
 
 def create(world: World, api_version: str, kind: str, obj: Object, **options: Any) -> Object:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
-from tests.registry.world import Object, World, config, definition, job, pod, refused, workload
+from tests.registry.world import World, config, definition, job, pod, refused, workload
 
 _CLAIM = {
     "metadata": {"name": "d"},

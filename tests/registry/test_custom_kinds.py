@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.registry import MemoryStorage, Registry, Resource
-from tests.registry.world import START, Object, World, definition, refused
+from tests.registry.world import START, World, definition, refused
 
 
 def widgets(world: World, version: str = "v1") -> Resource:

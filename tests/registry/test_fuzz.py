@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mooring.kube.objects import Object
 from tests.registry.fuzz import Fuzz
-from tests.registry.world import Object, World, config, definition, refused
+from tests.registry.world import World, config, definition, refused
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ConflictError, NotFoundError
 from mooring.registry import Watch
-from tests.registry.world import Object, World, config
+from tests.registry.world import World, config
 
 _NAMES = ("a", "b", "c", "d")
 _SPACES = ("default", "kube-system")

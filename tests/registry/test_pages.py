@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mooring.kube.objects import Object
 from mooring.registry import MemoryStorage, Registry, Resource
-from tests.registry.world import START, Object, World, config, refused
+from tests.registry.world import START, World, config, refused
 
 NAMES = st.sampled_from(["a", "a-b", "a.b", "b", "ba", "c", "z"])
 SPACES = st.sampled_from(["a", "a-b", "ab", "b"])

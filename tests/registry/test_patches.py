@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView
-from tests.registry.world import Object, World, config, pod, refused, workload
+from tests.registry.world import World, config, pod, refused, workload
 
 
 def patch(world: World, word: str, name: str, kind: Any, body: Any, **options: Any) -> Object:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.registry.world import Object, World, pod, refused
+from mooring.kube.objects import Object
+from tests.registry.world import World, pod, refused
 
 
 def bind(world: World, name: str = "p", node: str = "n1", **metadata: Any) -> Object:

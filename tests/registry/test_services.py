@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.registry.world import Object, World, refused
+from mooring.kube.objects import Object
+from tests.registry.world import World, refused
 
 
 def service(name: str = "web", **spec: Any) -> Object:

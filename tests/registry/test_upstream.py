@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
 from mooring.registry import Registry
 from mooring.registry.resources import builtin_resources
-from tests.registry.world import START, Object
+from tests.registry.world import START
 
 UPSTREAM = Path(__file__).parents[3] / "shared" / "upstream"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.registry.world import Object, World, config, job, refused, workload
+from mooring.kube.objects import Object
+from tests.registry.world import World, config, job, refused, workload
 
 
 def test_a_deployment_is_completed(world: World) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import CheckedStorage, ListResult, Registry, Resource
 
-Object = dict[str, Any]
 Names = list[str]
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

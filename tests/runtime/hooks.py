@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mooring.builtin.kinds import NODE
 from mooring.kube.errors import invalid
+from mooring.kube.objects import Object
 from mooring.runtime.view import View
 from mooring.runtime.webhooks import Admitted, Conversion, Denied, Request, Rule, Webhook, absent
-
-Object = dict[str, Any]
+from mooring.workloads.kinds import NODE
 
 SIDE: Object = {"name": "side", "image": "registry.example.com/side:1"}
 

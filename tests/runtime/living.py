@@ -11,10 +11,11 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import AsyncTransport, Batch, Page, Request
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.live import Live
-from tests.client.stories import Object, Served, now, served
+from tests.client.stories import Served, now, served
 
 Hook = Callable[[Request], Awaitable[None]]
 

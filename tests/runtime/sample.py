@@ -7,10 +7,10 @@ from datetime import datetime
 import msgspec
 
 from mooring.api.core.types import View as Typed
+from mooring.api.kinds import Key, Kind, key_of
 from mooring.api.meta import Meta
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch
-from mooring.runtime.kinds import Key, Kind, key_of
 from mooring.runtime.view import View
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mooring.builtin.other_kinds import CUSTOM_KINDS
+from mooring.api.kinds import Kind, key_of
+from mooring.builtin.metadata_kinds import CUSTOM_KINDS
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.kinds import Kind, key_of
 from mooring.runtime.view import View
-from tests.builtin.test_garbage_custom import V1, boat, definition
+from tests.builtin.garbagecollector.test_custom_kinds import V1, boat, definition
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import over_http, put
 from tests.runtime.sample import ConfigMap

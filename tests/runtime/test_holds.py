@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mooring.api.kinds import Key
 from mooring.runtime.holds import Holds
-from mooring.runtime.kinds import Key
 from mooring.runtime.store import Store
 from tests.runtime.sample import CONFIG_MAP
 

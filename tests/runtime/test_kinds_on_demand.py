@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from mooring.api.core.types import View as Typed
+from mooring.api.kinds import Key, Kind, by_name
 from mooring.api.meta import Meta
+from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.kinds import Key, Kind, by_name
 from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import Unavailable, View
 from tests.client.stories import awaited, until
 from tests.runtime.living import over_http, put
 from tests.runtime.sample import CONFIG_MAP, ConfigMap
-
-Object = dict[str, Any]
 
 
 class Annotated(Meta, frozen=True):

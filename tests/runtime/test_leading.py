@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from mooring.client.transport import Request, Unreachable
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.leading import Election, Sight, Terms, next_step, seen
-from tests.client.stories import Object, awaited, now, until
+from tests.client.stories import awaited, now, until
 from tests.runtime.living import Hooked, transport_in
 
 QUICK = Terms(duration=1.0, deadline=0.5, retry=0.05)

@@ -11,19 +11,20 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.crew import whole_crew
+from mooring.api.kinds import Key, Kind
+from mooring.catalog import whole_crew
 from mooring.client.transport import Request, UnknownOutcome
+from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Event, Patch, Run
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.live import Live
 from mooring.runtime.logs import logger
 from mooring.runtime.machine import Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.view import View
-from tests.client.stories import Object, awaited, config_map, now, until
+from tests.client.stories import awaited, config_map, now, until
 from tests.client.test_transports import ships
 from tests.runtime.living import Blind, Hooked, Slow, at_work, data_of, drop, edit, names, over_http, put, transport_in
 from tests.runtime.sample import CONFIG_MAP, COPIER, ConfigMap

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from mooring.api import workloads as api
-from mooring.runtime.kinds import Key, Kind
+from mooring.api.core.views import Pod
+from mooring.api.kinds import Key, Kind
+from mooring.kube.objects import Object
 from mooring.runtime.reading import Reader, Unreadable, version_of
-from tests.client.stories import Object
 
-POD: Kind[api.Pod] = Kind("v1", "Pod", api.Pod)
+POD: Kind[Pod] = Kind("v1", "Pod", Pod)
 
 
 def pod(number: int, **spec: Any) -> Object:
@@ -59,7 +59,7 @@ def test_sharing_goes_on_after_the_trial_for_what_repeats() -> None:
     views = [reader.read(raw(pod(number))).view for number in range(5000)]
     assert views[4998].metadata.labels is views[0].metadata.labels
     assert [view.metadata.name for view in views] == [f"p{number}" for number in range(5000)]
-    assert all(view == msgspec.convert(pod(number), api.Pod) for number, view in enumerate(views))
+    assert all(view == msgspec.convert(pod(number), Pod) for number, view in enumerate(views))
 
 
 def test_a_null_counts_as_absent() -> None:

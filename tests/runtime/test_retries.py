@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from mooring.client.transport import Object, Request
+from mooring.api.kinds import Key
+from mooring.client.transport import Request
+from mooring.kube.objects import Object
 from mooring.kube.status import TooManyRequestsError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.kinds import Key
 from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
 from tests.runtime.sample import CONFIG_MAP

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mooring.api.kinds import Key, Kind
 from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ForbiddenError
@@ -20,7 +21,6 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.machine import Asker, Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.simulation import START, LoopError, Simulation

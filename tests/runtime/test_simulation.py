@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from mooring.api.kinds import Key
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
 from mooring.runtime.faults import Faults
-from mooring.runtime.kinds import Key
 from mooring.runtime.logs import JsonFormatter, say
 from mooring.runtime.recorder import BURST, Recorder
 from mooring.runtime.simulation import HOUR, START, Simulation

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mooring.api.core.types import View as Struct
+from mooring.api.kinds import Key, Kind
 from mooring.api.meta import Meta
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.store import Store
 
 

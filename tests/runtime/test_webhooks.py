@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mooring.builtin.kinds import NODE
 from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.patches.equality import same
 from mooring.kube.status import ApiError
@@ -29,9 +29,9 @@ from mooring.runtime.webhooks.diff import json_diff
 from mooring.runtime.webhooks.reviews import BadReview, convert_review, read_review, write_review
 from mooring.testing.builders import node, pod
 from mooring.testing.webhooks import admitted, denied_because, patched_to, review
+from mooring.workloads.kinds import NODE
 from tests.runtime.hooks import GADGETS, GUARD, SIDE, SIDECAR, gadget_definition, guard
 
-Object = dict[str, Any]
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 _values = st.recursive(

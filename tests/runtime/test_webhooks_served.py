@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
@@ -28,8 +27,6 @@ from mooring.testing.homes import Home
 from mooring.testing.http import Answer, Api
 from mooring.testing.processes import free_port
 from tests.runtime.hooks import GADGETS, GUARD, SIDECAR, gadget_definition
-
-Object = dict[str, Any]
 
 SECONDS = 30.0
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from mooring.kube.objects import Object
 from mooring.runtime.simulation import Simulation
-
-Object = dict[str, Any]
 
 
 def config_map(name: str, owner: Object | None = None, **data: str) -> Object:

@@ -1,14 +1,15 @@
 """StorageClasses and RuntimeClasses: what the API server adds to them, and what it says about them, in its order."""
 
-from typing import Any, Final
+from typing import Final
 
-from mooring.api.core.defaults import rounded
-from mooring.api.core.validation_affinity import check_tolerations
-from mooring.api.core.validation_meta import check_label_key, check_labels
-from mooring.api.core.validation_resources import check_overhead
-from mooring.api.templates import check_immutable
+from mooring.api.core.defaults.pods import rounded
+from mooring.api.core.pod_templates import check_immutable
+from mooring.api.core.validation.affinity import check_tolerations
+from mooring.api.core.validation.meta import check_label_key, check_labels
+from mooring.api.core.validation.resources import check_overhead
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required, too_long
 from mooring.kube.names import byte_length, is_dns1123_label
+from mooring.kube.objects import Object
 
 __all__ = [
     "default_runtime_class",
@@ -19,7 +20,6 @@ __all__ = [
     "validate_storage_class_update",
 ]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _RECLAIM_POLICIES: Final = ("Delete", "Retain")

@@ -49,3 +49,20 @@ class Bare(View, frozen=True):
     """An object of which only the metadata matter."""
 
     metadata: Meta = Meta()
+
+
+class AnnotatedMeta(Meta, frozen=True):
+    """Metadata of a kind whose annotations a controller copies or keeps its own notes in."""
+
+    annotations: Labels = msgspec.field(default_factory=dict)
+
+
+class Condition(View, frozen=True):
+    """A condition with every field that workload controllers write."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_update_time: str | None = None
+    last_transition_time: str | None = None

@@ -7,13 +7,13 @@ types; a definition must spell all of it out, because it may not refer to anythi
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.kube.schemas import ABSENT, Schema, builtin_schema
 
 __all__ = ["INT_OR_STRING", "QUANTITY", "builtin_openapi"]
 
-Object = dict[str, Any]
 
 INT_OR_STRING: Final[Object] = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 from mooring.apiserver import deleting, documents, reading, subresources, writing
 from mooring.apiserver.barrier import Barrier
@@ -32,7 +32,6 @@ from mooring.registry import Registry, Resource
 
 __all__ = ["Application"]
 
-Object = dict[str, Any]
 
 _HEALTH: Final = frozenset({"healthz", "livez", "readyz"})
 # Everybody may ask these: whoever starts a server wants to know when it is there, before it has a token.

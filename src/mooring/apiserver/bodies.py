@@ -15,7 +15,6 @@ from mooring.registry.patching import PatchType
 
 __all__ = ["UnsupportedMediaTypeError", "decode_object", "decode_patch", "media_type", "read_json"]
 
-Object = dict[str, Any]
 
 # The real server stops at 10,000; no kind comes near either. The deepest schema of a real definition nests about 60.
 DEPTH_LIMIT: Final = 200

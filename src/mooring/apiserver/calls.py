@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mooring.apiserver.forms import Forms
 from mooring.apiserver.negotiation import Form
 from mooring.apiserver.request import Request
 from mooring.apiserver.routing import Target
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, MethodNotAllowedError, NotFoundError
 from mooring.registry import Registry, Resource
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from mooring.apiserver.webhooks import Webhooks
 
 __all__ = ["Call", "Context", "not_found", "not_served", "success", "wrong_method"]
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,19 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, success
 from mooring.apiserver.options import DeleteOptions, delete_options
 from mooring.apiserver.responses import Response, json_response
 from mooring.apiserver.webhooks.options import deletion_told
+from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import ListResult
 
 __all__ = ["delete", "delete_collection"]
 
-Object = dict[str, Any]
 
 # What the real server shows once more when it is gone; of everything else it says only that it is gone.
 _SHOWN_WHEN_GONE: Final = frozenset(

@@ -8,14 +8,14 @@ of a real server, because that order decides which kind a bare name like `events
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Resource
 
 __all__ = ["REVIEWS", "aggregated", "api_versions", "group", "group_list", "resource_list", "review_resources"]
 
-Object = dict[str, Any]
 
 # A server that knows the group answers for it, whoever else would define kinds in it.
 _GROUPS: Final = (

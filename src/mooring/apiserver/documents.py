@@ -1,17 +1,17 @@
 """What clients read about the server before they use it: discovery, OpenAPI, and the list of paths."""
 
-from typing import Any, Final
+from typing import Final
 
 from mooring.apiserver import discovery, openapi
 from mooring.apiserver.negotiation import Form, negotiate_discovery
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, encode, json_response, text_response
 from mooring.apiserver.routing import Target
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 
 __all__ = ["Documents"]
 
-Object = dict[str, Any]
 
 _PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version")
 # A document is addressed by the hash of its content, so a client may keep it for as long as it likes.

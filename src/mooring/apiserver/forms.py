@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from mooring.apiserver.negotiation import Form
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, encode, json_response
 from mooring.apiserver.tables import partial, printer_columns, table
 from mooring.kube.errors import go_quote
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry import ListResult, Registry, Resource
 
 __all__ = ["Forms"]
 
-Object = dict[str, Any]
 # What some objects look like in an answer.
 Dress = Callable[[Sequence[Object]], Sequence[Object]]
 

@@ -6,12 +6,12 @@ from mooring.apiserver.forms import Forms
 from mooring.apiserver.negotiation import Form
 from mooring.apiserver.responses import encode
 from mooring.apiserver.tables import partial
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import Resource, WatchEvent
 
 __all__ = ["LineForm", "Lines", "error_line"]
 
-Object = dict[str, Any]
 
 _MOST_CACHED_BYTES: Final = 16 * 1024 * 1024
 

@@ -18,11 +18,11 @@ import httptools
 from mooring.apiserver.calls import Call, Context, wrong_method
 from mooring.apiserver.request import Disconnected, Send
 from mooring.kube.errors import FieldError, forbidden, invalid
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
 
 __all__ = ["Logs", "NodeAccess"]
 
-Object = dict[str, Any]
 
 _SIMULATED: Final = "kwok.x-k8s.io/node"
 # The node of this machine names its loopback address so; others are reached by what they have.

@@ -5,13 +5,13 @@ from typing import Any, Final, NamedTuple, cast
 
 from mooring.apiserver.request import Request
 from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, too_long
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.deletion import Propagation
 from mooring.registry.requests import FieldValidation
 
 __all__ = ["DeleteOptions", "WriteOptions", "delete_options", "delete_options_of", "write_options"]
 
-Object = dict[str, Any]
 
 _LONGEST_MANAGER: Final = 128
 _VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")

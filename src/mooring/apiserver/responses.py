@@ -27,7 +27,6 @@ __all__ = [
     "warning_headers",
 ]
 
-Object = dict[str, Any]
 Header = tuple[bytes, bytes]
 
 JSON: Final = b"application/json"

@@ -9,11 +9,11 @@ from typing import Any, Final
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.users import User
 from mooring.kube.errors import invalid
+from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
 
 __all__ = ["Authenticate", "review", "review_kind"]
 
-Object = dict[str, Any]
 Authenticate = Callable[[str | None], User | None]
 
 _ANSWER: Final = {"allowed": True, "reason": "every authenticated user may do everything"}

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.lines import LineForm, Lines, error_line
@@ -21,7 +21,6 @@ from mooring.registry import Watch, WatchEvent
 
 __all__ = ["STREAM_HEADERS", "Stream", "end_with"]
 
-Object = dict[str, Any]
 
 STREAM_HEADERS: Final = [(b"content-type", JSON), (b"cache-control", b"no-cache, private")]
 # Lines that are encoded and sent without a break.

@@ -11,11 +11,11 @@ from mooring.apiserver.calls import Call, Context, not_found, not_served, wrong_
 from mooring.apiserver.options import DeleteOptions, delete_options_of, write_options
 from mooring.apiserver.responses import Response, json_response
 from mooring.apiserver.webhooks.options import write_told
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 
 __all__ = ["bind", "create_sub", "refuse_unserved"]
 
-Object = dict[str, Any]
 
 _UNSERVED: Final = frozenset(
     {

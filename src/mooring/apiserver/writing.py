@@ -9,11 +9,11 @@ from mooring.apiserver.doubles import doubled_fields
 from mooring.apiserver.options import WriteOptions, write_options
 from mooring.apiserver.responses import Response
 from mooring.apiserver.webhooks.options import write_told
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 
 __all__ = ["create", "patch", "update"]
 
-Object = dict[str, Any]
 
 _CREATED_ONLY: Final = frozenset({"binding", "eviction"})
 _UPDATED_ONLY: Final = frozenset({"finalize"})

@@ -9,11 +9,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from mooring.builtin.kinds import PERSISTENT_VOLUME_CLAIM
+from mooring.api.kinds import Key
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch, status
-from mooring.runtime.kinds import Key
 from mooring.runtime.view import View
+from mooring.workloads.kinds import PERSISTENT_VOLUME_CLAIM
 
 _BOUND: Final = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
 

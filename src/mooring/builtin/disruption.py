@@ -11,9 +11,16 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from mooring.api.core.views import Pod
+from mooring.api.kinds import Key, key_of
 from mooring.api.meta import OwnerRef
-from mooring.api.workloads import BudgetCondition, DisruptionBudgetStatus, Pod, PodDisruptionBudget
-from mooring.builtin.kinds import (
+from mooring.api.policy.views import BudgetCondition, DisruptionBudgetStatus, PodDisruptionBudget
+from mooring.builtin.selections import SELECTIONS
+from mooring.kube.times import moment, timestamp
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Event, Patch, status
+from mooring.runtime.view import View
+from mooring.workloads.kinds import (
     DEPLOYMENT,
     POD,
     POD_DISRUPTION_BUDGET,
@@ -21,13 +28,7 @@ from mooring.builtin.kinds import (
     REPLICATION_CONTROLLER,
     STATEFUL_SET,
 )
-from mooring.builtin.podcontrol import portion
-from mooring.builtin.selections_fold import SELECTIONS
-from mooring.kube.times import moment, timestamp
-from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Event, Patch, status
-from mooring.runtime.kinds import Key, key_of
-from mooring.runtime.view import View
+from mooring.workloads.podcontrol import portion
 
 # A pod whose eviction was allowed counts as gone for this long; if it is still there then, it stays.
 EVICTION_TIME: Final = timedelta(minutes=2)

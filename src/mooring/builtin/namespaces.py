@@ -9,13 +9,14 @@ from typing import Any
 
 import msgspec
 
-from mooring.api.workloads import Condition, Namespace
-from mooring.builtin.kinds import NAMESPACE, POD
+from mooring.api.core.views import Namespace
+from mooring.api.kinds import Defined, HasMeta, Key, Kind, key_of
+from mooring.api.meta import Condition
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
-from mooring.runtime.kinds import Defined, HasMeta, Key, Kind, key_of
 from mooring.runtime.view import View
+from mooring.workloads.kinds import NAMESPACE, POD
 
 FINALIZER = "kubernetes"
 BURST = 500

@@ -13,7 +13,7 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
     """The callback of an option that takes one."""
     if value is None:
         return None
-    from mooring.builtin.nodes_pods import parse_duration
+    from mooring.nodes.simulated.pods import parse_duration
 
     found = parse_duration(value)
     if found is None:

@@ -11,13 +11,13 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from mooring.api.kinds import Kind
 from mooring.cli.errors import InputError
+from mooring.client.reflector import Follower
 from mooring.client.transport import AsyncTransport, Change, Item
-from mooring.client.watching import Follower
 from mooring.kube.errors import MooringError
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place, place_of
-from mooring.runtime.kinds import Kind
 from mooring.runtime.reading import Reader
 
 __all__ = ["Following"]

@@ -14,9 +14,9 @@ from mooring.cli.connecting import cluster_options
 from mooring.cli.errors import Command, InputError, exit_code
 
 if TYPE_CHECKING:
-    from mooring.cli.running.guest_webhooks import Hospitality
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
+    from mooring.supervisor.external.webhooks import Hospitality
 
 
 @click.command(cls=Command)
@@ -70,10 +70,10 @@ def command(
     Without --controllers only those run that no Kubernetes has of its own. Inside a pod its service account is used.
     SIGTERM or Ctrl-C ends it: what is being written is finished first.
     """
-    from mooring.cli.running.address import parse_address
-    from mooring.cli.running.guests import SAFE
-    from mooring.cli.running.selection import select_controllers
-    from mooring.cli.running.table import all_controllers, all_webhooks
+    from mooring.supervisor.address import parse_address
+    from mooring.supervisor.external.controllers import SAFE
+    from mooring.supervisor.selection import select_controllers
+    from mooring.supervisor.table import all_controllers, all_webhooks
 
     if listing:
         _list(all_controllers(), all_webhooks())
@@ -85,9 +85,9 @@ def command(
     crew = [controller for controller in all_controllers() if controller.name in chosen]
     webhooks = [webhook for webhook in all_webhooks() if webhook.switch in chosen]
 
-    from mooring.cli.running.guest_process import run_controllers
     from mooring.client.kubeconfig import find_access
     from mooring.runtime.loops import run
+    from mooring.supervisor.external.process import run_controllers
 
     with ExitStack() as open_until_the_end:
         hospitality, note = None, ""
@@ -104,8 +104,8 @@ def command(
 
 
 def _hospitality(webhooks: Sequence[Webhook], url: str, folder: Path) -> Hospitality:
-    from mooring.cli.running.guest_webhooks import Hospitality, parse_url
-    from mooring.cli.running.table import all_conversions
+    from mooring.supervisor.external.webhooks import Hospitality, parse_url
+    from mooring.supervisor.table import all_conversions
 
     found = Hospitality(webhooks, all_conversions(), parse_url(url), folder)
     if not webhooks and not found.conversions:
@@ -121,7 +121,7 @@ def _they_are_off(webhooks: Sequence[Webhook], *, alone: bool) -> str:
 
 
 def _list(crew: Sequence[Controller], webhooks: Sequence[Webhook]) -> None:
-    from mooring.cli.running.guests import SAFE, described
+    from mooring.supervisor.external.controllers import SAFE, described
 
     lines = {controller.name: described(controller) for controller in crew}
     for webhook in webhooks:

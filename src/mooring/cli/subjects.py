@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from mooring.api.core.decoding import unknown_fields
-from mooring.api.core.defaults import default_pod
+from mooring.api.core.decoding.decoder import unknown_fields
+from mooring.api.core.defaults.pods import default_pod
 from mooring.api.core.types import ObjectMeta, Pod
-from mooring.api.core.validation import validate_pod
-from mooring.api.leaderworkerset import KIND as GROUPS
-from mooring.api.policy import PriorityClass
+from mooring.api.core.validation.pods import validate_pod
+from mooring.api.policy.budgets import PriorityClass
 from mooring.cli.errors import InputError
+from mooring.features.groups.api import KIND as GROUPS
 from mooring.kube.errors import FieldError, InvalidObjectError, MooringError
+from mooring.kube.objects import Object
 from mooring.manifests import Document, read_manifests
 from mooring.manifests.views import convert
 from mooring.placement.pods import PodInfo
 from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
 from mooring.placement.workloads import KINDS, Expansion, expand, makes_pods
-
-Object = dict[str, Any]
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -117,7 +116,7 @@ def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
     if value["kind"] != GROUPS:
         return expand(value, namespace, taken)
     # Few ask for groups, and everybody would wait for the import.
-    from mooring.groups.expansion import expand_groups
+    from mooring.features.groups.expansion import expand_groups
 
     return expand_groups(value, namespace)
 

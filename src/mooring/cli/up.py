@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mooring.cli.errors import Command, InputError, exit_code
-from mooring.cli.running.address import DEFAULT_PORT
+from mooring.supervisor.address import DEFAULT_PORT
 
 
 @click.command(cls=Command)
@@ -50,13 +50,13 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
 
     Ctrl-C stops it. What was written is there again at the next start.
     """
-    from mooring.cli.running.supervisor import Signals
+    from mooring.supervisor.supervisor import Signals
 
     signals = Signals()
-    from mooring.cli.running.address import bind, parse_address
-    from mooring.cli.running.folder import DataFolder
-    from mooring.cli.running.gates import parse_gates
-    from mooring.cli.running.selection import PROCESS_NODE, select_controllers
+    from mooring.supervisor.address import bind, parse_address
+    from mooring.supervisor.data_folder import DataFolder
+    from mooring.supervisor.feature_gates import parse_gates
+    from mooring.supervisor.selection import PROCESS_NODE, select_controllers
 
     parse_gates(gates)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
@@ -68,7 +68,7 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     listening, address = bind(address)
     lock = folder.claim()
 
-    from mooring.cli.running.cluster import Cluster
+    from mooring.supervisor.embedded import Cluster
 
     cluster = Cluster(folder, address, listening, lock, controllers, fleet, ephemeral)
     return cluster.run(signals)
@@ -77,7 +77,7 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
 def _check_fleet(path: Path) -> None:
     if str(path) == "-":
         raise InputError("--fleet takes a file, not standard input")
-    from mooring.cli.running.fleet import check_fleet
+    from mooring.supervisor.fleet.manifest import check_fleet
 
     fleet = check_fleet(path, datetime.now(UTC))
     if fleet.unattended:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mooring.client.kubeconfig_files import KubeconfigError
+from mooring.kube.objects import Object
 
 __all__ = ["Clock", "ExecPlugin", "FileToken", "Issued", "system_clock"]
 
 Clock = Callable[[], datetime]
-Object = dict[str, Any]
 
 API_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 # A service account's token is replaced long before it ends; looking once a minute is what other clients do.

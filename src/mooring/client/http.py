@@ -19,7 +19,8 @@ from mooring.client.access import Access
 from mooring.client.connection import Answer, Connection, Cut
 from mooring.client.paths import Place, Places, base_of
 from mooring.client.pool import Pool
-from mooring.client.transport import Batch, Change, Object, Page, Request, UnknownOutcome, Unreachable
+from mooring.client.transport import Batch, Change, Page, Request, UnknownOutcome, Unreachable
+from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
 

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
 from typing import Any, cast
 
-from mooring.client.transport import Batch, Change, Listed, Object, Page, Request
+from mooring.client.transport import Batch, Change, Listed, Page, Request
+from mooring.kube.objects import Object
 from mooring.registry import Registry, Watch
 
 

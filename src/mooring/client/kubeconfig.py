@@ -19,10 +19,10 @@ from mooring.client.credentials import API_VERSIONS, Clock, ExecPlugin, FileToke
 from mooring.client.kubeconfig_files import Kubeconfig, KubeconfigError, Section, default_files, read_files
 from mooring.client.tls import client_context, show_certificate
 from mooring.kube.names import is_dns1123_label
+from mooring.kube.objects import Object
 
 __all__ = ["KubeconfigError", "access_to", "find_access", "in_cluster"]
 
-Object = dict[str, Any]
 Headers = Callable[[], Mapping[str, str]]
 Refresh = Callable[[], Awaitable[bool]]
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load
 
 __all__ = ["Kubeconfig", "KubeconfigError", "Section", "default_files", "read_files", "read_plain"]
 
-Object = dict[str, Any]
 
 # The lists of a kubeconfig and the field that holds the content of their items.
 _LISTS: Final = {"clusters": "cluster", "users": "user", "contexts": "context"}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
+
+from mooring.kube.objects import Object
 
 __all__ = ["ADMIN", "CLUSTER", "admin_token", "with_cluster"]
 
-Object = dict[str, Any]
 
 CLUSTER: Final = "mooring"
 ADMIN: Final = "mooring-admin"

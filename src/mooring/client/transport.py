@@ -7,13 +7,13 @@ came is `UnknownOutcome`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 
-Object = dict[str, Any]
 # An object as a transport has it: plain, or as the JSON that came over the wire.
 Item = Object | msgspec.Raw
 Propagation = Literal["Foreground", "Background", "Orphan"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mooring.api.core.validation import answer_validate
+from mooring.api.core.validation.pods import answer_validate
 from mooring.kube.errors import MooringError
 from mooring.placement.answers import explain_request, schedule_request
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from mooring.api.apps import ReplicaSet, StatefulSet
+from mooring.api.apps.owners import ReplicaSet, StatefulSet
 from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, Service
-from mooring.api.policy import PodDisruptionBudget
+from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import ALL_NODES, Engine, Explanation
 from mooring.placement.filters import OUTSIDE, code_of

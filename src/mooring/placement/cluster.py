@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
-from mooring.api.policy import PodDisruptionBudget
+from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
 from mooring.placement.labels import LabelColumns, Mask
 from mooring.placement.podindex import PodIndex

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from mooring.api.core.types import LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
-from mooring.api.leaderworkerset import (
+from mooring.features.groups.api import (
     API_VERSION,
     EXCLUSIVE_TOPOLOGY,
     KIND,
@@ -20,8 +20,7 @@ from mooring.api.leaderworkerset import (
     SchedulingPolicy,
     SubGroupPolicy,
 )
-
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 
 class TemplateSpec(PodSpec, frozen=True):

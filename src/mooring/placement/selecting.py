@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.api.apps import ReplicaSet, StatefulSet
+from mooring.api.apps.owners import ReplicaSet, StatefulSet
 from mooring.api.core.types import Labels, ReplicationController, Service
 from mooring.kube.selectors import Requirement, Selector, selector_from_labels
 from mooring.placement.pods import PodInfo, view_selector

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.api.apps import ReplicaSet, StatefulSet
+from mooring.api.apps.owners import ReplicaSet, StatefulSet
 from mooring.api.core.types import Container, Namespace, Node, Pod, ReplicationController, Service
-from mooring.api.policy import PodDisruptionBudget, PriorityClass
+from mooring.api.policy.budgets import PodDisruptionBudget, PriorityClass
 from mooring.kube.errors import MooringError, QuantityError
 from mooring.kube.quantities import parse_quantity
 from mooring.placement.cluster import Cluster

@@ -12,12 +12,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mooring.api.apps import ReplicaSet, SelectorSpec, StatefulSet
+from mooring.api.apps.owners import ReplicaSet, SelectorSpec, StatefulSet
 from mooring.api.core.types import LabelSelector, ObjectMeta
 from mooring.kube.errors import FieldError, MooringError, go_json, invalid, required
+from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
-
-Object = dict[str, Any]
 
 MAX_PODS: Final = 100_000
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from mooring.api.leaderworkerset import NAME
-from mooring.builtin.kinds import POD, STATEFUL_SET
+from mooring.api.kinds import Key, key_of
+from mooring.features.groups.api import NAME
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch
-from mooring.runtime.kinds import Key, key_of
 from mooring.runtime.view import View
+from mooring.workloads.kinds import POD, STATEFUL_SET
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:

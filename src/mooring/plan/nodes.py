@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from mooring.api.workloads import Pod
-from mooring.builtin.kinds import POD
-from mooring.builtin.nodes_pods import START_DELAY, due, step
+from mooring.api.core.views import Pod
+from mooring.api.kinds import Key, Kind
+from mooring.nodes.simulated.pods import START_DELAY, due, step
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.store import Changed
 from mooring.runtime.view import View
+from mooring.workloads.kinds import POD
 
 BURST = 1000
 

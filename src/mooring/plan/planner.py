@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.plan.memory import seldom_collected
 from mooring.plan.world import World
 from mooring.runtime.simulation import START, Settled
-
-Object = dict[str, Any]
 
 
 class PlannedPod(NamedTuple):

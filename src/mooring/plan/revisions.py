@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from mooring.builtin.kinds import REVISION_LABEL
-
-Object = dict[str, Any]
+from mooring.kube.objects import Object
+from mooring.workloads.kinds import REVISION_LABEL
 
 
 def missing_revisions(

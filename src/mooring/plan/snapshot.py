@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.api.workloads import Node, Pod
+from mooring.api.core.views import Node, Pod
+from mooring.kube.objects import Object
 from mooring.manifests import Views, read_objects
 
-Object = dict[str, Any]
 Restored = Object | Node | Pod
 
 _VIEWS: Final[Views] = {("v1", "Node"): Node, ("v1", "Pod"): Pod}

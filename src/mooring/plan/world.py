@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
-from mooring.api.leaderworkerset import API_VERSION, KIND
-from mooring.api.workloads import Node, Pod
-from mooring.builtin import daemonset, deployment, replicaset, statefulset
+from mooring.api.core.views import Node, Pod
+from mooring.builtin.apps.daemonset import controller as daemonset
+from mooring.builtin.apps.deployment import controller as deployment
+from mooring.builtin.apps.replicaset import controller as replicaset
+from mooring.builtin.apps.statefulset import controller as statefulset
+from mooring.builtin.batch.job.controller import JOB_CONTROLLER
+from mooring.builtin.batch.job.orphans import JOB_ORPHANS
 from mooring.builtin.claims import CLAIMS
-from mooring.builtin.job import JOB_CONTROLLER
-from mooring.builtin.job_orphans import JOB_ORPHANS
-from mooring.builtin.scheduler import SCHEDULER
-from mooring.groups.crew import CONTROLLERS as GROUPS
-from mooring.groups.crew import definitions
-from mooring.groups.webhooks import WEBHOOKS
+from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.features.groups.api import API_VERSION, KIND
+from mooring.features.groups.crew import CONTROLLERS as GROUPS
+from mooring.features.groups.crew import definitions
+from mooring.features.groups.webhooks import WEBHOOKS
+from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.plan.groups import WITHOUT_LEADER
 from mooring.plan.memory import seldom_collected
@@ -30,8 +33,6 @@ from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
 from mooring.runtime.simulation import START, Simulation
 from mooring.runtime.webhooks.direct import install
-
-Object = dict[str, Any]
 
 MANAGER = "mooring-plan"
 

@@ -12,13 +12,13 @@ is written, and the same write is tried again when the answer is there.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from mooring.kube.objects import Object
 from mooring.registry.resources import Resource
 
 __all__ = ["Admission", "AdmissionRequest", "Chain", "ClusterView", "Complete", "Naming", "Operation", "Remote"]
 
-Object = dict[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 # Takes an object and what somebody made of it; gives the latter as the API would read it, with its defaults.
 Complete = Callable[[Object, Object], Object]

@@ -4,9 +4,10 @@ These give complete objects and build new ones around what they change. What is 
 are not looked up and tokens not mounted, because nothing here issues them.
 """
 
-from typing import Any, Final
+from typing import Final
 
-from mooring.api.policy_validation import SYSTEM_PRIORITIES
+from mooring.api.policy.validation import SYSTEM_PRIORITIES
+from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission import Admission, AdmissionRequest, ClusterView
 from mooring.registry.admission_classes import (
@@ -24,7 +25,6 @@ from mooring.registry.services import allocate_addresses
 
 __all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_READY", "UNREACHABLE"]
 
-Object = dict[str, Any]
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"

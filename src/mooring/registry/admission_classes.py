@@ -1,8 +1,9 @@
 """Admission that looks up classes of storage, ingress and runtime, and the protection of storage that is in use."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
 from mooring.kube.status import ForbiddenError
 from mooring.registry.admission import AdmissionRequest, ClusterView
@@ -17,7 +18,6 @@ __all__ = [
     "runtime_class",
 ]
 
-Object = dict[str, Any]
 
 # The finalizers that keep storage while something uses it.
 PROTECTION: Final = {

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mooring.api.core.resources import aggregate_containers
+from mooring.kube.objects import Object
 from mooring.kube.quantities import Quantity, canonical, parse_quantity
 from mooring.kube.status import ForbiddenError
 from mooring.registry.admission import AdmissionRequest, ClusterView
 
 __all__ = ["check_limits", "default_limits"]
 
-Object = dict[str, Any]
 
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _POD_LEVEL: Final = ("cpu", "memory")

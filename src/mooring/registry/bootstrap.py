@@ -7,10 +7,11 @@ accounts that nobody wrote down.
 
 from datetime import datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from mooring.api.policy_validation import SYSTEM_PRIORITIES
+from mooring.api.policy.validation import SYSTEM_PRIORITIES
 from mooring.kube.errors import go_quote
+from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
 from mooring.kube.times import moment
 from mooring.registry.admission import AdmissionRequest, ClusterView
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["begin", "furnish"]
 
-Object = dict[str, Any]
 
 _CONTROLLERS: Final = "kube-controller-manager"
 _SERVER: Final = "kube-apiserver"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mooring.kube.errors import Enum, invalid
+from mooring.kube.objects import Object
 from mooring.kube.patches.equality import same as equal
 from mooring.kube.schemas import apply_defaults
 from mooring.kube.status import BadRequestError, ConflictError, InvalidError
@@ -19,7 +20,6 @@ from mooring.registry.resources import Resource
 
 __all__ = ["SYSTEM", "is_finished", "managed", "merge", "same", "same_managers", "shares_body", "wrong_uid"]
 
-Object = dict[str, Any]
 
 # What only the server may say about an object.
 SYSTEM: Final = (

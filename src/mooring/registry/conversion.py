@@ -1,12 +1,12 @@
 """The two shapes of an Event: that of the core group, in which events are stored, and that of events.k8s.io."""
 
-from typing import Any, Final
+from typing import Final
 
-from mooring.api.core.decoding import decode
+from mooring.api.core.decoding.decoder import decode
+from mooring.kube.objects import Object
 
 __all__ = ["convert_event"]
 
-Object = dict[str, Any]
 
 # The names of the core group, and those of events.k8s.io.
 _NAMES: Final = (

@@ -5,10 +5,10 @@ writes to the storage.
 """
 
 from collections.abc import Callable
-from typing import Any
 
-from mooring.api.warnings import DEPRECATED
+from mooring.api.core.warnings import DEPRECATED
 from mooring.kube.apply import Convert as ApplyConvert
+from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_schema, prune
 from mooring.kube.status import NotFoundError
 from mooring.registry.history import Change, History
@@ -20,7 +20,6 @@ from mooring.registry.strategies_builtin import STRATEGIES
 
 __all__ = ["Convert", "Core", "CustomKind"]
 
-Object = dict[str, Any]
 # Takes an object and the apiVersion wanted; gives a new object.
 Convert = Callable[[Object, str], Object]
 

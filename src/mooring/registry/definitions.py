@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.api.definitions import rule_paths
-from mooring.api.definitions_versions import version_schema
+from mooring.api.apiextensions.definitions import rule_paths
+from mooring.api.apiextensions.versions import version_schema
 from mooring.kube.apply import update
+from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
 from mooring.kube.status import InternalError, qualified
 from mooring.registry.admission import AdmissionRequest, ClusterView
@@ -21,7 +22,6 @@ from mooring.registry.strategies import Strategy
 
 __all__ = ["CLEANUP", "DEFINITIONS", "Definitions", "RemoteConvert", "accept_definition", "marked_for_cleaning"]
 
-Object = dict[str, Any]
 # Takes the spec of a definition, an object and the apiVersion wanted; raises where the answer is not there yet.
 RemoteConvert = Callable[[Object, Object, str], Object]
 

@@ -6,9 +6,10 @@ then it carries a deletionTimestamp and stays readable.
 """
 
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from mooring.kube.errors import not_supported
+from mooring.kube.objects import Object
 from mooring.kube.status import ConflictError, ForbiddenError, InvalidError
 from mooring.kube.times import moment, timestamp
 from mooring.registry.changes import is_finished
@@ -19,7 +20,6 @@ from mooring.registry.resources import Resource
 
 __all__ = ["Propagation", "check_preconditions", "delete"]
 
-Object = dict[str, Any]
 Propagation = Literal["Background", "Foreground", "Orphan"]
 
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")

@@ -1,15 +1,15 @@
 """Events are forgotten an hour after they last said anything, or with their namespace: nobody else deletes them."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.registry.core import Core
 from mooring.registry.resources import Resource
 
 __all__ = ["EVENT_LIFE", "expire_events", "forget_events"]
 
-Object = dict[str, Any]
 
 EVENT_LIFE: Final = timedelta(hours=1)
 

@@ -7,12 +7,12 @@ empty string, a missing boolean is `false`.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.resources import Resource
 
 __all__ = ["FieldSelector", "parse_field_selector"]
 
-Object = dict[str, Any]
 Read = Callable[[Object], str]
 
 _META: Final = ("metadata.name", "metadata.namespace")

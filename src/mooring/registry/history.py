@@ -6,13 +6,13 @@ revision is the list of now with the later changes undone. Whoever asks for more
 
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from mooring.kube.objects import Object
 from mooring.kube.status import ExpiredError
 
 __all__ = ["Change", "History", "order"]
 
-Object = dict[str, Any]
 
 _STEP: Final = 256
 

@@ -7,9 +7,10 @@ with the list of now.
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.kube.errors import FieldError, SelectorError, forbidden, go_quote, not_supported
+from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, parse_selector
 from mooring.kube.status import BadRequestError, ExpiredError, InvalidError, TooLargeVersionError
 from mooring.registry.core import Core
@@ -20,7 +21,6 @@ from mooring.registry.resources import Resource
 
 __all__ = ["ListResult", "Matcher", "check_watch_options", "list_objects", "matcher", "parse_revision"]
 
-Object = dict[str, Any]
 Matcher = Callable[[Object], bool]
 
 _NO_LABELS: Final[dict[str, str]] = {}

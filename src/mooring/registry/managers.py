@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from mooring.kube.apply import ApplyConflict, ApplyError, Convert, apply, update
 from mooring.kube.errors import required
+from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema
 from mooring.kube.status import ApiError, BadRequestError, ConflictError, InvalidError, RejectedPatchError, UnknownError
 from mooring.registry.objects import body
@@ -18,7 +19,6 @@ from mooring.registry.sharing import PartStore, fingerprint
 
 __all__ = ["FieldTracker"]
 
-Object = dict[str, Any]
 
 _CREATIONS_LIMIT: Final = 1024
 # A certificate request cannot change: nobody manages what it asks for.

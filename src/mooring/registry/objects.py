@@ -7,9 +7,10 @@ data, rules, whatever a kind has).
 from random import Random
 from typing import Any, Final
 
+from mooring.kube.objects import Object
+
 __all__ = ["Identity", "body", "copy_json", "meta"]
 
-Object = dict[str, Any]
 
 _OUTSIDE_BODY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 # Characters that make no words by accident.

@@ -9,17 +9,16 @@ import json
 from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mooring.kube.json_errors import json_complaint
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.core import Core
 from mooring.registry.history import order
 from mooring.registry.resources import Resource
 
 __all__ = ["Page", "decode_token", "encode_token", "page_at"]
-
-Object = dict[str, Any]
 
 
 class Page(NamedTuple):

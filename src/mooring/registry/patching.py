@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from mooring.api.core.decoding_errors import restoring_error
+from mooring.api.core.decoding.errors import restoring_error
 from mooring.kube.errors import forbidden, go_json, go_text, invalid
 from mooring.kube.json_errors import unmarshal_complaint
+from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch, merge_patch, strategic_merge_patch
 from mooring.kube.schemas import Schema
 from mooring.kube.status import InvalidError, RejectedPatchError, UnknownError
@@ -15,7 +16,6 @@ from mooring.registry.resources import Resource
 
 __all__ = ["PatchType", "check_patch_options", "patch_in_words", "patcher"]
 
-Object = dict[str, Any]
 PatchType = Literal["json", "merge", "strategic", "apply"]
 
 # The one mistake in a strategic patch that counts as the client's.

@@ -4,17 +4,12 @@ A binding sets the node once; whoever comes second gets a conflict. An eviction 
 may refuse, and that takes one disruption from the budget so that two evictions cannot spend the same one.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from mooring.kube.errors import FieldError, SelectorError, aggregate, not_supported, required
+from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
-from mooring.kube.status import (
-    ApiError,
-    ConflictError,
-    ForbiddenError,
-    TooManyRequestsError,
-    UnknownError,
-)
+from mooring.kube.status import ApiError, ConflictError, ForbiddenError, TooManyRequestsError, UnknownError
 from mooring.registry.changes import wrong_uid
 from mooring.registry.core import Core
 from mooring.registry.requests import Options
@@ -22,7 +17,6 @@ from mooring.registry.resources import Resource
 
 __all__ = ["bind", "check_eviction", "disrupted", "topology"]
 
-Object = dict[str, Any]
 
 _TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 _REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."

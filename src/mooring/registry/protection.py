@@ -4,15 +4,15 @@ A real cluster has controllers that take the protecting finalizers away. Here th
 moment the last user is gone, so that deleting a claim works wherever the API does.
 """
 
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.registry.admission_classes import PROTECTION
 from mooring.registry.core import Core
 from mooring.registry.resources import Resource
 
 __all__ = ["Protection"]
 
-Object = dict[str, Any]
 
 _CLAIMS: Final = "persistentvolumeclaims"
 _FINISHED: Final = ("Succeeded", "Failed")

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from mooring.api.core.decoding import decode
-from mooring.api.core.decoding_errors import decoding_error
+from mooring.api.core.decoding.decoder import decode
+from mooring.api.core.decoding.errors import decoding_error
 from mooring.api.core.shapes import shape_name, status_shape
 from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
+from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
@@ -33,7 +34,6 @@ __all__ = [
     "own_status",
 ]
 
-Object = dict[str, Any]
 
 _SCHEME: Final = '"pkg/runtime/scheme.go:111"'
 _SHOWN: Final = 30

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from mooring.api.autoscaling_conversion import convert_autoscaler
+from mooring.api.autoscaling.conversion import convert_autoscaler
+from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
@@ -33,7 +34,6 @@ from mooring.registry.writes import Writer
 
 __all__ = ["Registry"]
 
-Object = dict[str, Any]
 Warnings = list[str]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

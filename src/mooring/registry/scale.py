@@ -7,8 +7,9 @@ write of that one field.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from mooring.api.core.decoding import decode
+from mooring.api.core.decoding.decoder import decode
 from mooring.kube.errors import FieldError, SelectorError, go_text, invalid
+from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import BadRequestError, ConflictError, InternalError, InvalidError
 from mooring.registry.reading import UnreadableError
@@ -16,7 +17,6 @@ from mooring.registry.resources import Resource
 
 __all__ = ["ScalePaths", "check_scaled", "replicas_setter", "to_scale"]
 
-Object = dict[str, Any]
 # specReplicasPath, statusReplicasPath, labelSelectorPath
 ScalePaths = Mapping[str, str]
 

@@ -6,17 +6,17 @@ taken follows from the Services that are stored, so nothing needs to be given ba
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
-from typing import Any, Final
+from typing import Final
 
 from mooring.api.core.addresses import family_of, read_ip
 from mooring.api.core.services import check_cluster_ips, is_externally_accessible, needs_health_check
 from mooring.kube.errors import Enum, FieldError, invalid
+from mooring.kube.objects import Object
 from mooring.kube.status import InternalError, InvalidError, UnknownError
 from mooring.registry.admission import AdmissionRequest, ClusterView
 
 __all__ = ["allocate_addresses"]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _RANGE: Final = IPv4Network("10.96.0.0/12")

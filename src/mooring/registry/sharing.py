@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.api.core.validation import validate_decoded_pod
-from mooring.api.core.validation_meta import check_metadata
+from mooring.api.core.validation.meta import check_metadata
+from mooring.api.core.validation.pods import validate_decoded_pod
 from mooring.kube.errors import FieldError
 from mooring.kube.names import is_dns1123_label, is_dns1123_subdomain, is_valid_name
+from mooring.kube.objects import Object
 
 __all__ = ["PartStore", "fingerprint", "validate_pod_once"]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 fingerprint: Final = msgspec.json.Encoder().encode

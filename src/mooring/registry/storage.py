@@ -9,13 +9,14 @@ Keys are ordered as the real server orders them, by the bytes of `namespace/name
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
+from mooring.kube.objects import Object
+
 __all__ = ["CheckedStorage", "MemoryStorage", "Storage"]
 
-Object = dict[str, Any]
 
 # So many names are put in their places one by one; for more, the order is made anew.
 _FEW: Final = 64

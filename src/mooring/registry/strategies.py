@@ -10,10 +10,9 @@ from typing import Any
 
 from mooring.kube.errors import FieldError
 from mooring.kube.names import is_valid_name
+from mooring.kube.objects import Object
 
 __all__ = ["Strategy", "no_errors", "spec_of"]
-
-Object = dict[str, Any]
 
 
 def _nothing(obj: Object) -> None:

@@ -7,47 +7,36 @@ of that shape, and the rules that hold only for what comes through it.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mooring.api import (
-    access,
-    admission_policies,
-    apps_defaults,
-    apps_status,
-    apps_validation,
-    autoscaling,
-    batch_defaults,
-    batch_status,
-    batch_validation,
-    certificates,
-    classes,
-    definitions,
-    networking,
-    warnings,
-    webhooks,
-)
-from mooring.api import policy_validation as policy
-from mooring.api.core import defaults as pod_defaults
-from mooring.api.core import (
-    endpoints,
-    events,
-    kinds_defaults,
-    kinds_validation,
-    limits,
-    nodes,
-    services,
-    validation_status,
-    volumes,
-)
-from mooring.api.core.validation import validate_live_pod
-from mooring.api.core.validation_updates import validate_pod_update
-from mooring.api.templates import default_template
+from mooring.api import classes
+from mooring.api.admissionregistration import policies as admission_policies
+from mooring.api.admissionregistration import webhooks
+from mooring.api.apiextensions import definitions
+from mooring.api.apps import defaults as apps_defaults
+from mooring.api.apps import status as apps_status
+from mooring.api.apps import validation as apps_validation
+from mooring.api.autoscaling import autoscalers as autoscaling
+from mooring.api.batch import defaults as batch_defaults
+from mooring.api.batch import status as batch_status
+from mooring.api.batch import validation as batch_validation
+from mooring.api.certificates import requests as certificates
+from mooring.api.core import endpoints, events, limits, nodes, services, volumes, warnings
+from mooring.api.core.defaults import kinds as kinds_defaults
+from mooring.api.core.defaults import pods as pod_defaults
+from mooring.api.core.pod_templates import default_template
+from mooring.api.core.validation import kinds as kinds_validation
+from mooring.api.core.validation import status as validation_status
+from mooring.api.core.validation.pods import validate_live_pod
+from mooring.api.core.validation.updates import validate_pod_update
+from mooring.api.networking import validation as networking
+from mooring.api.policy import validation as policy
+from mooring.api.rbac import roles as access
 from mooring.kube.errors import FieldError
 from mooring.kube.names import is_dns1035_label, is_dns1123_label, path_segment_texts
+from mooring.kube.objects import Object
 from mooring.registry.sharing import validate_pod_once
 from mooring.registry.strategies import Strategy, spec_of
 
 __all__ = ["STRATEGIES"]
-
-Object = dict[str, Any]
 
 
 def _label_name(name: str, prefix: bool) -> list[str]:

@@ -9,11 +9,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from mooring.kube.objects import Object
 from mooring.registry.history import Change, History
 
 __all__ = ["EventType", "Watch", "WatchEvent"]
 
-Object = dict[str, Any]
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"

@@ -8,8 +8,9 @@ another look, which is what makes status and label writes cheap, and what lets o
 from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.api.core.validation_meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
+from mooring.api.core.validation.meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
 from mooring.kube.errors import FieldError, forbidden, go_quote
+from mooring.kube.objects import Object
 from mooring.kube.patches.equality import same as equal
 from mooring.kube.schemas import apply_defaults, prune, validate
 from mooring.kube.status import (
@@ -43,7 +44,6 @@ from mooring.registry.strategies import Strategy, no_errors
 
 __all__ = ["Writer"]
 
-Object = dict[str, Any]
 
 _NAME_ATTEMPTS: Final = 8
 # Groups whose kinds may have finalizers without a domain.

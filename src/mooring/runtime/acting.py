@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mooring.client.transport import AsyncTransport, Object, Request, Transport, UnknownOutcome, Unreachable
+from mooring.api.kinds import Key, Kind
+from mooring.client.transport import AsyncTransport, Request, Transport, UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, InvalidError, NotFoundError
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.outcome import Outcome
 
 Kinds = Mapping[tuple[str, str], Kind[Any]]

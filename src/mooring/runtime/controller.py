@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from mooring.api.kinds import Defined, Key, Kind
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Defined, Key, Kind
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from mooring.runtime.kinds import HasMeta, Key, Kind, key_of, key_of_object
-
-Object = dict[str, Any]
+from mooring.api.kinds import HasMeta, Key, Kind, key_of, key_of_object
+from mooring.kube.objects import Object
 
 
 class Create(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, ValuesView
 from typing import Any, NamedTuple
 
-from mooring.runtime.kinds import Defined, Key, Kind
+from mooring.api.kinds import Defined, Key, Kind
 from mooring.runtime.store import Changed
 
 

@@ -10,7 +10,8 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from mooring.client.transport import Change, Listed, Object, Request, Stream, Transport, UnknownOutcome
+from mooring.client.transport import Change, Listed, Request, Stream, Transport, UnknownOutcome
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ConflictError, ExpiredError, InternalError, TooManyRequestsError
 
 

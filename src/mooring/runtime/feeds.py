@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mooring.api.kinds import Kind
 from mooring.client.transport import Change, Item
 from mooring.kube.prometheus import Metric
-from mooring.runtime.kinds import Kind
 from mooring.runtime.logs import say
 from mooring.runtime.machine import Machine
 from mooring.runtime.reading import Sighting

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from mooring.runtime.kinds import Defined, Kind
+from mooring.api.kinds import Defined, Kind
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from mooring.runtime.kinds import Key, Kind
+from mooring.api.kinds import Key, Kind
 from mooring.runtime.store import Store
 
 K = TypeVar("K", bound=Hashable)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from mooring.client.transport import AsyncTransport, Object, Request, UnknownOutcome, Unreachable
+from mooring.client.transport import AsyncTransport, Request, UnknownOutcome, Unreachable
+from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, NotFoundError
 from mooring.runtime.live import wall_clock
 from mooring.runtime.logs import say

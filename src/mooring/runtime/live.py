@@ -17,9 +17,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from mooring.api.kinds import Key, Kind
 from mooring.client.delays import Delay
-from mooring.client.transport import AsyncTransport, Object, UnknownOutcome, Unreachable
-from mooring.client.watching import Follower
+from mooring.client.reflector import Follower
+from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
+from mooring.kube.objects import Object
 from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.accounting import account
@@ -27,7 +29,6 @@ from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Event, Run
 from mooring.runtime.feeds import Feed, FeedMetrics
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
 from mooring.runtime.machine import Asker, Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from mooring.api.kinds import Defined, Key, Kind, by_name
 from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
@@ -20,7 +21,6 @@ from mooring.runtime.decision import Event, Run
 from mooring.runtime.defining import Definitions, Redefined
 from mooring.runtime.folds import Fold
 from mooring.runtime.holds import Holds
-from mooring.runtime.kinds import Defined, Key, Kind, by_name
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
 from mooring.runtime.reading import Sighting, version_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from mooring.api.kinds import Key, Kind
 from mooring.runtime.decision import Event
-from mooring.runtime.kinds import Key, Kind
 
 
 @dataclass

@@ -14,9 +14,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from mooring.client.transport import Item, Object
+from mooring.api.kinds import HasMeta, Key, Kind
+from mooring.client.transport import Item
 from mooring.kube.errors import MooringError
-from mooring.runtime.kinds import HasMeta, Key, Kind
+from mooring.kube.objects import Object
 
 T = TypeVar("T", bound=HasMeta)
 

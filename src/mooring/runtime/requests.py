@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from mooring.client.transport import Object, Request
+from mooring.api.kinds import Key, Kind
+from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Bind, Create, Decision, Delete, Patch, Write
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.store import Store
 
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from mooring.api.kinds import Kind
 from mooring.client.inprocess import InProcess
-from mooring.client.transport import Object, Request, Stream, Transport
+from mooring.client.transport import Request, Stream, Transport
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
 from mooring.runtime.accounting import account
@@ -21,7 +23,6 @@ from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Run
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
-from mooring.runtime.kinds import Kind
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome

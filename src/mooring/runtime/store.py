@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.client.transport import Item
-from mooring.runtime.kinds import HasMeta, Key, Kind
 from mooring.runtime.reading import Reader, Sighting
 
 T = TypeVar("T", bound=HasMeta)

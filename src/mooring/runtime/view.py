@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
+from mooring.api.kinds import Defined, HasMeta, Key, Kind
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Defined, HasMeta, Key, Kind
 from mooring.runtime.store import Store
 
 T = TypeVar("T", bound=HasMeta)

@@ -9,7 +9,8 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mooring.client.transport import Listed, Object, Request, Stream, Transport
+from mooring.client.transport import Listed, Request, Stream, Transport
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.faults import Crash

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mooring.api.leaderworkerset import (
+from mooring.features.groups.api import (
     API_VERSION,
     GROUP_INDEX,
     GROUP_KEY,
@@ -16,9 +16,8 @@ from mooring.api.leaderworkerset import (
     SIZE,
     WORKER_INDEX,
 )
-from mooring.groups.identity import group_key
-
-Object = dict[str, Any]
+from mooring.features.groups.identity import group_key
+from mooring.kube.objects import Object
 
 
 def leader_worker_set(

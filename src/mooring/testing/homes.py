@@ -12,17 +12,15 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from mooring.apiserver.certificates import Certificates, ensure_certificates
 from mooring.apiserver.tokens import put_token
+from mooring.kube.objects import Object
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig
 from mooring.testing.http import Api
 from mooring.testing.processes import Process, free_port
-
-Object = dict[str, Any]
 
 EMBEDDED = "embedded"
 REAL = "real"

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from mooring.api.core.types import Pod
+from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Workload, advise
 from mooring.placement.answers import add_object, explain_answer
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine, Explanation
-from mooring.testing.builders import Object
 
 
 class Scene:

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from mooring.builtin import kinds as builtin
+from mooring.api.kinds import Kind
+from mooring.kube.objects import Object
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Kind
 from mooring.runtime.store import Store
 from mooring.runtime.view import View
-
-Object = dict[str, Any]
+from mooring.workloads import kinds as builtin
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 BUILTIN: tuple[Kind[Any], ...] = tuple(kind for kind in vars(builtin).values() if isinstance(kind, Kind))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.status import error_from_status
 from mooring.runtime.store import Store
@@ -17,8 +18,6 @@ from mooring.runtime.view import View
 from mooring.runtime.webhooks.model import Admitted, Denied, Operation, Request, Webhook
 from mooring.runtime.webhooks.reviews import patch_of
 from mooring.testing.views import NOON, identified
-
-Object = dict[str, Any]
 
 
 def review(

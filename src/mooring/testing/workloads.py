@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 IMAGE = "registry.example.com/main"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from mooring.api.core.decoding import decode, mismatches, unknown_fields
-from mooring.api.core.validation import answer_validate, validate_pod
+from mooring.api.core.decoding.decoder import decode, mismatches, unknown_fields
+from mooring.api.core.validation.pods import answer_validate, validate_pod
 
 
 @pytest.mark.parametrize(

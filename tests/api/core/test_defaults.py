@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from mooring.api.core.defaults import default_pod, default_pod_spec
+from mooring.api.core.defaults.pods import default_pod, default_pod_spec
 from mooring.kube.errors import InvalidObjectError
-
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 
 def pod(containers: list[Object] | None = None, labels: Object | None = None, **spec: Any) -> Object:

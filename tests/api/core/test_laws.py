@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mooring.api.core.decoding import decode, mismatches, unknown_fields
-from mooring.api.core.defaults import default_pod, default_pod_spec
-from mooring.api.core.validation import answer_validate, invalid_message, validate_pod
-from mooring.api.core.validation_nodes import validate_node, validate_taints
+from mooring.api.core.decoding.decoder import decode, mismatches, unknown_fields
+from mooring.api.core.defaults.pods import default_pod, default_pod_spec
+from mooring.api.core.validation.nodes import validate_node, validate_taints
+from mooring.api.core.validation.pods import answer_validate, invalid_message, validate_pod
 from mooring.kube.errors import InvalidObjectError
 
 NAMES = [

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mooring.api.core.validation_nodes import validate_node, validate_taints
+from mooring.api.core.validation.nodes import validate_node, validate_taints
 
 
 def texts(taints: Any) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mooring.api.core.defaults import default_pod
-from mooring.api.core.validation import answer_validate, invalid_message, validate_pod
+from mooring.api.core.defaults.pods import default_pod
+from mooring.api.core.validation.pods import answer_validate, invalid_message, validate_pod
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)

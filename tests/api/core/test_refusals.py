@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mooring.api.core.validation import answer_validate
+from mooring.api.core.validation.pods import answer_validate
 
 TABLES = sorted((Path(__file__).parent / "refusals").glob("*.yaml"))
 CASES = [

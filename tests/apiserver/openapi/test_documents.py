@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from mooring.apiserver.openapi import document, encoded, index
+from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Registry
 from tests.apiserver.kinds import DEFINITION, NOW, SCALE, define, definition, version
-
-Object = dict[str, Any]
 
 POD = "/api/v1/namespaces/{namespace}/pods/{name}"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"

@@ -6,10 +6,9 @@ import pytest
 
 from mooring.apiserver.protobuf import decode
 from mooring.apiserver.protobuf.tables import message_of
+from mooring.kube.objects import Object
 from mooring.registry.resources import Resource, builtin_resources
 from tests.apiserver.protobuf.encoder import body, field, message, varint
-
-Object = dict[str, Any]
 
 # What Go sends of metadata in which only a name is set: empty texts, a zero generation and an empty time.
 NAMED = message((1, "web"), (2, ""), (3, ""), (4, ""), (5, ""), (6, ""), (7, 0), (8, b""))

@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from mooring.apiserver.sqlite import SqliteStorage
+from mooring.kube.objects import Object
 
 __all__ = ["configmap", "content", "opened", "put", "remove", "rows"]
-
-Object = dict[str, Any]
 
 
 @contextmanager

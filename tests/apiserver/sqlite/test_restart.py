@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mooring.apiserver.sqlite import SqliteStorage
+from mooring.kube.objects import Object
 from mooring.kube.status import ExpiredError
 from mooring.registry import Registry
-
-Object = dict[str, Any]
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 WIDGETS: Object = {

@@ -1,7 +1,6 @@
 """What is committed is there after a restart, what failed is said, and the file does not grow for ever."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,10 +8,9 @@ from hypothesis import strategies as st
 
 from mooring.apiserver.sqlite import SqliteStorage, StorageFailed
 from mooring.apiserver.sqlite.rows import ObjectDecoder, encode
+from mooring.kube.objects import Object
 from mooring.registry import MemoryStorage
 from tests.apiserver.sqlite.home import configmap, content, opened, put, remove, rows
-
-Object = dict[str, Any]
 
 
 def test_what_was_committed_is_there_after_a_restart(tmp_path: Path) -> None:

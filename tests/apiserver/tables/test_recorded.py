@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mooring.apiserver.tables import table
+from mooring.kube.objects import Object
 from mooring.registry import Registry, Resource
 from tests.apiserver.kinds import NOW
-
-Object = dict[str, Any]
 
 FACTS = Path(__file__).parent.parent.parent / "data" / "tables"
 RECORDED = [json.loads(line) for line in (FACTS / "builtin.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mooring.apiserver.tables import partial, partial_list, printer_columns, table
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 from tests.apiserver.kinds import NOW, define, definition, version
-
-Object = dict[str, Any]
 
 
 def lease(name: str, holder: str = "me") -> Object:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from mooring.apiserver.certificates import ensure_certificates
+from mooring.kube.objects import Object
 
-Object = dict[str, Any]
 Answer = Callable[[Object], Object]
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from mooring.testing.http import Answer
 from tests.apiserver.webhooks.foreign import allowed
 from tests.apiserver.webhooks.world import DEFINITIONS, World, hook, rule
-
-Object = dict[str, Any]
 
 
 def converted(obj: Object, wanted: str) -> Object:

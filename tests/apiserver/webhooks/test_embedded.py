@@ -13,8 +13,6 @@ from tests.apiserver.webhooks.foreign import Foreign, allowed, denied, labelled
 from tests.apiserver.webhooks.test_conversion import Widgets
 from tests.apiserver.webhooks.world import CONFIGURATIONS, World, hook, rule, world_on
 
-Object = dict[str, Any]
-
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from mooring.apiserver.webhooks.endpoints import Target, Unresolved, find_target, url_of
+from mooring.kube.objects import Object
 from mooring.registry import Registry
-
-Object = dict[str, Any]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SERVICE: Object = {"service": {"namespace": "default", "name": "hook", "path": "/admit", "port": 8443}}

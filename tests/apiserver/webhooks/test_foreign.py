@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from tests.apiserver.webhooks.foreign import allowed, denied, labelled
 from tests.apiserver.webhooks.world import CONFIGURATIONS, World, hook, rule
-
-Object = dict[str, Any]
 
 
 def message(answer: Any) -> str:

@@ -11,12 +11,11 @@ from mooring.apiserver.webhooks.pending import Pending, settled
 from mooring.apiserver.webhooks.review import BadReview, denial, read_verdict, review_version
 from mooring.apiserver.webhooks.rules import Hook, hooks_of, invocation, is_exempt, selects_namespace, selects_object
 from mooring.apiserver.webhooks.session import SameNames
+from mooring.kube.objects import Object
 from mooring.kube.status import InternalError, NotFoundError
 from mooring.registry import Resource, Resources
 from mooring.registry.objects import Identity
 from mooring.registry.resources import builtin_resources
-
-Object = dict[str, Any]
 
 RESOURCES = Resources(builtin_resources())
 PODS = RESOURCES.of_kind("v1", "Pod")

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.testing.http import Answer, Api
 from tests.apiserver.webhooks.foreign import Foreign, allowed
-
-Object = dict[str, Any]
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -8,7 +8,6 @@ from typing import Any
 from mooring.testing.workloads import deployment, replica_set, template
 from tests.e2e.town import Town
 
-Object = dict[str, Any]
 Scenes = Iterator[tuple[str, ...] | None]
 
 

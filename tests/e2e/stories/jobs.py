@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from mooring.testing.workloads import job, template
 from tests.e2e.town import Town
 
-Object = dict[str, Any]
 Scenes = Iterator[tuple[str, ...] | None]
 
 

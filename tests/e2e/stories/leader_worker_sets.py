@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
 from tests.e2e.town import Town
 
-Object = dict[str, Any]
 Scenes = Iterator[tuple[str, ...] | None]
 
 _KIND = "LeaderWorkerSet"

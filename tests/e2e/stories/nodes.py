@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.testing.workloads import deployment, template
 from tests.e2e.town import Town
 
-Object = dict[str, Any]
 Scenes = Iterator[tuple[str, ...] | None]
 
 _LOST: Object = {"key": "mooring.test/lost", "operator": "Exists"}

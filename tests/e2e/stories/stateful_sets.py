@@ -8,7 +8,6 @@ from typing import Any
 from mooring.testing.workloads import claim_template, stateful_set, template, volume
 from tests.e2e.town import Town
 
-Object = dict[str, Any]
 Scenes = Iterator[tuple[str, ...] | None]
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Any
 
 import pytest
 
+from mooring.kube.objects import Object
 from mooring.placement.advise import Edit, Kind, Workload
 from mooring.placement.advise.pointers import edited, json_patch, pointer, resolve
 from mooring.testing import advised, cluster, deployment, node, pod
-
-Object = dict[str, Any]
 
 TAINTED = cluster(node("a", taints=["x=1:NoSchedule"]))
 

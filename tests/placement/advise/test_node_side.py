@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Kind
 from mooring.testing import Scene, advised, cluster, node, pod
-
-Object = dict[str, Any]
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 ZONE = "topology.kubernetes.io/zone"

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mooring.api.core.types import Pod
+from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Kind, advise
 from mooring.placement.advise.conditions import identifies
 from mooring.placement.advise.pointers import edited
@@ -28,8 +29,6 @@ from mooring.placement.answers import build, explain_answer
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.interpod import clause_of
 from mooring.testing import node, pod, taint
-
-Object = dict[str, Any]
 
 DATA = Path(__file__).parents[2] / "data" / "oracle"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -1,13 +1,14 @@
 """Endpoints and EndpointSlices: what the API server adds to them, and what it says about them, in its order."""
 
-from typing import Any, Final
+from typing import Final
 
 from mooring.api.core.addresses import check_endpoint_ip, check_ip, family_of
-from mooring.api.core.validation_meta import check_dns_label, check_label_key, check_labels, check_texts
+from mooring.api.core.pod_templates import check_immutable
+from mooring.api.core.validation.meta import check_dns_label, check_label_key, check_labels, check_texts
 from mooring.api.domains import check_full_domain
-from mooring.api.templates import check_immutable
 from mooring.kube.errors import Enum, FieldError, duplicate, invalid, not_supported, required, too_many
 from mooring.kube.names import is_dns1123_subdomain, is_label_value, is_port_number
+from mooring.kube.objects import Object
 
 __all__ = [
     "default_endpoints",
@@ -19,7 +20,6 @@ __all__ = [
     "validate_slice_update",
 ]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")

@@ -4,16 +4,16 @@ The rules are about the shape in which events are stored, that of the core group
 shape in both.
 """
 
-from typing import Any, Final
+from typing import Final
 
-from mooring.api.core.validation_meta import check_label_key
-from mooring.api.templates import check_immutable
+from mooring.api.core.pod_templates import check_immutable
+from mooring.api.core.validation.meta import check_label_key
 from mooring.kube.errors import FieldError, invalid, required
 from mooring.kube.names import is_dns1123_subdomain
+from mooring.kube.objects import Object
 
 __all__ = ["validate_event", "validate_new_event", "validate_new_event_update"]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _LIMIT: Final = 128

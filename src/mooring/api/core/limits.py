@@ -2,16 +2,17 @@
 
 from typing import Any, Final
 
-from mooring.api.core.defaults import rounded
+from mooring.api.core.defaults.pods import rounded
 from mooring.api.core.resources import is_hugepages, is_overcommit_allowed
-from mooring.api.core.validation_meta import check_texts
-from mooring.api.core.validation_resources import (
+from mooring.api.core.validation.meta import check_texts
+from mooring.api.core.validation.resources import (
     check_container_resource_name,
     check_resource_name,
     check_resource_quantity,
 )
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, required
 from mooring.kube.names import is_qualified_name
+from mooring.kube.objects import Object
 from mooring.kube.quantities import Quantity, parse_quantity
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "validate_quota_update",
 ]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _LIMIT_TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")

@@ -1,15 +1,13 @@
 """Nodes: what the API server adds to them, and the rules that do not matter to placement."""
 
-from typing import Any
-
 from mooring.api.core.addresses import check_cidr, family_of, is_cidr
-from mooring.api.core.defaults import rounded
-from mooring.api.core.validation_nodes import validate_node, validate_node_resources, validate_taints
+from mooring.api.core.defaults.pods import rounded
+from mooring.api.core.validation.nodes import validate_node, validate_node_resources, validate_taints
 from mooring.kube.errors import FieldError, duplicate, forbidden, invalid
+from mooring.kube.objects import Object
 
 __all__ = ["default_node", "default_node_status", "validate_node_status", "validate_node_update", "validate_whole_node"]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 

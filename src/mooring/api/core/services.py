@@ -3,12 +3,13 @@
 Validation expects a Service whose addresses and ports have been handed out. Rules stand in the API's order.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from mooring.api.core.addresses import check_cidr, check_endpoint_ip, check_ip, family_of, is_ip
-from mooring.api.core.validation_meta import check_dns_label, check_label_key, check_labels
+from mooring.api.core.validation.meta import check_dns_label, check_label_key, check_labels
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1123_subdomain, is_in_range, is_port_name, is_port_number
+from mooring.kube.objects import Object
 
 __all__ = [
     "check_cluster_ips",
@@ -21,7 +22,6 @@ __all__ = [
     "validate_service_update",
 ]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _SPREAD: Final = ("ClusterIP", "NodePort", "LoadBalancer")

@@ -5,18 +5,19 @@ Rules stand in the API's order.
 
 from collections.abc import Callable
 from posixpath import normpath
-from typing import Any, Final
+from typing import Final
 
-from mooring.api.core.defaults import default_volume_source, rounded
-from mooring.api.core.validation_affinity import check_node_selector
-from mooring.api.core.validation_claims import check_claim_spec
-from mooring.api.core.validation_disks import DISK_CHECKS, check_driver
-from mooring.api.core.validation_meta import check_texts
-from mooring.api.core.validation_security import check_no_backsteps
-from mooring.api.core.validation_volumes import check_host_path
-from mooring.api.templates import check_immutable
+from mooring.api.core.defaults.pods import default_volume_source, rounded
+from mooring.api.core.pod_templates import check_immutable
+from mooring.api.core.validation.affinity import check_node_selector
+from mooring.api.core.validation.claims import check_claim_spec
+from mooring.api.core.validation.disks import DISK_CHECKS, check_driver
+from mooring.api.core.validation.meta import check_texts
+from mooring.api.core.validation.security import check_no_backsteps
+from mooring.api.core.validation.volumes import check_host_path
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1123_subdomain
+from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
 
 __all__ = [
@@ -35,7 +36,6 @@ __all__ = [
     "validate_volume_update",
 ]
 
-Object = dict[str, Any]
 Errors = list[FieldError]
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

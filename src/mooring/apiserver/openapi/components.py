@@ -2,13 +2,13 @@
 
 from functools import cache
 from pkgutil import get_data
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.kube.schemas import ABSENT, Schema, builtin_schema
 
 __all__ = ["Components", "component_name", "described", "kind_mark", "reference"]
 
-Object = dict[str, Any]
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta"
 _PREFIXES: Final = {

@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 from mooring.apiserver.openapi.components import Components, component_name, described, kind_mark, reference
+from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
 from mooring.kube.schemas.builtin import object_meta
 from mooring.registry import Resource
 
 __all__ = ["add_custom_kind"]
 
-Object = dict[str, Any]
 
 _NO_SCHEMA: Final[Object] = {"type": "object"}
 

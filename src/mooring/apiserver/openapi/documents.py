@@ -6,7 +6,7 @@ the index is of the content, and clients keep documents on disk under it.
 """
 
 import hashlib
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -15,12 +15,12 @@ from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.openapi.components import PATCH, Components
 from mooring.apiserver.openapi.custom import add_custom_kind
 from mooring.apiserver.openapi.operations import Bodies, paths
+from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Registry, Resource
 
 __all__ = ["Encoded", "document", "encoded", "index"]
 
-Object = dict[str, Any]
 
 # Sub-resources whose objects are of another kind.
 _OTHER_KINDS: Final = {

@@ -6,14 +6,13 @@ a PATCH has. The rest is for people and generators of clients.
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.apiserver.openapi.components import kind_mark, reference
+from mooring.kube.objects import Object
 from mooring.registry import Resource
 
 __all__ = ["Bodies", "paths"]
-
-Object = dict[str, Any]
 
 
 class Bodies(NamedTuple):

@@ -1,14 +1,14 @@
 """The envelope around a protobuf body: four bytes that say what it is, then a message with the kind and the object."""
 
-from typing import Any, Final
+from typing import Final
 
 from mooring.apiserver.protobuf.tables import message_of
 from mooring.apiserver.protobuf.wire import Malformed, Reader
+from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 
 __all__ = ["decode"]
 
-Object = dict[str, Any]
 
 _PREFIX: Final = b"k8s\0"
 

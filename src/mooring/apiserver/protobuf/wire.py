@@ -11,6 +11,8 @@ bounded, and so is the number of parts, because two bytes can stand for a part t
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
+from mooring.kube.objects import Object
+
 __all__ = [
     "BYTES",
     "DEPTH_LIMIT",
@@ -30,7 +32,6 @@ __all__ = [
     "Reader",
 ]
 
-Object = dict[str, Any]
 
 VARINT: Final = 0
 FIXED64: Final = 1

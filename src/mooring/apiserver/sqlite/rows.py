@@ -10,9 +10,10 @@ from zlib import crc32
 
 import msgspec
 
+from mooring.kube.objects import Object
+
 __all__ = ["ObjectDecoder", "checksum", "encode"]
 
-Object = dict[str, Any]
 
 encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
 

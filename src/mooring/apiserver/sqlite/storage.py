@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -20,11 +20,11 @@ from mooring.apiserver.sqlite.database import damaged, open_database
 from mooring.apiserver.sqlite.errors import StorageFailed
 from mooring.apiserver.sqlite.folder import DATABASE, claim
 from mooring.apiserver.sqlite.rows import ObjectDecoder, checksum, encode
+from mooring.kube.objects import Object
 from mooring.registry.storage import MemoryStorage
 
 __all__ = ["SqliteStorage"]
 
-Object = dict[str, Any]
 Row = tuple[int, str, str, str, bytes | None, int]
 
 _INSERT: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"

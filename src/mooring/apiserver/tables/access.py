@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from mooring.apiserver.tables.durations import human_duration
-from mooring.apiserver.tables.printing import NONE, Cells, Object, age, items, name, part, printer
+from mooring.apiserver.tables.printing import NONE, Cells, age, items, name, part, printer
+from mooring.kube.objects import Object
 
 __all__: list[str] = []
 

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Any, Final
 
-from mooring.api.autoscaling_conversion import convert_autoscaler
-from mooring.apiserver.tables.printing import NONE, Cells, Object, age, items, name, part, printer, quantity
+from mooring.api.autoscaling.conversion import convert_autoscaler
+from mooring.apiserver.tables.printing import NONE, Cells, age, items, name, part, printer, quantity
+from mooring.kube.objects import Object
 
 __all__: list[str] = []
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from mooring.apiserver.tables.custom import custom_printer
-from mooring.apiserver.tables.printing import PRINTERS, Cells, Column, Object, Printer, name, part
+from mooring.apiserver.tables.printing import PRINTERS, Cells, Column, Printer, name, part
+from mooring.kube.objects import Object
 from mooring.registry import Resource
 
 __all__ = ["partial", "partial_list", "table"]

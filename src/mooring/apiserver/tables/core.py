@@ -6,7 +6,6 @@ from typing import Final
 from mooring.apiserver.tables.printing import (
     NONE,
     Cells,
-    Object,
     age,
     containers,
     items,
@@ -16,6 +15,7 @@ from mooring.apiserver.tables.printing import (
     printer,
     quantity,
 )
+from mooring.kube.objects import Object
 
 __all__: list[str] = []
 

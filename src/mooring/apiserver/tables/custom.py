@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from mooring.apiserver.tables.durations import since
 from mooring.apiserver.tables.jsonpath import Path, PathError, compile_path, find
-from mooring.apiserver.tables.printing import Cells, Column, Object, Printer, name
+from mooring.apiserver.tables.printing import Cells, Column, Printer, name
+from mooring.kube.objects import Object
 from mooring.registry import Registry, Resource
 
 __all__ = ["custom_printer", "printer_columns"]

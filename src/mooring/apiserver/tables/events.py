@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Final
 
 from mooring.apiserver.tables.durations import since
-from mooring.apiserver.tables.printing import Cells, Object, part, printer
+from mooring.apiserver.tables.printing import Cells, part, printer
+from mooring.kube.objects import Object
 from mooring.registry.conversion import convert_event
 
 __all__: list[str] = []

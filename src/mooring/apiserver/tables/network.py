@@ -7,7 +7,6 @@ from typing import Any, Final
 from mooring.apiserver.tables.printing import (
     NONE,
     Cells,
-    Object,
     age,
     items,
     joined_labels,
@@ -17,6 +16,7 @@ from mooring.apiserver.tables.printing import (
     part,
     printer,
 )
+from mooring.kube.objects import Object
 
 __all__: list[str] = []
 

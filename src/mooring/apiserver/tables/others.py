@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from mooring.apiserver.tables.printing import Cells, Object, age, name, part, printer
+from mooring.apiserver.tables.printing import Cells, age, name, part, printer
+from mooring.kube.objects import Object
 
 __all__: list[str] = []
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from mooring.apiserver.tables.durations import parsed, since
-from mooring.apiserver.tables.printing import NONE, PRINTERS, Cells, Object, Printer, age, columns, items, name, part
+from mooring.apiserver.tables.printing import NONE, PRINTERS, Cells, Printer, age, columns, items, name, part
+from mooring.kube.objects import Object
 
 __all__ = ["pod_cells"]
 

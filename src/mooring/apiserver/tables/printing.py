@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from mooring.apiserver.tables.durations import since
 from mooring.kube.errors import SelectorError
+from mooring.kube.objects import Object
 from mooring.kube.quantities import canonical
 from mooring.kube.selectors import selector_from_dict
 
@@ -33,7 +34,6 @@ __all__ = [
     "quantity",
 ]
 
-Object = dict[str, Any]
 Cells = list[Any]
 Print = Callable[[Object, datetime], Cells]
 

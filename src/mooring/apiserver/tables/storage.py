@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Final
 
-from mooring.apiserver.tables.printing import Cells, Object, age, items, name, part, printer, quantity
+from mooring.apiserver.tables.printing import Cells, age, items, name, part, printer, quantity
+from mooring.kube.objects import Object
 
 __all__: list[str] = []
 

@@ -7,7 +7,6 @@ from mooring.apiserver.tables.durations import human_duration, parsed, since
 from mooring.apiserver.tables.printing import (
     NONE,
     Cells,
-    Object,
     age,
     containers,
     items,
@@ -18,6 +17,7 @@ from mooring.apiserver.tables.printing import (
     printer,
 )
 from mooring.kube.errors import SelectorError
+from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
 
 __all__: list[str] = []

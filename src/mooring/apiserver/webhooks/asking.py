@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import msgspec
@@ -27,6 +27,7 @@ from mooring.apiserver.webhooks.review import (
 )
 from mooring.apiserver.webhooks.rules import Hook, Invocation, selects_namespace, selects_object
 from mooring.kube.errors import go_quote
+from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
 from mooring.kube.status import ApiError, InternalError
 from mooring.registry import Registry, Resource
@@ -34,7 +35,6 @@ from mooring.registry.admission import Complete
 
 __all__ = ["Asking", "Reinvocation", "Shown"]
 
-Object = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 _UNSEEN: Final = ("uid", "creationTimestamp")

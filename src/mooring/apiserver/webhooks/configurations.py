@@ -1,13 +1,13 @@
 """Keeps what the stored configurations say at hand, so that a request that concerns no webhook pays one look-up."""
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from mooring.apiserver.webhooks.rules import Hook, Invocation, hooks_of, invocation, is_exempt
+from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
 
 __all__ = ["Configurations", "Phase", "warn_of_conditions"]
 
-Object = dict[str, Any]
 Phase = Literal["mutating", "validating"]
 
 _GROUP: Final = "admissionregistration.k8s.io/v1"

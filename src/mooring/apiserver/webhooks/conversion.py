@@ -17,12 +17,12 @@ from mooring.apiserver.webhooks.http import Client, Failed
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import failure_of
 from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.objects import Object
 from mooring.kube.status import UnknownError, qualified
 from mooring.registry import Registry
 
 __all__ = ["Conversions"]
 
-Object = dict[str, Any]
 Key = tuple[bytes, str]
 
 _LEAST_KEPT: Final = 10_000

@@ -6,15 +6,14 @@ as it does for API servers outside a cluster's network.
 
 import random
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.objects import Object
 from mooring.registry import Registry
 
 __all__ = ["Target", "Unresolved", "find_target", "url_of"]
-
-Object = dict[str, Any]
 
 
 class Unresolved(MooringError):

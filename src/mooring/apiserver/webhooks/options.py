@@ -1,13 +1,11 @@
 """The options of a request as webhooks are told them: an object of the API, named after the operation."""
 
-from typing import Any
-
 from mooring.apiserver.options import DeleteOptions
 from mooring.apiserver.request import Request
+from mooring.kube.objects import Object
 
 __all__ = ["deletion_told", "write_told"]
 
-Object = dict[str, Any]
 
 _KINDS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions"}
 

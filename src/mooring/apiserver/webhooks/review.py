@@ -10,6 +10,7 @@ import msgspec
 from mooring.apiserver.users import User
 from mooring.apiserver.webhooks.http import Answer
 from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError
 from mooring.registry import Resource
 from mooring.registry.admission import Operation
@@ -28,7 +29,6 @@ __all__ = [
     "review_version",
 ]
 
-Object = dict[str, Any]
 
 _KNOWN: Final = ("v1", "v1beta1")
 _WORDS: Final = {

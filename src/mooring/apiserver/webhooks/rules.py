@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.kube.status import NotFoundError
 from mooring.registry.resources import Resource
 
 __all__ = ["Hook", "Invocation", "Rule", "hooks_of", "invocation", "is_exempt", "selects_namespace", "selects_object"]
 
-Object = dict[str, Any]
 
 # A webhook must not be able to keep people from removing it.
 _EXEMPT: Final = frozenset(

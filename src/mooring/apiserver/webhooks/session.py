@@ -6,7 +6,7 @@ moved on in between, it is not, and the webhooks are asked anew.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
@@ -15,11 +15,10 @@ from mooring.apiserver.webhooks.configurations import Configurations, Phase
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import Attributes
 from mooring.apiserver.webhooks.rules import Invocation
+from mooring.kube.objects import Object
 from mooring.registry.admission import AdmissionRequest, Complete, Naming
 
 __all__ = ["SameNames", "Session"]
-
-Object = dict[str, Any]
 
 
 class SameNames:

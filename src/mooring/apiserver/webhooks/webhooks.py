@@ -5,7 +5,7 @@ The first attempt goes to the registry as if there were no webhooks; only where 
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
@@ -16,12 +16,12 @@ from mooring.apiserver.webhooks.http import Client
 from mooring.apiserver.webhooks.pending import Pending, settled
 from mooring.apiserver.webhooks.review import Attributes, Kind
 from mooring.apiserver.webhooks.session import Session
+from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, Registry, Resource
 from mooring.registry.admission import Operation
 
 __all__ = ["Webhooks"]
 
-Object = dict[str, Any]
 # The options of a write, as an object of the API, for the operation that it turns out to be.
 OptionsFor = Callable[[str], Object]
 T = TypeVar("T")

@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from mooring.api.core.types import Pod
-from mooring.api.leaderworkerset import WORKER_INDEX
 from mooring.cli.outcomes import Explainer, Outcome
 from mooring.cli.render.page import Column, Page
 from mooring.cli.render.story import tell
 from mooring.cli.render.words import and_more, counted
 from mooring.cli.subjects import Source, Subject
+from mooring.features.groups.api import WORKER_INDEX
 from mooring.manifests.views import convert
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine

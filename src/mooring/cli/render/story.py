@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mooring.api.leaderworkerset import GROUP_INDEX, KIND
 from mooring.cli.outcomes import Outcome
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import Column, Page
 from mooring.cli.render.words import and_more, counted, nodes
+from mooring.features.groups.api import GROUP_INDEX, KIND
 from mooring.kube.errors import unique_texts
 from mooring.placement import messages
 from mooring.placement.cluster import Cluster

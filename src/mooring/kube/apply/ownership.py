@@ -5,7 +5,7 @@ them is converted to that version first; a version that is served no more takes 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mooring.kube.apply.comparing import Comparison, compare
 from mooring.kube.apply.errors import ApplyConflict, Conflict
@@ -22,11 +22,11 @@ from mooring.kube.apply.fieldsets import (
 from mooring.kube.apply.managers import Entry, Identity, Managers
 from mooring.kube.apply.removing import remove_fields
 from mooring.kube.apply.typed import field_set
+from mooring.kube.objects import Object
 from mooring.kube.schemas.model import Schema
 
 __all__ = ["Convert", "Versions", "after_write", "fit_to_schema", "without_dropped"]
 
-Object = dict[str, Any]
 
 # The object in another version with the schema of that version; None when that version is not served.
 Convert = Callable[[Object, str], tuple[Object, Schema] | None]

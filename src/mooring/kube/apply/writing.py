@@ -27,12 +27,12 @@ from mooring.kube.apply.ownership import Convert, Versions, after_write, fit_to_
 from mooring.kube.apply.traces import MOST_ENTRIES, TracesMemo
 from mooring.kube.apply.typed import check_types, equal, field_set
 from mooring.kube.errors import go_json
+from mooring.kube.objects import Object
 from mooring.kube.schemas.builtin import empty_object
 from mooring.kube.schemas.model import Schema
 
 __all__ = ["Applied", "apply", "update"]
 
-Object = dict[str, Any]
 Entries = Sequence[Mapping[str, Any]]
 
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"

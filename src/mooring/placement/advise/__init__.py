@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from mooring.kube.objects import Object
 from mooring.placement.advise.gates import gates, unreadable
-from mooring.placement.advise.model import Advice, Edit, Kind, Object, Workload
+from mooring.placement.advise.model import Advice, Edit, Kind, Workload
 from mooring.placement.advise.newnode import new_node
 from mooring.placement.advise.nodelabels import labels
 from mooring.placement.advise.nodeside import uncordon, untaint

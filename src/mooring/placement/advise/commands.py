@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from mooring.api.core.types import Taint
-from mooring.placement.advise.model import Edit, Object, Workload
+from mooring.kube.objects import Object
+from mooring.placement.advise.model import Edit, Workload
 from mooring.placement.advise.pointers import json_patch, resolve
 from mooring.placement.pods import PodInfo
 from mooring.placement.static import taint_text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.kube.objects import Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-Object = dict[str, Any]
+from mooring.kube.objects import Object
 
 # Advice may help on thousands of nodes; this many are named.
 MAX_NAMED = 50

@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 
 from mooring.api.core.types import Node, NodeSpec, NodeStatus, ObjectMeta
+from mooring.kube.objects import Object
 from mooring.placement.advise.conditions import HOSTNAME, is_passing
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.residents import short_for_now
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.engine import Slots

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mooring.placement.advise.model import Edit, Object
+from mooring.kube.objects import Object
+from mooring.placement.advise.model import Edit
 
 
 def pointer(*tokens: str | int) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.kube.objects import Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import PORT_TAKEN, taken_ports

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mooring.api.core.resources import is_overcommit_allowed
+from mooring.kube.objects import Object
 from mooring.kube.quantities import canonical, milli_value, value
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.nearest import meant_key
 from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.residents import held

@@ -14,8 +14,9 @@ import msgspec
 import numpy as np
 
 from mooring.api.core.types import Node, Pod
+from mooring.kube.objects import Object
 from mooring.placement.advise import commands
-from mooring.placement.advise.model import MAX_NAMED, Advice, Edit, Kind, Object, Workload
+from mooring.placement.advise.model import MAX_NAMED, Advice, Edit, Kind, Workload
 from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine, Explanation, Slots
 from mooring.placement.filters import CROWDED, NO_TOPOLOGY, Filters, Reason, Verdicts

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooring.kube.objects import Object
 from mooring.kube.selectors import parse_int64
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.nearest import distances, meant, meant_key, tolerance
 from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.search import Search

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.kube.objects import Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.nearest import meant_key
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from mooring.api.core.types import Taint
+from mooring.kube.objects import Object
 from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
-from mooring.placement.advise.model import Advice, Edit, Kind, Object
+from mooring.placement.advise.model import Advice, Edit, Kind
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.filters import CORDONED, TAINTED

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
+from mooring.api.kinds import HasMeta, Key, Kind, key_of
 from mooring.client.transport import AsyncTransport
 from mooring.kube.status import NotFoundError
-from mooring.runtime.kinds import HasMeta, Key, Kind, key_of
 from mooring.runtime.store import Store
 from mooring.runtime.view import GetQuestion, ListQuestion, View
 from mooring.runtime.webhooks.model import Absent, Denied

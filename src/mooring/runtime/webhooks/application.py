@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from mooring.api.kinds import Kind
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.prometheus import Metric
 from mooring.kube.status import ApiError
-from mooring.runtime.kinds import Kind
 from mooring.runtime.logs import say
 from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
+from mooring.kube.objects import Object
 from mooring.runtime.webhooks.model import Rule, Webhook
-
-Object = dict[str, Any]
 
 GROUP: Final = "admissionregistration.k8s.io/v1"
 KINDS: Final = {"mutating": "MutatingWebhookConfiguration", "validating": "ValidatingWebhookConfiguration"}

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mooring.kube.objects import Object
 from mooring.kube.patches.equality import same
-
-Object = dict[str, Any]
 
 
 def json_diff(before: Any, after: Any) -> list[Object]:

@@ -12,19 +12,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from mooring.api.kinds import Key, Kind
 from mooring.apiserver.webhooks.review import call_failure, denial
 from mooring.apiserver.webhooks.rules import Hook, Invocation, hooks_of, invocation, selects_namespace, selects_object
+from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.status import ExpiredError, InternalError
 from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
 from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.configuration import hook_entry
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
-
-Object = dict[str, Any]
 
 _UNSEEN: Final = ("uid", "creationTimestamp")
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
+from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
-from mooring.runtime.kinds import HasMeta, Key, Kind
 from mooring.runtime.reading import Reader
 from mooring.runtime.view import View
 
-Object = dict[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 T = TypeVar("T", bound=HasMeta)
 

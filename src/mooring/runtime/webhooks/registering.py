@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from mooring.client.transport import AsyncTransport, Request, UnknownOutcome, Unreachable
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.logs import say
 from mooring.runtime.webhooks.configuration import configurations, conversion_intent
 from mooring.runtime.webhooks.model import Conversion, Webhook
-
-Object = dict[str, Any]
 
 MANAGER: Final = "mooring-webhooks"
 

@@ -9,10 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.runtime.webhooks.diff import json_diff
 from mooring.runtime.webhooks.model import Admitted, Denied, Operation, Request
-
-Object = dict[str, Any]
 
 _ADMISSION: Final = "admission.k8s.io/v1"
 _CONVERSION: Final = "apiextensions.k8s.io/v1"

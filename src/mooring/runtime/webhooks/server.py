@@ -15,12 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from mooring.api.kinds import Key, Kind
 from mooring.apiserver.listening import Listener
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
-from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.logs import say
 from mooring.runtime.view import View

@@ -1,0 +1,236 @@
+"""The versions of a CustomResourceDefinition: their schemas, sub-resources, columns and selectable fields.
+
+What is the same in all versions the API keeps once, and then names by where it keeps it: errors of a definition with
+one version are about `spec.validation`, not about `spec.versions[0].schema`.
+"""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from mooring.kube.errors import FieldError, duplicate, invalid, required, too_many
+from mooring.kube.names import is_dns1035_label
+from mooring.kube.objects import Object
+from mooring.kube.schemas import Schema, SchemaError, structural_schema, validate
+from mooring.kube.schemas.model import ABSENT
+
+__all__ = ["check_shared", "check_versions", "version_schema"]
+
+Errors = list[FieldError]
+
+_COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_MOST_SELECTABLE: Final = 8
+# The parts of a version that may be kept once for all, with their names there.
+_PARTS: Final = {
+    "schema": "spec.validation",
+    "subresources": "spec.subresources",
+    "additionalPrinterColumns": "spec.additionalPrinterColumns",
+    "selectableFields": "spec.selectableFields",
+}
+
+
+# A definition's schema is read when it is checked and again when it is served, and a large one takes a while.
+_KNOWN: Final[dict[bytes, Schema]] = {}
+_MOST_KNOWN: Final = 64
+
+
+def version_schema(version: Object, path: str) -> Schema:
+    """The schema of one version, kept under a path; SchemaError when it is not structural."""
+    source = _schema(version) or {}
+    key = sha256(msgspec.json.encode(source)).digest()
+    found = _KNOWN.get(key)
+    if found is None:
+        found = structural_schema(source, f"{path}.openAPIV3Schema")
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = found
+    return found
+
+
+def _schema(version: Object) -> Object | None:
+    found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return found
+
+
+def _shared(versions: list[Object]) -> set[str]:
+    return {part for part in _PARTS if all(each.get(part) == versions[0].get(part) for each in versions)}
+
+
+def check_versions(errors: Errors, given: list[Object] | None) -> None:
+    """Every version by itself, without what it shares with all others."""
+    versions = given or []
+    shared = _shared(versions) if versions else set()
+    for index, version in enumerate(versions):
+        if _schema(version) is None:
+            errors.append(required(f"spec.versions[{index}].schema.openAPIV3Schema", ""))
+    for index, version in enumerate(versions):
+        path, name = f"spec.versions[{index}]", version["name"]
+        if texts := is_dns1035_label(name):
+            errors.append(invalid(f"{path}.name", name, ",".join(texts)))
+        warning = version.get("deprecationWarning")
+        if warning is not None and not version.get("deprecated"):
+            detail = "can only be set for deprecated versions"
+            errors.append(invalid(f"{path}.deprecationWarning", warning, detail))
+        _check_parts(errors, version, {part: f"{path}.{part}" for part in _PARTS if part not in shared})
+    listed = [version["name"] for version in versions]
+    if len(set(listed)) < len(listed):
+        errors.append(invalid("spec.versions", _shown(versions), "must contain unique version names"))
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        detail = "must have exactly one version marked as storage version"
+        errors.append(invalid("spec.versions", None if given is None else _shown(versions), detail))
+    if versions and listed[0] and (texts := is_dns1035_label(listed[0])):
+        errors.append(invalid("spec.version", listed[0], ",".join(texts)))
+
+
+def _shown(versions: list[Object]) -> list[Object]:
+    """What the API shows of versions: its own structs, without what all of them share."""
+    shared = _shared(versions) if versions else set()
+    shown = []
+    for version in versions:
+        own = {part: None if part in shared else version.get(part) for part in _PARTS}
+        shown.append(
+            {
+                "Name": version["name"],
+                "Served": bool(version.get("served")),
+                "Storage": bool(version.get("storage")),
+                "Deprecated": bool(version.get("deprecated")),
+                "DeprecationWarning": version.get("deprecationWarning"),
+                "Schema": own["schema"],
+                "Subresources": own["subresources"],
+                "AdditionalPrinterColumns": own["additionalPrinterColumns"],
+                "SelectableFields": own["selectableFields"],
+            }
+        )
+    return shown
+
+
+def check_shared(errors: Errors, versions: list[Object]) -> None:
+    """What all versions have in common."""
+    if versions:
+        shared = _shared(versions)
+        _check_parts(errors, versions[0], {part: path for part, path in _PARTS.items() if part in shared})
+
+
+def _check_parts(errors: Errors, version: Object, paths: dict[str, str]) -> None:
+    schema, subresources = _schema(version), version.get("subresources") or {}
+    if "schema" in paths and schema is not None:
+        _check_schema(errors, version, schema, "status" in subresources, paths["schema"])
+    if "subresources" in paths and "scale" in subresources:
+        _check_scale(errors, subresources["scale"], f"{paths['subresources']}.scale")
+    if "additionalPrinterColumns" in paths:
+        for index, column in enumerate(version.get("additionalPrinterColumns", ())):
+            _check_column(errors, column, f"{paths['additionalPrinterColumns']}[{index}]")
+    if "selectableFields" in paths and version.get("selectableFields"):
+        _check_selectable(errors, version["selectableFields"], schema, paths["selectableFields"])
+
+
+def _check_schema(errors: Errors, version: Object, schema: Object, status: bool, path: str) -> None:
+    try:
+        compiled = version_schema(version, path)
+    except SchemaError as error:
+        errors += error.errors
+    else:
+        errors += _wrong_defaults(compiled, f"{path}.openAPIV3Schema")
+    if status and schema.get("type") not in (None, "", "object"):
+        detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+        errors.append(invalid(f"{path}.openAPIV3Schema.type", schema["type"], detail))
+
+
+def _wrong_defaults(schema: Schema, path: str) -> Iterator[FieldError]:
+    """What is wrong with defaults: an object that says nothing must come out valid."""
+    if schema.default is not ABSENT:
+        for error in validate(schema, schema.default):
+            inner = "" if error.path in ("", "<nil>") else f".{error.path}"
+            yield error._replace(path=f"{path}.default{inner}")
+    for name, child in schema.properties.items():
+        yield from _wrong_defaults(child, f"{path}.properties[{name}]")
+    if schema.items is not None:
+        yield from _wrong_defaults(schema.items, f"{path}.items")
+    if schema.additional_properties is not None:
+        yield from _wrong_defaults(schema.additional_properties, f"{path}.additionalProperties")
+
+
+def _check_column(errors: Errors, column: Object, path: str) -> None:
+    if not column["name"]:
+        errors.append(required(f"{path}.name", ""))
+    known = f"must be one of {','.join(_COLUMN_TYPES)}"
+    if not column["type"]:
+        errors.append(required(f"{path}.type", known))
+    elif column["type"] not in _COLUMN_TYPES:
+        errors.append(invalid(f"{path}.type", column["type"], known))
+    form = column.get("format")
+    if form and form not in _COLUMN_FORMATS:
+        errors.append(invalid(f"{path}.format", form, f"must be one of {','.join(_COLUMN_FORMATS)}"))
+    if not column["jsonPath"]:
+        errors.append(required(f"{path}.JSONPath", ""))
+    else:
+        _check_json_path(errors, column["jsonPath"], f"{path}.JSONPath")
+
+
+def _check_json_path(errors: Errors, value: str, path: str) -> bool:
+    if value.startswith("."):
+        return True
+    errors.append(invalid(path, value, "must be a simple json path starting with ."))
+    return False
+
+
+def _check_scale(errors: Errors, scale: Object, path: str) -> None:
+    for key, root in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
+        value = scale[key]
+        if not value:
+            errors.append(required(f"{path}.{key}", ""))
+        elif _check_json_path(errors, value, f"{path}.{key}") and not value.startswith(root):
+            errors.append(invalid(f"{path}.{key}", value, f"should be a json path under {root[:-1]}"))
+    selector: str = scale.get("labelSelectorPath", "")
+    well_formed = selector and _check_json_path(errors, selector, f"{path}.labelSelectorPath")
+    if well_formed and not selector.startswith((".spec.", ".status.")):
+        detail = "should be a json path under either .spec or .status"
+        errors.append(invalid(f"{path}.labelSelectorPath", selector, detail))
+
+
+def _check_selectable(errors: Errors, fields: list[Object], schema: Object | None, path: str) -> None:
+    if schema is None:
+        what = "validations.schema is included" if path.startswith("spec.selectable") else _EXCLUDED
+        errors.append(invalid(path, "", f"may only be set when {what}"))
+        return
+    seen: set[str] = set()
+    for index, each in enumerate(fields):
+        here, value = f"{path}[{index}].jsonPath", each["jsonPath"]
+        if not value:
+            errors.append(required(here, ""))
+            continue
+        found, problem = _field_schema(schema, value)
+        if problem:
+            errors.append(invalid(here, value, f"is an invalid path: {problem}"))
+            continue
+        if value.split(".")[1] == "metadata":
+            errors.append(invalid(here, value, "must not point to fields in metadata"))
+        if found.get("type") not in ("string", "boolean", "integer"):
+            detail = (
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with "
+                "formats are allowed."
+            )
+            errors.append(invalid(here, value, detail))
+        if value in seen:
+            errors.append(duplicate(here, value))
+        seen.add(value)
+    if len(seen) > _MOST_SELECTABLE:
+        errors.append(too_many(path, len(seen), _MOST_SELECTABLE))
+
+
+_EXCLUDED: Final = "`version.schema.openAPIV3Schema` is not included"
+
+
+def _field_schema(schema: Object, path: str) -> tuple[Object, str]:
+    """The schema of a field by its path, or what is wrong with the path."""
+    if not path.startswith("."):
+        return {}, f"expected [ or . but got: {path.split('.')[0]}"
+    for name in path[1:].split("."):
+        inner = (schema.get("properties") or {}).get(name)
+        if inner is None:
+            return {}, "does not refer to a valid field"
+        schema = inner
+    return schema, ""

@@ -1,0 +1,1 @@
+"""autoscaling: HorizontalPodAutoscalers in both of their versions."""

@@ -1,0 +1,16 @@
+"""Leases as those see them who watch over their holders."""
+
+from __future__ import annotations
+
+from mooring.api.core.types import View
+from mooring.api.meta import Meta
+
+
+class LeaseSpec(View, frozen=True):
+    holder_identity: str | None = None
+    renew_time: str | None = None
+
+
+class Lease(View, frozen=True):
+    metadata: Meta = Meta()
+    spec: LeaseSpec = LeaseSpec()

@@ -1,0 +1,1 @@
+"""From JSON to typed objects, with the errors of the real decoder."""

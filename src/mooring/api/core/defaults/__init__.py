@@ -1,0 +1,1 @@
+"""What the API fills in where a core object says nothing."""

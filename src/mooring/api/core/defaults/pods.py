@@ -1,0 +1,413 @@
+"""What the API server adds to a pod that is created.
+
+Nothing here decides anything; it makes implicit values explicit, so that everything behind sees one form. The input is
+never changed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mooring.api.core.decoding.decoder import decode, mismatches
+from mooring.api.core.resources import (
+    aggregate_containers,
+    is_hugepages,
+    is_overcommit_allowed,
+    is_pod_level_resource,
+    qos_class,
+)
+from mooring.api.core.validation.security import check_app_armor_profile
+from mooring.kube.errors import FieldError, InvalidObjectError
+from mooring.kube.images import image_tag
+from mooring.kube.objects import Object
+from mooring.kube.quantities import Quantity, parse_quantity
+
+__all__ = [
+    "complete_pod",
+    "default_pod",
+    "default_pod_spec",
+    "default_volume_source",
+    "fill_pod",
+    "fill_pod_status",
+    "prepare_pod",
+    "rounded",
+]
+
+
+_APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
+_INIT_CONTAINER_ANNOTATIONS: Final = frozenset(
+    f"pod.{version}.kubernetes.io/init-container{kind}" for version in ("beta", "alpha") for kind in ("s", "-statuses")
+)
+_CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+
+
+def default_pod(pod: Mapping[str, Any], now: str | None = None) -> Object:
+    """The pod as the API server would store it: metadata, spec and a fresh status.
+
+    `now` is the time written into the condition of a gated pod. Raises InvalidObjectError when a value has the wrong
+    type.
+    """
+    decoded = decode("Pod", pod)
+    if decoded is None:
+        raise InvalidObjectError("Pod", _name(pod), mismatches("Pod", pod))
+    return complete_pod(decoded, now)
+
+
+def default_pod_spec(spec: Mapping[str, Any]) -> Object:
+    """The spec of a pod template as the API server would store it in a Deployment, Job and the like.
+
+    Templates get less than pods: requests are not taken from limits before there is a pod.
+    """
+    decoded = decode("PodSpec", spec)
+    if decoded is None:
+        raise InvalidObjectError("PodSpec", "", mismatches("PodSpec", spec, "spec"))
+    _default_spec(decoded)
+    _join_service_account(decoded)
+    return decoded
+
+
+def _name(pod: Mapping[str, Any]) -> str:
+    metadata = pod.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def complete_pod(pod: Object, now: str | None = None) -> Object:
+    """Default a decoded pod that is being created, in place."""
+    fill_pod(pod)
+    return prepare_pod(pod, now)
+
+
+def fill_pod(pod: Object) -> Object:
+    """Default a decoded pod in place, without what happens only at creation."""
+    spec = pod["spec"]
+    _default_requests(spec)
+    if "resources" in spec:
+        _default_pod_level_resources(spec)
+    spec.setdefault("enableServiceLinks", True)
+    if spec.get("hostNetwork"):
+        _default_host_ports(spec)
+    _default_spec(spec)
+    _join_service_account(spec)
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    _drop_old_annotations(pod["metadata"])
+    return pod
+
+
+def fill_pod_status(pod: Object) -> None:
+    """The address of a pod stands in two fields; the older one wins when they differ."""
+    status = pod["status"]
+    one, many = status.get("podIP"), status.get("podIPs", [])
+    if one and (not many or many[0].get("ip") != one):
+        status["podIPs"] = [{"ip": one}]
+    elif many:
+        status["podIP"] = many[0].get("ip", "")
+
+
+# Only for pods
+
+
+def _default_requests(spec: Object) -> None:
+    for name in ("containers", "initContainers"):
+        for container in spec.get(name) or ():
+            resources = container["resources"]
+            if limits := resources.get("limits"):
+                resources["requests"] = limits | resources.get("requests", {})
+
+
+def _default_pod_level_resources(spec: Object) -> None:
+    resources = spec["resources"]
+    requests: Object = resources.get("requests", {})
+    limits: Object = resources.get("limits", {})
+    if not requests and not limits:
+        return
+    for name, quantity in aggregate_containers(spec, "limits").items():
+        if is_hugepages(name) and name not in requests:
+            limits.setdefault(name, quantity)
+    if limits:
+        resources["limits"] = limits
+        for name, quantity in aggregate_containers(spec, "requests").items():
+            if is_pod_level_resource(name) and is_overcommit_allowed(name):
+                requests.setdefault(name, quantity)
+        for name, quantity in limits.items():
+            if is_pod_level_resource(name):
+                requests.setdefault(name, quantity)
+    if requests:
+        resources["requests"] = requests
+
+
+def _default_host_ports(spec: Object) -> None:
+    for name in ("containers", "initContainers"):
+        for container in spec.get(name) or ():
+            for port in container.get("ports", ()):
+                if not port.get("hostPort") and port["containerPort"]:
+                    port["hostPort"] = port["containerPort"]
+
+
+def _join_service_account(spec: Object) -> None:
+    # The old name of the field is kept as an alias; the new one wins.
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if name:
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
+
+
+def _drop_old_annotations(metadata: Object) -> None:
+    annotations = metadata.get("annotations")
+    if annotations and not _INIT_CONTAINER_ANNOTATIONS.isdisjoint(annotations):
+        kept = {key: value for key, value in annotations.items() if key not in _INIT_CONTAINER_ANNOTATIONS}
+        if kept:
+            metadata["annotations"] = kept
+        else:
+            del metadata["annotations"]
+
+
+def prepare_pod(pod: Object, now: str | None) -> Object:
+    """What happens to a filled pod at its creation and never again, in place."""
+    metadata, spec = pod["metadata"], pod["spec"]
+    pod.pop("apiVersion", None)
+    pod.pop("kind", None)
+    metadata["generation"] = 1
+    given = pod.get("status")
+    claimed = given.get("qosClass") if isinstance(given, dict) else None
+    status: Object = {
+        "phase": "Pending",
+        "qosClass": claimed if claimed and isinstance(claimed, str) else qos_class(spec),
+    }
+    pod["status"] = status
+    _drop_disabled_fields(spec)
+    if spec.get("schedulingGates"):
+        status["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "lastProbeTime": None,
+                "lastTransitionTime": now,
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            }
+        ]
+    _merge_label_keys(spec, metadata.get("labels", {}))
+    _sync_app_armor(pod)
+    return pod
+
+
+def _drop_disabled_fields(spec: Object) -> None:
+    """Fields of features that are off by default in this version of Kubernetes."""
+    spec.pop("workloadRef", None)
+    for volume in spec.get("volumes", ()):
+        if "projected" in volume:
+            for source in volume["projected"]["sources"] or ():
+                source.pop("clusterTrustBundle", None)
+                source.pop("podCertificate", None)
+    for name in _CONTAINER_LISTS:
+        for container in spec.get(name) or ():
+            lifecycle = container.get("lifecycle")
+            if lifecycle and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+                del container["lifecycle"]
+
+
+def _merge_label_keys(spec: Object, labels: Mapping[str, str]) -> None:
+    """Turn matchLabelKeys into plain conditions on the pod's own label values."""
+    affinity = spec.get("affinity", {})
+    for name in ("podAffinity", "podAntiAffinity"):
+        group = affinity.get(name, {})
+        for weighted in group.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
+            _merge_term(weighted["podAffinityTerm"], labels)
+        for term in group.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
+            _merge_term(term, labels)
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        _merge_term(constraint, labels)
+
+
+def _merge_term(term: Object, labels: Mapping[str, str]) -> None:
+    selector = term.get("labelSelector")
+    if selector is None:
+        return
+    for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
+        for key in term.get(field, ()):
+            if key in labels:
+                condition = {"key": key, "operator": operator, "values": [labels[key]]}
+                selector.setdefault("matchExpressions", []).append(condition)
+
+
+def _sync_app_armor(pod: Object) -> None:
+    """Copy profiles from the deprecated annotations to the fields."""
+    annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
+    if not annotations or spec.get("os", {}).get("name") == "windows":
+        return
+    pod_profile = spec["securityContext"].get("appArmorProfile")
+    for name in _CONTAINER_LISTS:
+        for container in spec.get(name) or ():
+            value = annotations.get(_APP_ARMOR_PREFIX + container["name"])
+            if value is None or "appArmorProfile" in container.get("securityContext", {}):
+                continue
+            profile = _app_armor_profile(value)
+            errors: list[FieldError] = []
+            check_app_armor_profile(errors, profile, "")
+            if profile and not errors and profile != pod_profile:
+                container.setdefault("securityContext", {})["appArmorProfile"] = profile
+
+
+def _app_armor_profile(annotation: str) -> Object | None:
+    if annotation == "unconfined":
+        return {"type": "Unconfined"}
+    if annotation == "runtime/default":
+        return {"type": "RuntimeDefault"}
+    if annotation.startswith("localhost/"):
+        profile = annotation.removeprefix("localhost/")
+        return {"type": "Localhost", "localhostProfile": profile} if profile else None
+    return None
+
+
+# For pods and templates
+
+
+def _default_spec(spec: Object) -> None:
+    spec.setdefault("dnsPolicy", "ClusterFirst")
+    spec.setdefault("restartPolicy", "Always")
+    spec.setdefault("securityContext", {})
+    spec.setdefault("terminationGracePeriodSeconds", 30)
+    spec.setdefault("schedulerName", "default-scheduler")
+    for volume in spec.get("volumes", ()):
+        _default_volume(volume)
+    for name in _CONTAINER_LISTS:
+        for container in spec.get(name) or ():
+            _default_container(container)
+    _round(spec, "overhead")
+    if "resources" in spec:
+        _round_resources(spec["resources"])
+
+
+def _default_container(container: Object) -> None:
+    if "imagePullPolicy" not in container:
+        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
+    for port in container.get("ports", ()):
+        port.setdefault("protocol", "TCP")
+    for variable in container.get("env", ()):
+        if source := variable.get("valueFrom"):
+            if "fieldRef" in source:
+                source["fieldRef"].setdefault("apiVersion", "v1")
+            if "fileKeyRef" in source:
+                source["fileKeyRef"].setdefault("optional", False)
+    _round_resources(container["resources"])
+    for name in _PROBES:
+        if name in container:
+            _default_probe(container[name])
+    for handler in container.get("lifecycle", {}).values():
+        if isinstance(handler, dict) and "httpGet" in handler:
+            _default_http_get(handler["httpGet"])
+
+
+def _pull_policy(image: str) -> str:
+    return "Always" if image_tag(image) == "latest" else "IfNotPresent"
+
+
+def _round_resources(resources: Object) -> None:
+    if resources:
+        _round(resources, "limits")
+        _round(resources, "requests")
+
+
+def _round(owner: Object, name: str) -> None:
+    resources = owner.get(name)
+    if resources:
+        owner[name] = rounded(resources)
+
+
+def rounded(resources: Mapping[str, Any]) -> Object:
+    """Resources are kept in thousandths at the finest, and in the API's own spelling."""
+    return {key: _rounded(quantity) for key, quantity in resources.items()}
+
+
+def _rounded(quantity: str | Quantity) -> str:
+    parsed = quantity if isinstance(quantity, Quantity) else parse_quantity(quantity)
+    return str(parsed.round_up(-3))
+
+
+def _default_probe(probe: Object) -> None:
+    probe.setdefault("timeoutSeconds", 1)
+    probe.setdefault("periodSeconds", 10)
+    probe.setdefault("successThreshold", 1)
+    probe.setdefault("failureThreshold", 3)
+    if "httpGet" in probe:
+        _default_http_get(probe["httpGet"])
+    if "grpc" in probe and probe["grpc"]["service"] is None:
+        probe["grpc"]["service"] = ""
+
+
+def _default_http_get(action: Object) -> None:
+    action.setdefault("path", "/")
+    action.setdefault("scheme", "HTTP")
+
+
+def _default_volume(volume: Object) -> None:
+    if len(volume) == 1:
+        volume["emptyDir"] = {}
+        return
+    for name, source in volume.items():
+        default_volume_source(name, source)
+
+
+def default_volume_source(name: str, source: Object) -> None:
+    """Default one source of a volume, under the name it has in the volume, in place."""
+    default = _VOLUME_DEFAULTS.get(name)
+    if default is not None:
+        default(source)
+
+
+def _default_projected(source: Object) -> None:
+    source.setdefault("defaultMode", 0o644)
+    for projection in source["sources"] or ():
+        if "downwardAPI" in projection:
+            _default_downward_items(projection["downwardAPI"])
+        if "serviceAccountToken" in projection:
+            projection["serviceAccountToken"].setdefault("expirationSeconds", 3600)
+
+
+def _default_downward(source: Object) -> None:
+    source.setdefault("defaultMode", 0o644)
+    _default_downward_items(source)
+
+
+def _default_downward_items(source: Object) -> None:
+    for item in source.get("items", ()):
+        if "fieldRef" in item:
+            item["fieldRef"].setdefault("apiVersion", "v1")
+
+
+def _default_claim_template(source: Object) -> None:
+    template = source.get("volumeClaimTemplate")
+    if template is not None:
+        template["spec"].setdefault("volumeMode", "Filesystem")
+        _round_resources(template["spec"]["resources"])
+
+
+def _default_image(source: Object) -> None:
+    if "pullPolicy" not in source:
+        source["pullPolicy"] = _pull_policy(source.get("reference", ""))
+
+
+def _setting(**values: Any) -> Callable[[Object], None]:
+    def default(source: Object) -> None:
+        for name, value in values.items():
+            source.setdefault(name, value)
+
+    return default
+
+
+_VOLUME_DEFAULTS: Final[dict[str, Callable[[Object], None]]] = {
+    "hostPath": _setting(type=""),
+    "secret": _setting(defaultMode=0o644),
+    "configMap": _setting(defaultMode=0o644),
+    "iscsi": _setting(iscsiInterface="default"),
+    "rbd": _setting(pool="rbd", user="admin", keyring="/etc/ceph/keyring"),
+    "azureDisk": _setting(cachingMode="ReadWrite", fsType="ext4", readOnly=False, kind="Shared"),
+    "scaleIO": _setting(storageMode="ThinProvisioned", fsType="xfs"),
+    "downwardAPI": _default_downward,
+    "projected": _default_projected,
+    "ephemeral": _default_claim_template,
+    "image": _default_image,
+}

@@ -1,0 +1,152 @@
+"""What the API says about the status of a pod, and about the sections of a pod that have sub-resources of their own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mooring.api.core.addresses import check_ip, family_of, is_ip
+from mooring.api.core.resources import qos_class
+from mooring.api.core.validation.meta import check_label_key, check_texts
+from mooring.kube.errors import Enum, FieldError, forbidden, invalid
+from mooring.kube.names import is_dns1123_subdomain
+
+__all__ = ["check_conditions", "validate_ephemeral_update", "validate_pod_status_update", "validate_resize"]
+
+Object = Mapping[str, Any]
+Errors = list[FieldError]
+
+_SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
+_STATUSES: Final = ("False", "True", "Unknown")
+_MIRROR: Final = "kubernetes.io/config.mirror"
+_RESIZABLE: Final = ("cpu", "memory")
+
+
+def validate_pod_status_update(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    status, was = new["status"], old["status"]
+    for index, condition in enumerate(status.get("conditions", ())):
+        path = f"status.conditions[{index}]"
+        if condition.get("observedGeneration", 0) < 0:
+            detail = "must be a non-negative integer"
+            errors.append(invalid(f"{path}.observedGeneration", condition["observedGeneration"], detail))
+        if condition["type"] not in _SYSTEM_CONDITIONS:
+            check_label_key(errors, condition["type"], f"{path}.Type")
+    _check_nomination(errors, status, was, old["spec"])
+    if status.get("observedGeneration", 0) < 0:
+        detail = "must be a non-negative integer"
+        errors.append(invalid("status.observedGeneration", status["observedGeneration"], detail))
+    if status.get("qosClass") != was.get("qosClass"):
+        errors.append(invalid("status.qosClass", Enum(status.get("qosClass", "")), "field is immutable"))
+    for name in ("containerStatuses", "initContainerStatuses"):
+        _check_revival(errors, status.get(name, ()), was.get(name, ()), old["spec"], f"status.{name}")
+    _check_addresses(errors, status, was, "podIPs")
+    _check_addresses(errors, status, was, "hostIPs")
+    return errors
+
+
+def _check_nomination(errors: Errors, status: Object, was: Object, spec: Object) -> None:
+    nominated, path = status.get("nominatedNodeName", ""), "status.nominatedNodeName"
+    if not nominated or nominated == was.get("nominatedNodeName"):
+        return
+    check_texts(errors, path, nominated, is_dns1123_subdomain(nominated))
+    if spec.get("nodeName"):
+        errors.append(forbidden(path, "may not be set on pods that are already bound to a node"))
+
+
+def _check_revival(errors: Errors, new: Sequence[Object], old: Sequence[Object], spec: Object, path: str) -> None:
+    """A container that has ended for good stays ended."""
+    sidecars = {each["name"] for each in spec.get("initContainers", ()) if each.get("restartPolicy") == "Always"}
+    for index, was in enumerate(old):
+        ended = was.get("state", {}).get("terminated")
+        if ended is None or was["name"] in sidecars or _restarts(spec, ended.get("exitCode", 0)):
+            continue
+        if any(each["name"] == was["name"] and "terminated" not in each.get("state", {}) for each in new):
+            errors.append(forbidden(f"{path}[{index}].state", "may not be transitioned to non-terminated state"))
+
+
+def _restarts(spec: Object, code: int) -> bool:
+    policy = spec["restartPolicy"]
+    return bool(policy == "Always" or (policy == "OnFailure" and code != 0))
+
+
+def _check_addresses(errors: Errors, status: Object, was: Object, name: str) -> None:
+    path, given = f"status.{name}", [each.get("ip", "") for each in status.get(name, ())]
+    if name == "hostIPs" and given and status.get("hostIP", "") != given[0]:
+        errors.append(invalid(f"{path}[0].ip", given[0], "must be equal to `hostIP`"))
+    known = [each.get("ip", "") for each in was.get(name, ())]
+    for index, address in enumerate(given):
+        check_ip(errors, address, f"{path}[{index}]", known)
+    one_each = len(set(map(family_of, given))) == len(given)
+    if all(map(is_ip, given)) and not one_each:
+        errors.append(invalid(path, status[name], "may specify no more than one IP for each IP family"))
+
+
+def check_conditions(errors: Errors, conditions: Sequence[Object], path: str) -> None:
+    """The rules for conditions of the newer kind, with a reason and a time."""
+    seen: set[str] = set()
+    for index, condition in enumerate(conditions):
+        here = f"{path}[{index}]"
+        if condition["type"] in seen:
+            errors.append(FieldError("Duplicate value", f"{here}.type", condition["type"], ""))
+        seen.add(condition["type"])
+        check_label_key(errors, condition["type"], f"{here}.type")
+        if condition["status"] not in _STATUSES:
+            error = FieldError("Unsupported value", f"{here}.status", Enum(condition["status"]), _SUPPORTED)
+            errors.append(error)
+        if condition["lastTransitionTime"] is None:
+            errors.append(FieldError("Required value", f"{here}.lastTransitionTime", "", ""))
+        if not condition["reason"]:
+            errors.append(FieldError("Required value", f"{here}.reason", "", ""))
+
+
+_SUPPORTED: Final = 'supported values: "False", "True", "Unknown"'
+
+
+# Sections
+
+
+def validate_ephemeral_update(new: Object, old: Object) -> list[FieldError]:
+    """Containers for debugging can be added, and nothing else."""
+    if _MIRROR in old["metadata"].get("annotations", {}):
+        return [forbidden("", "static pods do not support ephemeral containers")]
+    errors: Errors = []
+    given = {each["name"]: each for each in new["spec"].get("ephemeralContainers", ())}
+    for was in old["spec"].get("ephemeralContainers", ()):
+        name = was["name"]
+        if name not in given:
+            detail = f'existing ephemeral containers "{name}" may not be removed\n'
+            errors.append(forbidden("spec.ephemeralContainers", detail))
+        elif given[name] != was:
+            changed = sorted(key for key in given[name].keys() | was.keys() if given[name].get(key) != was.get(key))
+            detail = f'existing ephemeral containers "{name}" may not be changed\nchanged: {", ".join(changed)}'
+            errors.append(forbidden("spec.ephemeralContainers", detail))
+    return errors
+
+
+def validate_resize(new: Object, old: Object) -> list[FieldError]:
+    """CPU and memory of running containers may change, but not what the pod counts as."""
+    if _MIRROR in old["metadata"].get("annotations", {}):
+        return [forbidden("", "static pods cannot be resized")]
+    errors: Errors = []
+    spec, was = new["spec"], old["spec"]
+    quality = old["status"].get("qosClass", "")
+    if qos_class(dict(spec)) != quality:
+        detail = "Pod QOS Class may not change as a result of resizing"
+        errors.append(invalid("spec", Enum(quality), detail))
+    pairs = list(zip(spec["containers"], was["containers"], strict=True))
+    for index, (container, before) in enumerate(pairs):
+        for name in ("requests", "limits"):
+            if before["resources"].get(name, {}).keys() - container["resources"].get(name, {}).keys():
+                path = f"spec.containers[{index}].resources.{name}"
+                errors.append(forbidden(path, f"resource {name} cannot be removed"))
+    if any(_fixed(container) != _fixed(before) for container, before in pairs):
+        errors.append(forbidden("spec", "only cpu and memory resources are mutable"))
+    return errors
+
+
+def _fixed(container: Object) -> dict[str, Any]:
+    """What of a container cannot be resized."""
+    kept: dict[str, Any] = {}
+    for name in ("requests", "limits"):
+        amounts = container["resources"].get(name, {})
+        kept[name] = {key: amount for key, amount in amounts.items() if key not in _RESIZABLE}
+    return {**container, "resources": kept, "resizePolicy": None}

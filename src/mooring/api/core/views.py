@@ -1,0 +1,266 @@
+"""Pods, nodes and the other core kinds as controllers see them.
+
+They hold what placement reads too, because a second view of pods would be a second cache that may lag behind the
+first."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mooring.api.core import types as core
+from mooring.api.core.types import ResourceList, View
+from mooring.api.meta import AnnotatedMeta, Condition, Meta
+from mooring.kube.objects import Object
+
+
+class PodNotes(View, frozen=True):
+    """The annotations of a pod that controllers read."""
+
+    deletion_cost: str = msgspec.field(default="", name="controller.kubernetes.io/pod-deletion-cost")
+    completion_index: str = msgspec.field(default="", name="batch.kubernetes.io/job-completion-index")
+    index_failures: str = msgspec.field(default="", name="batch.kubernetes.io/job-index-failure-count")
+    index_ignored_failures: str = msgspec.field(default="", name="batch.kubernetes.io/job-index-ignored-failure-count")
+    # What a simulated node does with the pod.
+    duration: str = msgspec.field(default="", name="mooring.dev/duration")
+    exit_code: str = msgspec.field(default="", name="mooring.dev/exit-code")
+
+
+class PodMeta(Meta, frozen=True):
+    annotations: PodNotes = PodNotes()
+
+
+class ContainerPort(core.ContainerPort, frozen=True):
+    name: str = ""
+
+
+class Container(core.Container, frozen=True):
+    ports: tuple[ContainerPort, ...] | None = None
+
+
+class Toleration(core.Toleration, frozen=True):
+    toleration_seconds: int | None = None
+
+
+class PodSpec(core.PodSpec, frozen=True):
+    containers: tuple[Container, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+    host_network: bool = False
+    hostname: str = ""
+    subdomain: str = ""
+    restart_policy: str = ""
+    active_deadline_seconds: int | None = None
+    termination_grace_period_seconds: int | None = None
+
+
+class PodCondition(core.PodCondition, frozen=True):
+    """Complete, because whoever changes one condition writes the list of all."""
+
+    message: str = ""
+    last_transition_time: str | None = None
+    last_probe_time: str | None = None
+    observed_generation: int | None = None
+
+
+class ContainerEnd(View, frozen=True):
+    exit_code: int = 0
+    finished_at: str | None = None
+
+
+class ContainerWait(View, frozen=True):
+    reason: str = ""
+
+
+class ContainerState(View, frozen=True):
+    waiting: ContainerWait | None = None
+    terminated: ContainerEnd | None = None
+
+
+class ContainerStatus(core.ContainerStatus, frozen=True):
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+
+
+class PodAddress(View, frozen=True):
+    ip: str = ""
+
+
+class PodStatus(core.PodStatus, frozen=True):
+    reason: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
+    conditions: tuple[PodCondition, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+class Pod(View, frozen=True):
+    metadata: PodMeta = PodMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def finished(self) -> bool:
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def active(self) -> bool:
+        """Neither finished nor on its way out: it counts towards the replicas of its owner."""
+        return not self.finished and not self.metadata.deleting
+
+    @property
+    def terminating(self) -> bool:
+        return self.metadata.deleting and not self.finished
+
+    @property
+    def readiness(self) -> PodCondition | None:
+        # A plain loop: this is asked for every pod at every change.
+        for condition in self.status.conditions:
+            if condition.type == "Ready":
+                return condition
+        return None
+
+    @property
+    def ready(self) -> bool:
+        readiness = self.readiness
+        return readiness is not None and readiness.status == "True"
+
+    @property
+    def unschedulable(self) -> PodCondition | None:
+        """What a scheduler said that found no node for it."""
+        if self.spec.node_name:
+            return None
+        for condition in self.status.conditions:
+            if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
+                return condition if condition.status == "False" else None
+        return None
+
+    @property
+    def healthy(self) -> bool:
+        """Running, ready and staying."""
+        return self.status.phase == "Running" and not self.metadata.deleting and self.ready
+
+
+class ReplicationControllerSpec(View, frozen=True):
+    replicas: int = 1
+
+
+class ReplicationController(View, frozen=True):
+    """Only how many pods it wants: nothing here makes them."""
+
+    metadata: Meta = Meta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class ClaimStatus(View, frozen=True):
+    phase: str = ""
+
+
+class ClaimResources(View, frozen=True):
+    requests: ResourceList = msgspec.field(default_factory=dict)
+
+
+class PersistentVolumeClaimSpec(View, frozen=True):
+    volume_name: str = ""
+    access_modes: tuple[str, ...] = ()
+    resources: ClaimResources = ClaimResources()
+
+
+class PersistentVolumeClaim(View, frozen=True):
+    metadata: Meta = Meta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: ClaimStatus = ClaimStatus()
+
+
+class NodeNotes(View, frozen=True):
+    """The annotations of a node that controllers read."""
+
+    fake: str = msgspec.field(default="", name="kwok.x-k8s.io/node")
+    # A simulated node that is lost: it says nothing any more and its pods stay as they are.
+    lost: str = msgspec.field(default="", name="mooring.dev/lost")
+
+
+class NodeMeta(Meta, frozen=True):
+    annotations: NodeNotes = NodeNotes()
+
+
+class NodeCondition(View, frozen=True):
+    """Without its heartbeat, which changes every few seconds and says nothing."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+
+
+class NodeAddress(View, frozen=True):
+    type: str = ""
+    address: str = ""
+
+
+class NodeStatus(core.NodeStatus, frozen=True):
+    conditions: tuple[NodeCondition, ...] = ()
+    addresses: tuple[NodeAddress, ...] = ()
+    capacity: ResourceList | None = None
+    node_info: Object | None = None
+
+
+class Taint(core.Taint, frozen=True):
+    time_added: str | None = None
+
+
+class NodeSpec(core.NodeSpec, frozen=True):
+    taints: tuple[Taint, ...] | None = None
+    pod_cidr: str = msgspec.field(default="", name="podCIDR")
+
+
+class Node(View, frozen=True):
+    metadata: NodeMeta = NodeMeta()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+class NamespaceSpec(View, frozen=True):
+    finalizers: tuple[str, ...] = ()
+
+
+class NamespaceStatus(View, frozen=True):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+class Namespace(View, frozen=True):
+    metadata: Meta = Meta()
+    spec: NamespaceSpec = NamespaceSpec()
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class ServicePort(View, frozen=True):
+    name: str = ""
+    protocol: str = "TCP"
+    app_protocol: str | None = None
+    port: int = 0
+    target_port: int | str | None = None
+
+
+class ServiceSpec(core.ServiceSpec, frozen=True):
+    type: str = ""
+    ports: tuple[ServicePort, ...] = ()
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    ip_families: tuple[str, ...] = ()
+    publish_not_ready_addresses: bool = False
+    traffic_distribution: str | None = None
+
+
+class Service(View, frozen=True):
+    metadata: Meta = Meta()
+    spec: ServiceSpec = ServiceSpec()
+
+
+class Endpoints(View, frozen=True):
+    """The addresses behind a Service, as plain objects: they are compared and replaced as a whole."""
+
+    metadata: AnnotatedMeta = AnnotatedMeta()
+    subsets: tuple[Object, ...] = ()

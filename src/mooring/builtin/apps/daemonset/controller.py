@@ -1,0 +1,138 @@
+"""DaemonSet: one pod on every node that its template chooses.
+
+The controller makes each pod for one node and the scheduler binds it there. Nodes that come, go, or change their labels
+or taints change what is wanted; everything else about them does not matter here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from mooring.api.apps.daemonsets import DaemonSet, DaemonSetStatus
+from mooring.api.core.views import Pod
+from mooring.api.kinds import Key, key_of
+from mooring.builtin.apps.daemonset.history import ALWAYS, forgotten, read_history
+from mooring.builtin.apps.daemonset.nodes import NODES, Verdict
+from mooring.builtin.apps.daemonset.pods import by_node, demand_of, is_updated, make_pod, pod_name
+from mooring.builtin.apps.daemonset.pods_on_nodes import Memory, Moves, Placing
+from mooring.builtin.apps.daemonset.rollout import roll
+from mooring.kube.selectors import selector_from_dict
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Create, Decision, Delete, Event, Write
+from mooring.runtime.view import View
+from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, NODE, POD
+from mooring.workloads.podcontrol import BURST, claims, is_available, status_change
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    daemon_set = view.get(DAEMON_SET, *key)
+    # A set that goes away is left to garbage collection: what it owned may be gone in part.
+    if daemon_set is None or daemon_set.metadata.deleting:
+        return Decision()
+    memory = view.memory if isinstance(view.memory, Memory) else Memory()
+
+    # 1. Ownership agrees with the selector before anything is counted on.
+    owned = view.owned(POD, daemon_set)
+    if claimed := _claims(view, daemon_set, owned):
+        return Decision(intent=claimed, memory=memory)
+
+    # 2. Today's template is a revision, and the newest one, before any pod is made from it.
+    history = read_history(view, daemon_set, owned)
+    if isinstance(history, Decision):
+        return history._replace(memory=memory)
+
+    # 3. What there is, and what the status says of it.
+    verdicts = view.fold(NODES).verdicts(demand_of(daemon_set))
+    pods = by_node(owned)
+    status = _status(view, daemon_set, history.hash, verdicts, pods)
+
+    # 4. Every node gets what it lacks and loses what it should not have; only then are outdated pods replaced.
+    placing = Placing(view, daemon_set, history.hash, memory)
+    moves = placing.place(verdicts, pods)
+    if not any(moves) and daemon_set.spec.update_strategy.type == "RollingUpdate":
+        moves = roll(daemon_set, history.hash, verdicts, pods, placing.available)
+
+    # 5. What was refused the last time is told before it is tried again, because a refusal ends a decision.
+    problem = view.problem
+    if moves.nodes and problem and problem != memory.told:
+        event = Event(DAEMON_SET, key, "Warning", "FailedCreate", f"Error creating: {problem}")
+        return Decision(status=status, events=(event,), memory=memory._replace(told=problem))
+
+    # 6. Revisions that nobody runs fall out of the history.
+    children, events = _carry_out(view, daemon_set, history.hash, moves)
+    old = forgotten(history.old, owned, daemon_set.spec.revision_history_limit)
+    remembered = placing.remembered._replace(told=memory.told if moves.nodes else "")
+    return Decision((), children, status, old, (*placing.events, *events), memory=remembered)
+
+
+def _claims(view: View, daemon_set: DaemonSet, owned: Sequence[Pod]) -> tuple[Write, ...]:
+    selector = selector_from_dict(daemon_set.spec.selector)
+    namespace = daemon_set.metadata.namespace
+    revisions = view.owned(CONTROLLER_REVISION, daemon_set)
+    orphans = view.list(CONTROLLER_REVISION, "orphan", namespace)
+    strays = view.list(POD, "orphan", namespace)
+    return (
+        *claims(CONTROLLER_REVISION, DAEMON_SET, daemon_set, selector, revisions, orphans),
+        *claims(POD, DAEMON_SET, daemon_set, selector, owned, strays),
+    )
+
+
+def _carry_out(
+    view: View, daemon_set: DaemonSet, revision: str, moves: Moves
+) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
+    key = key_of(daemon_set)
+    writes: list[Write] = []
+    events: list[Event] = []
+    taken: set[str] = set()
+    for node in moves.nodes[:BURST]:
+        name = pod_name(view, daemon_set, node, revision, taken)
+        taken.add(name)
+        writes.append(Create(POD, make_pod(daemon_set, node, revision, name)))
+        events.append(
+            Event(
+                DAEMON_SET, key, "Normal", "SuccessfulCreate", f"Created pod: {name}", (POD, Key(key.namespace, name))
+            )
+        )
+    for pod in moves.pods[:BURST]:
+        writes.append(Delete(POD, key_of(pod)))
+        text = f"Deleted pod: {pod.metadata.name}"
+        events.append(Event(DAEMON_SET, key, "Normal", "SuccessfulDelete", text, (POD, key_of(pod))))
+    return tuple(writes), tuple(events)
+
+
+def _status(
+    view: View,
+    daemon_set: DaemonSet,
+    revision: str,
+    verdicts: Mapping[str, Verdict],
+    pods: Mapping[str, Sequence[Pod]],
+) -> tuple[Write, ...]:
+    """Of several pods on a node, the one that was there first counts."""
+    wanted = [node for node, verdict in verdicts.items() if verdict.run]
+    counted = [pods[node][0] for node in wanted if node in pods]
+    ready = [pod for pod in counted if pod.ready]
+    available = sum(is_available(view, pod, daemon_set.spec.min_ready_seconds) for pod in ready)
+    new = DaemonSetStatus(
+        current_number_scheduled=len(counted),
+        number_misscheduled=sum(not verdict.run and node in pods for node, verdict in verdicts.items()),
+        desired_number_scheduled=len(wanted),
+        number_ready=len(ready),
+        observed_generation=daemon_set.metadata.generation,
+        updated_number_scheduled=sum(is_updated(daemon_set, pod, revision) for pod in counted),
+        number_available=available,
+        number_unavailable=len(wanted) - available,
+        collision_count=daemon_set.status.collision_count,
+    )
+    return status_change(DAEMON_SET, daemon_set, daemon_set.status, new, ALWAYS)
+
+
+CONTROLLER = Controller(
+    name="daemonset",
+    reconcile=reconcile,
+    of=DAEMON_SET,
+    reads=(POD, NODE, CONTROLLER_REVISION),
+    writes=(DAEMON_SET, POD, CONTROLLER_REVISION),
+    folds=(NODES,),
+    reporter="daemonset-controller",
+)

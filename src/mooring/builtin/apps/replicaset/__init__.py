@@ -1,0 +1,1 @@
+"""ReplicaSets: as many pods of one template as the spec says."""

@@ -1,0 +1,192 @@
+"""ReplicaSet: as many pods of one template as the spec says.
+
+A set whose pods are all alike, which is nearly always, is looked at by counting: ten thousand pods cost no more than
+three. Pods are listed only when some must be created, deleted, claimed or timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from mooring.api.apps.views import ReplicaSet, ReplicaSetStatus
+from mooring.api.core.views import Pod
+from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
+from mooring.builtin.apps.replicaset.ranking import least_valuable
+from mooring.kube.selectors import Selector, selector_from_dict
+from mooring.kube.times import timestamp
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Create, Decision, Delete, Event, Write
+from mooring.runtime.view import View
+from mooring.workloads.kinds import POD, REPLICA_SET, owned_alike
+from mooring.workloads.podcontrol import BURST, child_suffix, claims, is_available, pod_from_template, status_change
+
+FAILURE = "ReplicaFailure"
+
+# A pod's name is cut so that the suffix fits into the 63 characters of a host name.
+_LONGEST_BASE = 57
+
+
+class Census(NamedTuple):
+    """What is seen of a set's pods."""
+
+    replicas: int
+    fully_labeled: int
+    ready: int
+    available: int
+    terminating: int
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    replica_set = view.get(REPLICA_SET, *key)
+    if replica_set is None:
+        return Decision()
+    selector = selector_from_dict(replica_set.spec.selector)
+    uniform = _is_uniform(view, replica_set)
+
+    # 1. Ownership agrees with the selector before anything is counted on.
+    owned = () if uniform else tuple(pod for pod in view.owned(POD, replica_set) if pod.active)
+    orphans = [pod for pod in view.list(POD, "orphan", key.namespace) if pod.active]
+    if claimed := claims(POD, REPLICA_SET, replica_set, selector, owned, orphans):
+        return Decision(intent=claimed)
+
+    # 2. What there is.
+    census = _count(view, replica_set) if uniform else _inspect(view, replica_set, selector)
+
+    # 3. What was refused the last time is told before it is tried again, because a refusal ends a decision.
+    difference = replica_set.spec.replicas - census.replicas
+    if difference > 0 and (untold := _untold_failure(view, replica_set)):
+        event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
+        return Decision(status=_status(replica_set, census, _failure(untold, now)), events=(event,))
+
+    # 4. What is missing or too many.
+    children: tuple[Write, ...] = ()
+    events: tuple[Event, ...] = ()
+    if replica_set.metadata.deleting:
+        pass
+    elif difference > 0:
+        children, events = _grow(view, replica_set, min(difference, BURST))
+    elif difference < 0:
+        children, events = _shrink(view, replica_set, selector, min(-difference, BURST), now)
+
+    # 5. Status says what was seen, not what was just decided.
+    return Decision(children=children, status=_status(replica_set, census), events=events)
+
+
+def _untold_failure(view: View, replica_set: ReplicaSet) -> str:
+    told = {condition.message for condition in replica_set.status.conditions if condition.type == FAILURE}
+    return "" if view.problem in told else view.problem
+
+
+def _failure(problem: str, now: datetime) -> Condition:
+    return Condition(FAILURE, "True", "FailedCreate", problem, last_transition_time=timestamp(now))
+
+
+def _labels(replica_set: ReplicaSet) -> dict[str, str]:
+    labels: dict[str, str] = replica_set.spec.template.get("metadata", {}).get("labels") or {}
+    return labels
+
+
+def _is_uniform(view: View, replica_set: ReplicaSet) -> bool:
+    """Whether every pod carries exactly the template's labels, and counting tells all."""
+    if replica_set.spec.min_ready_seconds > 0:
+        return False
+    uid = replica_set.metadata.uid
+    alike = view.count(POD, "alike", owned_alike(uid, _labels(replica_set)), "any")
+    return alike == view.count(POD, "owner", uid, "any")
+
+
+def _count(view: View, replica_set: ReplicaSet) -> Census:
+    uid = replica_set.metadata.uid
+    active = view.count(POD, "owner", uid, "active")
+    ready = view.count(POD, "owner", uid, "ready")
+    return Census(active, active, ready, ready, view.count(POD, "owner", uid, "terminating"))
+
+
+def _inspect(view: View, replica_set: ReplicaSet, selector: Selector) -> Census:
+    pods = [pod for pod in view.owned(POD, replica_set) if selector.matches(pod.metadata.labels)]
+    active = [pod for pod in pods if pod.active]
+    template = _labels(replica_set).items()
+    return Census(
+        replicas=len(active),
+        fully_labeled=sum(template <= pod.metadata.labels.items() for pod in active),
+        ready=sum(pod.ready for pod in active),
+        available=sum(is_available(view, pod, replica_set.spec.min_ready_seconds) for pod in active),
+        terminating=sum(pod.terminating for pod in pods),
+    )
+
+
+def _free_names(view: View, replica_set: ReplicaSet) -> Iterator[str]:
+    """Names by slot, passing over those that any pod has, also one that is on its way out."""
+    base = replica_set.metadata.name[:_LONGEST_BASE]
+    taken = {pod.metadata.name for pod in view.owned(POD, replica_set)}
+    slot = 0
+    while True:
+        name = f"{base}-{child_suffix(replica_set.metadata.uid, slot)}"
+        slot += 1
+        if name not in taken and view.get(POD, replica_set.metadata.namespace, name) is None:
+            # Two slots may give one name.
+            taken.add(name)
+            yield name
+
+
+def _grow(view: View, replica_set: ReplicaSet, count: int) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
+    names = _free_names(view, replica_set)
+    chosen = [next(names) for _ in range(count)]
+    template = replica_set.spec.template
+    writes = tuple(Create(POD, pod_from_template(REPLICA_SET, replica_set, template, name)) for name in chosen)
+    return writes, _events(replica_set, "SuccessfulCreate", "Created pod", chosen)
+
+
+def _shrink(
+    view: View, replica_set: ReplicaSet, selector: Selector, count: int, now: datetime
+) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
+    pods = [p for p in view.owned(POD, replica_set) if p.active and selector.matches(p.metadata.labels)]
+    doomed = least_valuable(pods, _related(view, replica_set), count, now)
+    writes = tuple(Delete(POD, key_of(pod)) for pod in doomed)
+    return writes, _events(replica_set, "SuccessfulDelete", "Deleted pod", [pod.metadata.name for pod in doomed])
+
+
+def _related(view: View, replica_set: ReplicaSet) -> list[Pod]:
+    """The pods of every set of the same Deployment: a node that several of them share can spare one."""
+    owner = replica_set.metadata.controller
+    if owner is None:
+        return []
+    return [pod for sibling in view.list(REPLICA_SET, "owner", owner.uid) for pod in view.owned(POD, sibling)]
+
+
+def _events(replica_set: ReplicaSet, reason: str, verb: str, names: Sequence[str]) -> tuple[Event, ...]:
+    key = key_of(replica_set)
+    pods = {name: (POD, Key(key.namespace, name)) for name in names}
+    return tuple(Event(REPLICA_SET, key, "Normal", reason, f"{verb}: {name}", pod) for name, pod in pods.items())
+
+
+def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None = None) -> tuple[Write, ...]:
+    old = replica_set.status
+    new = ReplicaSetStatus(
+        replicas=census.replicas,
+        fully_labeled_replicas=census.fully_labeled,
+        ready_replicas=census.ready,
+        available_replicas=census.available,
+        terminating_replicas=census.terminating,
+        observed_generation=replica_set.metadata.generation,
+        # A failure is over when the writes before this one have gone through.
+        conditions=(
+            *(condition for condition in old.conditions if condition.type != FAILURE),
+            *((failure,) if failure is not None else ()),
+        ),
+    )
+    always = ("replicas", "terminatingReplicas")
+    return status_change(REPLICA_SET, replica_set, old, new, always)
+
+
+CONTROLLER = Controller(
+    name="replicaset",
+    reporter="replicaset-controller",
+    reconcile=reconcile,
+    of=REPLICA_SET,
+    reads=(POD,),
+    writes=(REPLICA_SET, POD),
+)

@@ -1,0 +1,1 @@
+"""Jobs: pods that run to completion."""

@@ -1,0 +1,45 @@
+"""Lets go of pods whose Job is gone: nobody will count them any more, and while tracked they could never be deleted."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import chain
+
+from mooring.api.core.views import Pod
+from mooring.api.kinds import HasMeta, Key
+from mooring.builtin.batch.job.pods import TRACKING
+from mooring.builtin.orphans import dependence
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.view import View
+from mooring.workloads.kinds import JOB, POD
+
+BURST = 500
+
+
+def _uid(job: HasMeta) -> str:
+    return job.metadata.uid
+
+
+def _job_of(pod: Pod) -> str | None:
+    """The uid of the Job that tracks a pod; empty when the reference to it is gone."""
+    if TRACKING not in pod.metadata.finalizers:
+        return None
+    owner = pod.metadata.controller
+    return owner.uid if owner is not None and owner.kind == "Job" else ""
+
+
+TRACKED_PODS = dependence("tracked-pods", JOB, _uid, _job_of)
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    releases = []
+    for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:BURST]:
+        pod = view.get(POD, *orphan)
+        if pod is not None:
+            left = [name for name in pod.metadata.finalizers if name != TRACKING]
+            releases.append(Patch(POD, orphan, {"metadata": {"finalizers": left or None}}))
+    return Decision(release=tuple(releases))
+
+
+JOB_ORPHANS = Controller("job-orphans", reconcile, reads=(JOB, POD), writes=(POD,), folds=(TRACKED_PODS,))

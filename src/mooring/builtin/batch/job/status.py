@@ -1,0 +1,54 @@
+"""What a Job's status says, and how a new one is written."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mooring.api.batch.views import Job, JobCondition, JobStatus
+from mooring.runtime.decision import Patch, status
+from mooring.workloads.kinds import JOB
+
+# Numbers that are written even when they are zero, as the API has them.
+_ALWAYS = ("ready", "terminating", "failedIndexes")
+
+
+class Ending(NamedTuple):
+    """Why a Job is about to end. The condition `target` says so until its pods are gone, then `final` does."""
+
+    target: str
+    reason: str
+    message: str
+
+    @property
+    def succeeds(self) -> bool:
+        return self.target == "SuccessCriteriaMet"
+
+    @property
+    def final(self) -> str:
+        return "Complete" if self.succeeds else "Failed"
+
+
+def condition_of(found: JobStatus, kind: str) -> JobCondition | None:
+    return next((condition for condition in found.conditions if condition.type == kind), None)
+
+
+def status_patch(job: Job, wanted: JobStatus) -> tuple[Patch, ...]:
+    """A patch of what differs, or nothing."""
+    old, new = msgspec.to_builtins(job.status), msgspec.to_builtins(wanted)
+    body: dict[str, Any] = {}
+    for field, value in new.items():
+        if value == old[field]:
+            continue
+        if field == "conditions":
+            body[field] = [{name: said for name, said in each.items() if said} for each in value]
+        elif field == "uncountedTerminatedPods":
+            body[field] = {name: list(uids) or None for name, uids in value.items()}
+        else:
+            body[field] = value if value or field in _ALWAYS else None
+    if not body:
+        return ()
+    # It is there from the first status on, however empty: whoever tracks by finalizers goes by that.
+    body.setdefault("uncountedTerminatedPods", {})
+    return (status(JOB, job, body),)

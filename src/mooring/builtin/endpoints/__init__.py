@@ -1,0 +1,1 @@
+"""Endpoints and EndpointSlices: the addresses behind a Service."""

@@ -1,0 +1,1 @@
+"""Node lifecycle: heartbeats, taints, evictions, pods of nodes that are gone."""

@@ -1,0 +1,63 @@
+"""Removes pods whose node is gone: nobody is left to stop them.
+
+Absence may only mean that the watch of nodes is behind, so a node is given time to appear. A pod is marked as failed
+first, because whoever owns it may wait to see how it ended.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from mooring.api.core.views import Pod, PodCondition
+from mooring.api.kinds import HasMeta, Key, key_of
+from mooring.builtin.orphans import dependence
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Delete, Write, status
+from mooring.runtime.view import View
+from mooring.workloads.conditions import pod_conditions
+from mooring.workloads.kinds import NODE, POD
+
+# As the pod garbage collector of Kubernetes waits.
+QUARANTINE = timedelta(seconds=40)
+BURST = 500
+
+_GONE = PodCondition(
+    type="DisruptionTarget", status="True", reason="DeletionByPodGC", message="PodGC: node no longer exists"
+)
+
+
+def _name(node: HasMeta) -> str:
+    return node.metadata.name
+
+
+def _node_of(pod: Pod) -> str | None:
+    return pod.spec.node_name or None
+
+
+PODS_BY_NODE = dependence("pods-by-node", NODE, _name, _node_of)
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    known = view.memory if isinstance(view.memory, MappingProxyType) else {}
+    missing_since = {}
+    writes: list[Write] = []
+    for node, pods in view.fold(PODS_BY_NODE).orphans.items():
+        missing_since[node] = known.get(node, now)
+        if view.reached(missing_since[node] + QUARANTINE):
+            found = (view.get(POD, *pod) for pod in pods[: BURST - len(writes)])
+            writes += [write for pod in found if pod is not None and (write := _remove(pod, now)) is not None]
+    return Decision(children=tuple(writes), memory=MappingProxyType(missing_since))
+
+
+def _remove(pod: Pod, now: datetime) -> Write | None:
+    if not pod.finished:
+        conditions = pod_conditions(pod, _GONE, now)
+        return status(POD, pod, {"phase": "Failed"} | ({"conditions": conditions} if conditions else {}))
+    if pod.metadata.deleting and not pod.metadata.deletion_grace_period_seconds:
+        # Only its finalizers hold it.
+        return None
+    return Delete(POD, key_of(pod), grace=0)
+
+
+NODE_ORPHANS = Controller("pod-gc", reconcile, reads=(NODE, POD), writes=(POD,), folds=(PODS_BY_NODE,))

@@ -1,0 +1,100 @@
+"""Eviction by taint: pods leave a node with NoExecute taints, at once or when the time they tolerate them is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from mooring.api.core.views import Pod, PodCondition, Taint
+from mooring.api.kinds import Key, key_of
+from mooring.kube.times import moment
+from mooring.nodes.simulated.pods import bound_at
+from mooring.placement.static import tolerates
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Delete, Event, Write, status
+from mooring.runtime.view import View
+from mooring.workloads.conditions import pod_conditions
+from mooring.workloads.kinds import NODE, POD
+from mooring.workloads.taints import OUTAGES
+
+_DOOMED: Final = PodCondition(
+    type="DisruptionTarget",
+    status="True",
+    reason="DeletionByTaintManager",
+    message="Taint manager: deleting due to NoExecute taint",
+)
+
+
+class Countdown(NamedTuple):
+    """Since when each taint counts, and the pods whose time is running out."""
+
+    since: Mapping[str, datetime]
+    waiting: tuple[Key, ...]
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    node = view.get(NODE, *key)
+    known = view.memory if isinstance(view.memory, Countdown) else Countdown({}, ())
+    taints = [taint for taint in (node.spec.taints or ()) if taint.effect == "NoExecute"] if node is not None else []
+    if node is None or not taints:
+        return Decision(events=tuple(_event(pod, "Cancelling deletion of Pod") for pod in known.waiting))
+    since = _since(taints, known, now)
+    writes: list[Write] = []
+    events: list[Event] = []
+    waiting: list[Key] = []
+    for pod in view.list(POD, "node", node.metadata.name):
+        if pod.metadata.deleting:
+            continue
+        deadline = _deadline(pod, taints, since)
+        if deadline is None:
+            continue
+        if not view.reached(deadline):
+            waiting.append(key_of(pod))
+            continue
+        # Whoever waits to see how a pod ended is told why first.
+        conditions = pod_conditions(pod, _DOOMED, now)
+        if conditions is not None:
+            writes.append(status(POD, pod, {"conditions": conditions}))
+        else:
+            writes.append(Delete(POD, key_of(pod)))
+            events.append(_event(key_of(pod), "Marking for deletion Pod"))
+    memory = Countdown(MappingProxyType(since), tuple(waiting))
+    return Decision(children=tuple(writes), events=tuple(events), memory=memory)
+
+
+def _clock(taint: Taint) -> str:
+    """An outage is one, whether the node says that it is not ready or says nothing."""
+    return "outage" if taint.key in OUTAGES else f"{taint.key}={taint.value}"
+
+
+def _since(taints: Iterable[Taint], known: Countdown, now: datetime) -> dict[str, datetime]:
+    found: dict[str, datetime] = {}
+    for taint in taints:
+        added = moment(taint.time_added) if taint.time_added else now
+        found[_clock(taint)] = known.since.get(_clock(taint), added)
+    return found
+
+
+def _deadline(pod: Pod, taints: Iterable[Taint], since: Mapping[str, datetime]) -> datetime | None:
+    """When a pod must go; None if it may stay. Of several tolerations of one taint the first counts."""
+    here = bound_at(pod)
+    moments = []
+    for taint in taints:
+        toleration = next((each for each in pod.spec.tolerations or () if tolerates(each, taint)), None)
+        if toleration is None:
+            return here
+        if toleration.toleration_seconds is not None:
+            start = max(since[_clock(taint)], here)
+            moments.append(start + timedelta(seconds=max(0, toleration.toleration_seconds)))
+    return min(moments, default=None)
+
+
+def _event(pod: Key, what: str) -> Event:
+    return Event(POD, pod, "Normal", "TaintManagerEviction", f"{what} {pod}")
+
+
+TAINT_EVICTION: Final = Controller(
+    "taint-eviction", reconcile, of=NODE, reads=(POD,), writes=(POD,), reporter="taint-eviction-controller"
+)

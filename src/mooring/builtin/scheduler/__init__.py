@@ -1,0 +1,1 @@
+"""The scheduler: which waiting pod is tried next, and where it goes."""

@@ -1,0 +1,205 @@
+"""The scheduler: decides for all waiting pods at once, in batches, what the engine would decide one after another.
+
+Each pod that is placed is held as bound before the next is looked at, so a batch is what a scheduler does that waits
+for every binding. A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which
+sees the mark: whatever is lost in between, a marked pod goes.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+from mooring.api.core.views import Pod, PodCondition
+from mooring.api.kinds import Key, key_of
+from mooring.builtin.scheduler.queue import Attempt, Queue, likeness, line_up, woken
+from mooring.placement import messages
+from mooring.placement.engine import Explanation
+from mooring.placement.filters import Verdicts
+from mooring.placement.pods import PodInfo
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Bind, Decision, Delete, Event, Patch, Write
+from mooring.runtime.view import View
+from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_condemned
+from mooring.workloads.conditions import pod_conditions
+from mooring.workloads.kinds import POD
+
+NAME = "default-scheduler"
+# Decisions are bounded, so that what happens meanwhile is heard; binds cost more to carry out than to decide.
+MAX_WRITES = 1000
+
+
+class Failure(NamedTuple):
+    """Why a pod was not placed, and what is done about it."""
+
+    message: str
+    error: bool
+    blockers: frozenset[str]
+    # The node it is nominated to, "" for none; None leaves its nomination as it is.
+    nominated: str | None
+    victims: tuple[PodInfo, ...] = ()
+
+
+class Batch:
+    """What one run decides, as it grows."""
+
+    def __init__(self, view: View, state: ClusterState) -> None:
+        self._view = view
+        self._state = state
+        self._now = view.now
+        self.binds: list[Write] = []
+        self.marks: dict[str, Write] = {}
+        self.statuses: list[Write] = []
+        self.events: list[Event] = []
+        self._memo: dict[tuple[object, ...], Failure] = {}
+        self._memo_position = -1
+
+    @property
+    def writes(self) -> int:
+        return len(self.binds) + len(self.marks) + len(self.statuses)
+
+    def place(self, pod: Pod) -> Failure | None:
+        """Bind a pod, or say why it cannot be bound."""
+        info = self._state.cluster.pods[str(key_of(pod))]
+        alike = likeness(info)
+        known = self._known(alike)
+        if known is not None:
+            return known
+        placed = self._state.engine.schedule(info)
+        if placed.slot < 0:
+            failure = self._explain(info)
+            self._memo[alike] = failure
+            return failure
+        self._state.assume(info, placed.slot)
+        key = key_of(pod)
+        self.binds.append(Bind(POD, key, info.node_name))
+        said = f"Successfully assigned {info.key} to {info.node_name}"
+        self.events.append(Event(POD, key, "Normal", "Scheduled", said))
+        return None
+
+    def _known(self, alike: tuple[object, ...]) -> Failure | None:
+        """The answer to a pod like this one, if the cluster is still as it was."""
+        cluster = self._state.cluster
+        position = cluster.journal_start + len(cluster.journal)
+        if position != self._memo_position:
+            self._memo.clear()
+            self._memo_position = position
+        return self._memo.get(alike)
+
+    def _explain(self, info: PodInfo) -> Failure:
+        found = self._state.engine.explain(info)
+        if found.error:
+            return Failure(found.error, True, frozenset(), "")
+        preemption = found.preemption
+        if preemption is None:
+            return Failure(found.message, False, frozenset(), "")
+        blockers = _blockers(found)
+        if preemption.slot >= 0:
+            node = self._state.cluster.names[preemption.slot]
+            return Failure(found.message, False, blockers, node, preemption.victims)
+        ineligible = messages.NEVER_PREEMPTS in preemption.message or messages.VICTIM_LEAVING in preemption.message
+        return Failure(found.message, False, blockers, None if ineligible else "")
+
+    def fail(self, pod: Pod, failure: Failure) -> None:
+        """Tell a pod why it waits, and make room for it if others have to go."""
+        key = key_of(pod)
+        self.events.append(Event(POD, key, "Warning", "FailedScheduling", messages.note(failure.message)))
+        reason = "SchedulerError" if failure.error else "Unschedulable"
+        self._set_status(pod, reason, failure.message, failure.nominated)
+        if failure.nominated and failure.victims:
+            self._preempt(pod, failure.nominated, failure.victims)
+
+    def gate(self, pod: Pod) -> None:
+        self._set_status(pod, "SchedulingGated", messages.GATED, None)
+
+    def _set_status(self, pod: Pod, reason: str, message: str, nominated: str | None) -> None:
+        body: dict[str, object] = {}
+        condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)
+        conditions = pod_conditions(pod, condition, self._now)
+        if conditions is not None:
+            body["conditions"] = conditions
+        if nominated is not None and nominated != pod.status.nominated_node_name:
+            body["nominatedNodeName"] = nominated or None
+        if body:
+            self.statuses.append(Patch(POD, key_of(pod), {"status": body}, "status"))
+
+    def _preempt(self, pod: Pod, node: str, victims: tuple[PodInfo, ...]) -> None:
+        state, cluster = self._state, self._state.cluster
+        info = cluster.pods[str(key_of(pod))]
+        for rival in list(cluster.nominated.get(node, {}).values()):
+            # Who counted on this node at a lower priority has to look again.
+            if rival.priority < info.priority and rival.key in state.pending and rival.key not in self.marks:
+                key = key_of(state.pending[rival.key])
+                self.marks[rival.key] = Patch(POD, key, {"status": {"nominatedNodeName": None}}, "status")
+                state.nominate(rival, "")
+        state.nominate(info, node)
+        self._memo.clear()
+        why = f"{pod.spec.scheduler_name or NAME}: preempting to accommodate a higher priority pod"
+        mark = PodCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=why)
+        for victim in victims:
+            if victim.key not in self.marks and not victim.terminating:
+                self._mark(victim, mark, f"Preempted by pod {pod.metadata.uid} on node {node}")
+
+    def _mark(self, victim: PodInfo, mark: PodCondition, said: str) -> None:
+        key = Key(victim.namespace, victim.name)
+        found = self._view.get(POD, *key)
+        if found is None or is_condemned(found):
+            return
+        conditions = pod_conditions(found, mark, self._now)
+        if conditions is not None:
+            self.marks[victim.key] = Patch(POD, key, {"status": {"conditions": conditions}}, "status")
+        self.events.append(Event(POD, key, "Normal", "Preempted", said))
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    state = view.fold(CLUSTER)
+    state.settle()
+    queue = view.memory if isinstance(view.memory, Queue) else Queue()
+    batch = Batch(view, state)
+    # 1. Victims that are marked go.
+    condemned = [Delete(POD, key_of(pod)) for pod in state.condemned.values()]
+    # 2. Gates are acknowledged.
+    for pod in state.pending.values():
+        if pod.spec.scheduling_gates:
+            batch.gate(pod)
+    # 3. Whoever may have a chance is tried, in order.
+    attempts = woken(queue, state)
+    position = state.position
+    line = line_up(state, attempts, now)
+    for pod in line.ready:
+        if batch.writes >= MAX_WRITES:
+            # Having written, this runs again.
+            break
+        name = str(key_of(pod))
+        failure = batch.place(pod)
+        if failure is None:
+            attempts.pop(name, None)
+            continue
+        batch.fail(pod, failure)
+        attempt = attempts.get(name) or Attempt(pod.metadata.uid, now)
+        attempts[name] = attempt.again(now, failure.blockers, error=failure.error)
+    # 4. Backoffs that are sat out end at their time.
+    if line.next_backoff is not None:
+        view.reached(line.next_backoff)
+    return Decision(
+        intent=tuple(batch.marks.values()),
+        children=(*condemned, *batch.binds),
+        status=tuple(batch.statuses),
+        events=tuple(batch.events),
+        memory=Queue(MappingProxyType(attempts), position),
+    )
+
+
+def _blockers(found: Explanation) -> frozenset[str]:
+    """The plugins that keep the pod from some node; whoever changes their mind may let it land."""
+    verdicts: Verdicts | None = found.verdicts
+    if verdicts is None:
+        return frozenset()
+    kinds = set(verdicts.bits[found.order].tolist())
+    return frozenset(reason.plugin for bits in kinds for reason in verdicts.first(bits) if reason.plugin)
+
+
+SCHEDULER = Controller(
+    "scheduler", reconcile, reads=(POD,), writes=(POD,), folds=(CLUSTER,), reporter="default-scheduler"
+)

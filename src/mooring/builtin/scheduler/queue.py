@@ -1,0 +1,190 @@
+"""Which pods are tried next, and which wait until something happens that could help them.
+
+As in the scheduler of 1.35: pods of higher priority come first, then those that have waited longer. A pod that could
+not be placed waits until a change might help it. If it is then still within its backoff it comes after all others; a
+pod whose attempt ended in an error sits its backoff out.
+
+The queue is what the scheduler remembers from one run to the next. It may be lost: then every pod is as good as new.
+Nothing is retried for the sake of time alone, as the real one does every five minutes: no change is missed, and an
+answer that follows from the cluster does not change while the cluster does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import NamedTuple
+
+from mooring.api.core.views import Pod
+from mooring.placement.filters import UNSCHEDULABLE, code_of
+from mooring.placement.pods import PodInfo
+from mooring.workloads.cluster_state import ClusterState, Happening
+
+FIRST_BACKOFF = timedelta(seconds=1)
+LONGEST_BACKOFF = timedelta(seconds=10)
+# Backoffs end on whole seconds, so that pods that failed together come back together.
+WINDOW = timedelta(seconds=1)
+
+# Plugins whose verdict on one node depends on pods on others.
+_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread"})
+
+
+class Attempt(NamedTuple):
+    """A pod that could not be placed: when, how often, and who stood in its way."""
+
+    uid: str
+    failed_at: datetime
+    # Attempts that found no node, and attempts in a row that ended in an error.
+    unschedulable: int = 0
+    errors: int = 0
+    blockers: frozenset[str] = frozenset()
+    # Whether nothing has happened since that could help.
+    waiting: bool = True
+
+    @property
+    def backoff_ends(self) -> datetime:
+        """The first moment at which the backoff is over: the whole second after the one in which it runs out."""
+        count = self.errors or self.unschedulable
+        if not count:
+            return self.failed_at
+        backoff = min(FIRST_BACKOFF * 2 ** min(count - 1, 10), LONGEST_BACKOFF)
+        return _window(self.failed_at + backoff) + WINDOW
+
+    def again(self, now: datetime, blockers: frozenset[str], *, error: bool) -> Attempt:
+        if error:
+            return self._replace(failed_at=now, errors=self.errors + 1, blockers=blockers, waiting=True)
+        count = self.unschedulable + 1
+        return self._replace(failed_at=now, unschedulable=count, errors=0, blockers=blockers, waiting=True)
+
+
+class Queue(NamedTuple):
+    """Failed attempts by pod, and how far the scheduler has read what happened."""
+
+    attempts: Mapping[str, Attempt] = MappingProxyType({})
+    position: int = -1
+
+
+class Line(NamedTuple):
+    """The pods to try, in order, and the first moment at which another one's backoff ends."""
+
+    ready: Sequence[Pod]
+    next_backoff: datetime | None
+
+
+def woken(queue: Queue, state: ClusterState) -> dict[str, Attempt]:
+    """The attempts that still count, each marked if something has happened that could help it."""
+    if not queue.attempts:
+        return {}
+    happenings = state.since(queue.position)
+    attempts = {}
+    wake = _Alarm(state, happenings)
+    for key, attempt in queue.attempts.items():
+        pod = state.pending.get(key)
+        if pod is None or pod.metadata.uid != attempt.uid:
+            continue
+        if attempt.waiting and (happenings is None or wake.rouses(key, attempt)):
+            attempt = attempt._replace(waiting=False)
+        attempts[key] = attempt
+    return attempts
+
+
+def line_up(state: ClusterState, attempts: Mapping[str, Attempt], now: datetime) -> Line:
+    active: list[tuple[tuple[int, datetime, int], Pod]] = []
+    backing_off: list[tuple[tuple[datetime, int, datetime, int], Pod]] = []
+    next_backoff: datetime | None = None
+    for arrival, (key, pod) in enumerate(state.pending.items()):
+        if pod.spec.scheduling_gates:
+            continue
+        attempt = attempts.get(key)
+        priority = -(pod.spec.priority or 0)
+        if attempt is None:
+            active.append(((priority, _created(pod, now), arrival), pod))
+        elif attempt.waiting:
+            continue
+        elif attempt.backoff_ends <= now:
+            active.append(((priority, attempt.failed_at, arrival), pod))
+        elif attempt.errors:
+            next_backoff = min(next_backoff or attempt.backoff_ends, attempt.backoff_ends)
+        else:
+            backing_off.append(((attempt.backoff_ends, priority, attempt.failed_at, arrival), pod))
+    active.sort(key=_rank)
+    backing_off.sort(key=_rank)
+    return Line([pod for _, pod in active] + [pod for _, pod in backing_off], next_backoff)
+
+
+class _Alarm:
+    """Says whether any of some happenings could help a pod; asked for many pods that are alike."""
+
+    def __init__(self, state: ClusterState, happenings: Sequence[Happening] | None) -> None:
+        self._state = state
+        happenings = happenings or ()
+        self._touched = {h.name for h in happenings if h.what in ("node", "left")}
+        self._changed = {h.name for h in happenings if h.what == "pod"}
+        self._namespaces = any(h.what == "namespace" for h in happenings)
+        self._came = [h for h in happenings if h.what == "came"]
+        self._nothing = not happenings
+        self._answers: dict[object, bool] = {}
+
+    def rouses(self, key: str, attempt: Attempt) -> bool:
+        if self._nothing:
+            return False
+        if key in self._changed:
+            return True
+        info = self._state.cluster.pods[key]
+        alike = (*likeness(info), attempt.blockers)
+        if alike not in self._answers:
+            self._answers[alike] = self._could_help(info, attempt.blockers)
+        return self._answers[alike]
+
+    def _could_help(self, info: PodInfo, blockers: frozenset[str]) -> bool:
+        template = info.template
+        # What a pod asks of other pods may hide behind what blocks it now.
+        asks = template.affinity_required or template.anti_required or template.spread_hard
+        crossing = bool(asks) or bool(blockers & _CROSS_NODE)
+        if self._touched and (crossing or not blockers):
+            return True
+        if self._namespaces and crossing:
+            return True
+        if crossing and any(_concerns(info, happening) for happening in self._came):
+            return True
+        return bool(self._touched) and self._helped_by_nodes(info)
+
+    def _helped_by_nodes(self, info: PodInfo) -> bool:
+        """Whether the pod fits on a node where something changed, or would if others made room."""
+        cluster = self._state.cluster
+        slots = [cluster.slots[name] for name in self._touched if name in cluster.slots]
+        if not slots or info.template.rejection is not None:
+            return False
+        _, verdicts = self._state.engine.judge(info)
+        return any(
+            not (bits := int(verdicts.bits[slot])) or code_of(verdicts.first(bits)) == UNSCHEDULABLE for slot in slots
+        )
+
+
+def likeness(info: PodInfo) -> tuple[object, ...]:
+    """Pods that share this get the same answer from the same cluster."""
+    labels = id(info.labels) if info.labels else 0
+    return (id(info.template), info.namespace, labels, info.priority, info.preempts, info.nominated)
+
+
+def _concerns(info: PodInfo, came: Happening) -> bool:
+    """Whether a pod that came to a node is one that this pod's terms or constraints select."""
+    template, labels = info.template, came.labels or {}
+    terms = (*template.affinity_required, *template.anti_required)
+    if any(term.selector.matches(labels) for term in terms):
+        return True
+    return came.namespace == info.namespace and any(c.selector.matches(labels) for c in template.spread_hard)
+
+
+def _rank(pair: tuple[tuple[object, ...], Pod]) -> tuple[object, ...]:
+    return pair[0]
+
+
+def _created(pod: Pod, now: datetime) -> datetime:
+    created = pod.metadata.creation_timestamp
+    return datetime.fromisoformat(created) if created else now
+
+
+def _window(moment: datetime) -> datetime:
+    return datetime.fromtimestamp(moment.timestamp() // 1, UTC)

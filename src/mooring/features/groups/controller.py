@@ -1,0 +1,193 @@
+"""LeaderWorkerSets: their revisions, the StatefulSet of their leaders, rolling updates, and status.
+
+The workers of each group follow from its leader and are made by the controller of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
+
+from mooring.api.apps.views import ControllerRevision, StatefulSet
+from mooring.api.kinds import Key, key_of
+from mooring.features.groups.api import REPLICAS, LeaderWorkerSet
+from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.objects import leaders_of, shared_service
+from mooring.features.groups.placeable import Advice, tell_placing
+from mooring.features.groups.revisions import Blueprint, blueprint_of, equal_revision, label_of, new_revision
+from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, next_step
+from mooring.features.groups.state import Picture, is_of, take_picture
+from mooring.features.groups.status import report
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Delete, Event, Patch, Write
+from mooring.runtime.view import View
+from mooring.workloads.cluster_state import CLUSTER
+from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
+from mooring.workloads.podcontrol import status_change
+from mooring.workloads.revisions import in_order
+
+_ALWAYS: Final = ("replicas", "readyReplicas", "updatedReplicas")
+
+
+# A set of so many groups is not looked at more often than this: every pod of it would have all of it looked at.
+MANY: Final = 50
+REST: Final = timedelta(milliseconds=200)
+
+
+class Memory(NamedTuple):
+    """When the groups were looked at last, and what would help the first that cannot land."""
+
+    looked: datetime
+    advice: Advice | None = None
+
+
+class History(NamedTuple):
+    """All revisions in order, what each stands for by its word, and the one that groups shall be of."""
+
+    revisions: Sequence[ControllerRevision]
+    blueprints: Mapping[str, Blueprint]
+    current: Blueprint
+
+
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    lws = view.get(LEADER_WORKER_SET, *key)
+    if lws is None or lws.metadata.deleting:
+        return Decision()
+
+    memory = view.memory if isinstance(view.memory, Memory) else None
+    if memory is not None and lws.spec.replicas > MANY and not view.reached(memory.looked + REST):
+        return Decision(memory=memory)
+
+    # 1. The leaders' StatefulSet is ours, and stays. One that goes away must be gone before there is another.
+    leaders = view.get(STATEFUL_SET, *key)
+    if leaders is not None and leaders.metadata.deleting:
+        return Decision()
+    if leaders is not None and not is_of(leaders, lws):
+        text = f"StatefulSet {key.name} belongs to somebody else; delete it, or choose another name for this set"
+        return Decision(events=(_event(lws, "Warning", "FailedCreate", text),))
+
+    # 2. What groups are made from is on record before any is made.
+    history = _history(view, lws, leaders)
+    if isinstance(history, Decision):
+        return history
+
+    # 3. Where the update stands, and where it goes next.
+    picture = take_picture(view, lws, leaders, history.blueprints, history.current.word)
+    limits = limits_of(lws.spec)
+    changed = leaders is not None and label_of(leaders) != history.current.word
+    standing = None if leaders is None else _standing(leaders)
+    states = () if standing is None else picture.states(standing.replicas)
+    step = next_step(limits, standing, states, changed=changed)
+    children: list[Write] = [leaders_of(lws, history.current, limits, step)]
+
+    if leaders is not None and standing is not None and not changed:
+        children += _stuck(leaders, standing, limits, picture, history.current.word)
+
+    # 4. Members find each other by name.
+    if not history.current.apart and view.get(SERVICE, *key) is None:
+        children.append(shared_service(lws))
+
+    # 5. Status tells what was seen, and revisions that no group is of are forgotten.
+    placing = tell_placing(view, lws, leaders, picture, None if memory is None else memory.advice)
+    told = report(lws, leaders, picture, now, placing.conditions)
+    forgotten = _forgotten(history, picture) if told.finished and not changed else ()
+    status = status_change(LEADER_WORKER_SET, lws, lws.status, told.status, _ALWAYS)
+    events = (*_progress(view, lws, standing, limits, step, changed=changed), *told.events)
+    return Decision((), tuple(children), status, forgotten, events, memory=Memory(now, placing.advice))
+
+
+def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
+    """The revisions, or what has to be written for today's template to be the newest."""
+    revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
+    current = equal_revision(revisions, lws)
+    if current is None:
+        word = "" if leaders is None else label_of(leaders)
+        lost = bool(word) and all(label_of(each) != word for each in revisions)
+        made = new_revision(lws, revisions, word if lost else "")
+        told = made.object["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"]
+        about = "a newly created LeaderWorkerSet" if leaders is None else "updated LWS"
+        text = f"Creating revision with key {told} for {about}"
+        if lost:
+            text = f"Creating missing revision with key {told} for existing LeaderWorkerSet"
+        return Decision(intent=(made,), events=(_event(lws, "Normal", "CreatingRevision", text),))
+    if current is not revisions[-1]:
+        number = revisions[-1].revision + 1
+        return Decision(intent=(Patch(CONTROLLER_REVISION, key_of(current), {"revision": number}),))
+    blueprints = {label_of(each): blueprint_of(each) for each in revisions}
+    return History(revisions, blueprints, blueprints[label_of(current)])
+
+
+def _standing(leaders: StatefulSet) -> Standing:
+    rolling = leaders.spec.update_strategy.rolling_update
+    made_for = leaders.metadata.annotations.get(REPLICAS, "")
+    return Standing(
+        replicas=leaders.spec.replicas,
+        partition=0 if rolling is None else rolling.partition,
+        made_for=int(made_for) if made_for.isdecimal() else None,
+    )
+
+
+def _stuck(leaders: StatefulSet, standing: Standing, limits: Limits, picture: Picture, word: str) -> list[Write]:
+    """Outdated leaders that are not ready, where the StatefulSet replaces none because too many are away.
+
+    It would wait for them for ever, though replacing them takes nothing from anybody: a set whose first template was
+    broken could not be repaired by a better one.
+    """
+    if leaders.status.observed_generation != leaders.metadata.generation:
+        # It would make them again as they are.
+        return []
+    present = [group for number, group in picture.groups.items() if number < standing.replicas]
+    if standing.replicas - sum(group.led for group in present) < limits.away:
+        return []
+    broken = [group for group in present if group.word != word and not group.led and not group.leaving]
+    meta = leaders.metadata
+    return [
+        Delete(POD, Key(meta.namespace, f"{meta.name}-{group.number}"))
+        for group in broken
+        if group.number >= standing.partition
+    ]
+
+
+def _forgotten(history: History, picture: Picture) -> tuple[Write, ...]:
+    used = {history.current.word, *(group.word for group in picture.groups.values())}
+    return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in history.revisions if label_of(old) not in used)
+
+
+def _progress(
+    view: View, lws: LeaderWorkerSet, standing: Standing | None, limits: Limits, step: Step, *, changed: bool
+) -> list[Event]:
+    """What happens now, in words."""
+    name = lws.metadata.name
+    if problem := view.problem:
+        verb, reason = ("create", "FailedCreate") if standing is None else ("update", "FailedUpdate")
+        return [_event(lws, "Warning", reason, f"Failed to {verb} leader statefulset {name}: {problem}")]
+    if standing is None:
+        return [_event(lws, "Normal", "GroupsProgressing", f"Created leader statefulset {name}")]
+    events = []
+    if not changed and step.partition < standing.partition:
+        first, last = step.partition, standing.partition - 1
+        text = f"Updating replica {first}" if first == last else f"Updating replicas {first} to {last} (inclusive)"
+        events.append(_event(lws, "Normal", "GroupsUpdating", text))
+    if max(step.replicas, limits.replicas) < standing.replicas:
+        first, last = step.replicas, standing.replicas - 1
+        text = f"deleting surge replica {name}-{first}"
+        if first != last:
+            text = f"deleting surge replicas from {name}-{first} to {name}-{last}"
+        events.append(_event(lws, "Normal", "GroupsProgressing", text))
+    return events
+
+
+def _event(lws: LeaderWorkerSet, kind: Literal["Normal", "Warning"], reason: str, text: str) -> Event:
+    return Event(LEADER_WORKER_SET, key_of(lws), kind, reason, text)
+
+
+CONTROLLER: Final = Controller(
+    name="lws",
+    reporter="leaderworkerset",
+    reconcile=reconcile,
+    of=LEADER_WORKER_SET,
+    reads=(STATEFUL_SET, POD, SERVICE, CONTROLLER_REVISION),
+    folds=(CLUSTER,),
+    writes=(LEADER_WORKER_SET, POD, STATEFUL_SET, SERVICE, CONTROLLER_REVISION),
+)

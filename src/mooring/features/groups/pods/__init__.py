@@ -1,0 +1,1 @@
+"""What the pod webhook writes into every pod of a group."""

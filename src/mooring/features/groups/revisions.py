@@ -1,0 +1,111 @@
+"""Revisions of a LeaderWorkerSet: what one group consists of, kept so that an old group can be made again as it was.
+
+A revision holds `leaderWorkerTemplate` and `networkConfig` and nothing else, so a change of anything else rolls
+nothing. Its word is a label on all that is made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mooring.api.apps.views import ControllerRevision
+from mooring.api.kinds import HasMeta
+from mooring.features.groups.api import NAME, REVISION, UNIQUE_PER_REPLICA, LeaderWorkerSet, LeaderWorkerTemplate
+from mooring.features.groups.api import read_template as typed_template
+from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.pods.unique_placement import unique_annotations
+from mooring.kube.objects import Object
+from mooring.runtime.decision import Create
+from mooring.workloads.kinds import CONTROLLER_REVISION
+from mooring.workloads.podcontrol import ALPHABET, owner_reference
+
+_LONGEST: Final = 220
+
+
+class Blueprint(NamedTuple):
+    """What a group is made from: a template as it is written and as it is read, and whether it has its own Service."""
+
+    word: str
+    plain: Object
+    template: LeaderWorkerTemplate
+    subdomain: str
+
+    @property
+    def apart(self) -> bool:
+        return self.subdomain == UNIQUE_PER_REPLICA
+
+    @property
+    def leader_template(self) -> Object:
+        own = self.template.leader_template
+        return self.template.worker_template if own is None else own
+
+
+def data_of(lws: LeaderWorkerSet) -> Object:
+    """What a revision of today's set holds."""
+    network = {"subdomainPolicy": lws.spec.network_config.subdomain_policy, "$patch": "replace"}
+    template = {**lws.spec.leader_worker_template, "$patch": "replace"}
+    if not unique_annotations(lws.spec.template):
+        # A policy that asks for nothing is none, and rolls nothing.
+        template.pop("schedulingPolicy", None)
+    return {"spec": {"leaderWorkerTemplate": template, "networkConfig": network}}
+
+
+def word_of(data: Object, taken: Iterable[str] = ()) -> str:
+    """A short word for what a revision holds, other than the words that stand for something else."""
+    used = set(taken)
+    text = msgspec.json.encode(data, order="sorted")
+    while True:
+        number = 0x811C9DC5
+        for byte in text:
+            number = (number * 0x01000193 & 0xFFFFFFFF) ^ byte
+        word = "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(number))
+        if word not in used:
+            return word
+        text += b" "
+
+
+def label_of(obj: HasMeta) -> str:
+    """The word of the revision that something was made from."""
+    return obj.metadata.labels.get(REVISION, "")
+
+
+def blueprint_of(revision: ControllerRevision) -> Blueprint:
+    return blueprint_from(revision.data, label_of(revision))
+
+
+def blueprint_from(data: Object, word: str) -> Blueprint:
+    spec = data.get("spec", {})
+    plain = {name: value for name, value in (spec.get("leaderWorkerTemplate") or {}).items() if name != "$patch"}
+    network = spec.get("networkConfig") or {}
+    subdomain = network.get("subdomainPolicy") or "Shared"
+    return Blueprint(word, plain, typed_template(plain), subdomain)
+
+
+def equal_revision(revisions: Sequence[ControllerRevision], lws: LeaderWorkerSet) -> ControllerRevision | None:
+    """The newest revision that holds what the set says today."""
+    wanted = _meaning(data_of(lws))
+    return next((each for each in reversed(revisions) if _meaning(each.data) == wanted), None)
+
+
+def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], word: str = "") -> Create:
+    """A revision of today's set; with the word that its StatefulSet carries if its own revision got lost."""
+    data = data_of(lws)
+    number = revisions[-1].revision + 1 if revisions else 1
+    word = word or word_of(data, map(label_of, revisions))
+    metadata = {
+        "name": f"{lws.metadata.name[:_LONGEST]}-{word}-{number}",
+        "namespace": lws.metadata.namespace,
+        "labels": {NAME: lws.metadata.name, REVISION: word},
+        "ownerReferences": [owner_reference(LEADER_WORKER_SET, lws)],
+    }
+    return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})
+
+
+def _meaning(value: Any) -> Any:
+    """Content without what says nothing. An empty part may say something: an empty selector selects all."""
+    if isinstance(value, dict):
+        return {name: _meaning(item) for name, item in value.items() if item is not None and name != "$patch"}
+    return [_meaning(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,111 @@
+"""How a rolling update goes from group to group: the next partition and replicas of the leaders' StatefulSet.
+
+Groups are replaced from the highest to the lowest. Those above `replicas` are a surge that is given back as the others
+become ready. The partition only moves down, at most so far that `max_unavailable` groups are away, and groups that are
+away anyway cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mooring.features.groups.api import LeaderWorkerSetSpec
+from mooring.features.groups.validation import resolved
+
+
+class GroupState(NamedTuple):
+    """A group as a whole: its leader and all of its workers."""
+
+    ready: bool
+    updated: bool
+
+
+class Limits(NamedTuple):
+    """What is wanted, in numbers of groups."""
+
+    replicas: int
+    unavailable: int
+    surge: int
+    partition: int = 0
+
+    @property
+    def away(self) -> int:
+        """How many leaders a StatefulSet may replace at once."""
+        return max(1, self.unavailable + self.surge)
+
+    def kept(self, unready: int) -> int:
+        """How many groups there should be while so many of the wanted ones are not ready and updated."""
+        if unready > self.surge:
+            return self.replicas + self.surge
+        return self.replicas + max(0, unready - self.unavailable)
+
+
+class Standing(NamedTuple):
+    """How the leaders' StatefulSet stands: its replicas, its partition, and the replicas that it was made for."""
+
+    replicas: int
+    partition: int
+    made_for: int | None
+
+
+class Step(NamedTuple):
+    partition: int
+    replicas: int
+
+
+def limits_of(spec: LeaderWorkerSetSpec) -> Limits:
+    rolling = spec.rollout_strategy.rolling_update_configuration
+    surge = resolved(rolling.max_surge, spec.replicas, up=True)
+    unavailable = resolved(rolling.max_unavailable, spec.replicas, up=False)
+    return Limits(spec.replicas, unavailable, min(surge, spec.replicas), rolling.partition)
+
+
+def next_step(limits: Limits, standing: Standing | None, groups: Sequence[GroupState], *, changed: bool) -> Step:
+    """Where to go from here. `groups` are those below the set's replicas; `changed` says there is a new template."""
+    step = _step(limits, standing, groups, changed=changed)
+    return step._replace(partition=max(step.partition, limits.partition))
+
+
+def _step(limits: Limits, standing: Standing | None, groups: Sequence[GroupState], *, changed: bool) -> Step:
+    wanted = limits.replicas
+    # 1. Nothing to update yet.
+    if standing is None:
+        return Step(0, wanted)
+    there, partition = standing.replicas, standing.partition
+    # 2. An update begins. Growing comes before it, shrinking goes along with it.
+    if changed:
+        return Step(min(wanted, there), wanted if there < wanted else limits.kept(wanted))
+    # 3. All is done, or the set has to grow first.
+    if partition == 0 and there == wanted:
+        return Step(0, wanted)
+    if there < wanted:
+        return Step(partition, wanted)
+    kept = limits.kept(_unready(groups, wanted))
+    # 4. Somebody changed the number of groups on the way.
+    if standing.made_for is not None and standing.made_for != wanted:
+        return Step(min(partition, wanted + limits.surge), kept)
+    # 5. On the way. What was given back of the surge counts as away.
+    width = limits.unavailable + limits.surge - (wanted + limits.surge - there)
+    return Step(min(partition, _lowest(groups, there, width)), kept)
+
+
+def _unready(groups: Sequence[GroupState], wanted: int) -> int:
+    return sum(index >= len(groups) or not all(groups[index]) for index in range(wanted))
+
+
+def _lowest(groups: Sequence[GroupState], there: int, width: int) -> int:
+    """The lowest partition at which not too many groups are away."""
+    settled = 0
+    for state in reversed(groups):
+        if not all(state):
+            break
+        settled += 1
+    base = max(0, there - settled - width)
+    partition = base + sum(not state.ready for state in groups[:base])
+    # Replacing what is not ready, or is new already, takes nothing from anybody.
+    for index in range(min(partition, there - 1), base - 1, -1):
+        if groups[index].ready and not groups[index].updated:
+            break
+        partition = index
+    return partition

@@ -1,0 +1,1 @@
+"""What carries pods: simulated nodes, kwok's Stages, and this machine."""

@@ -1,0 +1,44 @@
+"""What all pods of the node share: the way to the API, the folder, the clock, and what the machine allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from mooring.client.transport import AsyncTransport
+from mooring.kube.objects import Object
+from mooring.kube.status import NotFoundError
+from mooring.nodes.process.disk import Disk
+from mooring.nodes.process.environment import Sources
+from mooring.nodes.process.events import Announcer
+from mooring.nodes.process.fields import Place
+
+__all__ = ["Host"]
+
+
+@dataclass(frozen=True)
+class Host:
+    """`problem` is why containers have no file system of their own here, empty if they have. `user` runs the node."""
+
+    transport: AsyncTransport
+    announcer: Announcer
+    disk: Disk
+    place: Place
+    problem: str
+    user: int
+    mark: str
+    clock: Callable[[], datetime]
+
+    async def sources(self, namespace: str, references: Iterable[tuple[str, str]]) -> Sources:
+        """The objects of these kinds and names as they are now."""
+        wanted = sorted(set(references))
+        found = dict(zip(wanted, await asyncio.gather(*(self._get(namespace, *each) for each in wanted)), strict=True))
+        return lambda kind, name: found.get((kind, name))
+
+    async def _get(self, namespace: str, kind: str, name: str) -> Object | None:
+        try:
+            return await self.transport.get("v1", kind, namespace, name)
+        except NotFoundError:
+            return None

@@ -1,0 +1,235 @@
+"""The node at work: takes in the pods that are bound to it, has a worker for each, and stays in touch with the API."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mooring.client.reflector import Follower
+from mooring.client.transport import AsyncTransport, Change, Item
+from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
+from mooring.nodes.process.addresses import Host
+from mooring.nodes.process.disk import Disk
+from mooring.nodes.process.events import Announcer
+from mooring.nodes.process.fields import Place
+from mooring.nodes.process.log_server import LogServer
+from mooring.nodes.process.logs import LogWriter
+from mooring.nodes.process.model import Tell
+from mooring.nodes.process.node_object import Machine
+from mooring.nodes.process.pod_worker import NoLog, Worker
+from mooring.nodes.process.proc import kill_marked, mark_of
+from mooring.nodes.process.processes import sandbox_problem
+from mooring.nodes.process.registration import RENEW_SECONDS, Refused, Registration
+
+__all__ = ["Agent", "Settings", "run_node"]
+
+
+HALT_SECONDS: Final = 2.0
+_PAUSE: Final = 0.2
+_log = logging.getLogger("mooring.node")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a node needs to know. `tls` is what its log endpoint shows, `caller` the SHA-256 of who may ask it."""
+
+    folder: Path
+    tls: ssl.SSLContext | None
+    caller: str
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def run_node(
+    transport: AsyncTransport,
+    machine: Machine,
+    settings: Settings,
+    stop: asyncio.Event,
+    told: Callable[[str], None],
+) -> None:
+    """Be a node until told to stop. `told` gets the one sentence that people should read.
+
+    Of pods the transport lists and watches those of this node.
+    """
+    folder = settings.folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mark = mark_of(folder)
+    if left := await asyncio.to_thread(kill_marked, mark):
+        _log.info("%d processes of an earlier node were still there and are killed", left)
+    problem = await asyncio.to_thread(sandbox_problem)
+    agent = Agent(transport, machine, folder, mark, problem)
+    server = LogServer(agent.log_of, settings.caller)
+    port = await server.start(settings.tls)
+    registration = Registration(transport, machine, port, _now)
+    try:
+        if not await _register(registration, agent, stop):
+            return
+        told(_welcome(machine, problem))
+        await agent.run(registration, stop)
+    finally:
+        await server.close()
+
+
+def _welcome(machine: Machine, problem: str) -> str:
+    text = f"This machine is node {machine.name}: pods that tolerate mooring.dev/process run on it as processes"
+    return f"{text}, but without volumes, because {problem}." if problem else f"{text}."
+
+
+async def _register(registration: Registration, agent: Agent, stop: asyncio.Event) -> bool:
+    pause = _PAUSE
+    while not stop.is_set():
+        try:
+            agent.node = await registration.ensure()
+            return True
+        except Refused as error:
+            _log.error("this machine cannot be a node: %s", error)
+            pause = RENEW_SECONDS
+        except MooringError as error:
+            _log.info("the node waits: %s", error)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause)
+    return False
+
+
+class Agent:
+    """All workers of the node. It is the sink of the watch of its pods."""
+
+    def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
+        self.node: Object = {}
+        self._machine = machine
+        self._host = Host(
+            transport=transport,
+            announcer=Announcer(transport, machine.name),
+            disk=Disk(folder.absolute()),
+            place=Place(machine.name, machine.address, machine.capacity),
+            problem=problem,
+            user=os.geteuid(),
+            mark=mark,
+            clock=_now,
+        )
+        self._workers: dict[str, Worker] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._listing: list[Object] = []
+        self._first = True
+
+    async def run(self, registration: Registration, stop: asyncio.Event) -> None:
+        follower = Follower(self._host.transport, "v1", "Pod", self, draw=random.Random())
+        tasks = [
+            asyncio.create_task(follower.run()),
+            asyncio.create_task(registration.keep(self._take_node)),
+            asyncio.create_task(stop.wait()),
+        ]
+        if self._host.problem:
+            tasks.append(asyncio.create_task(self._tell_of_problem()))
+        try:
+            await asyncio.wait(tasks[:3], return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks[:2]:
+                if task.done():
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._halt()
+
+    def log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> tuple[Path, LogWriter | None]:
+        """The log of a container. Raises NoLog."""
+        for worker in self._workers.values():
+            meta = worker.spec["metadata"]
+            if meta["namespace"] == namespace and meta["name"] == pod and not worker.gone:
+                return worker.log_of(container, previous=previous)
+        raise NoLog(f'pod "{pod}" is not known to node {self._machine.name}')
+
+    def _take_node(self, node: Object) -> None:
+        self.node = node
+
+    async def _tell_of_problem(self) -> None:
+        text = f"Containers share the file system of this machine and get no volumes: {self._host.problem}"
+        await self._host.announcer.tell(self.node, "Node", Tell("Warning", "NoSandbox", text), _now())
+
+    async def _halt(self) -> None:
+        for worker in self._workers.values():
+            worker.freeze()
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await asyncio.gather(*(worker.halt(HALT_SECONDS) for worker in self._workers.values()))
+
+    # What the watch brings
+
+    def begin(self) -> None:
+        self._listing = []
+
+    def page(self, items: Sequence[Item]) -> None:
+        self._listing += map(_plain, items)
+
+    def listed(self, resource_version: str) -> None:
+        found = {pod["metadata"]["uid"]: pod for pod in self._listing}
+        self._listing = []
+        if self._first:
+            self._first = False
+            self._host.disk.keep_only(found)
+        for uid, worker in self._workers.items():
+            if uid not in found:
+                worker.vanish()
+        for pod in found.values():
+            self._take(pod)
+
+    def changed(self, changes: Sequence[Change]) -> None:
+        for kind, item in changes:
+            if kind in ("ADDED", "MODIFIED"):
+                self._take(_plain(item))
+            elif kind == "DELETED":
+                worker = self._workers.get(_plain(item)["metadata"]["uid"])
+                if worker is not None:
+                    worker.vanish()
+
+    def lost(self, why: str) -> None:
+        _log.error("pods cannot be followed: the kind %s", why)
+
+    def troubled(self, why: str) -> None:
+        if why:
+            _log.info("pods cannot be followed at the moment: %s", why)
+
+    def _take(self, pod: Object) -> None:
+        # A server that does not know field selectors would send all of them.
+        if pod["spec"].get("nodeName") != self._machine.name:
+            return
+        uid = pod["metadata"]["uid"]
+        worker = self._workers.get(uid)
+        if worker is not None:
+            worker.update(pod)
+            return
+        worker = self._workers[uid] = Worker(self._host, pod)
+        task = self._tasks[uid] = asyncio.create_task(worker.run())
+        task.add_done_callback(lambda task: self._finished(uid, task))
+
+    def _finished(self, uid: str, task: asyncio.Task[None]) -> None:
+        if task.cancelled():
+            return
+        self._tasks.pop(uid, None)
+        worker = self._workers.pop(uid, None)
+        if (error := task.exception()) is not None:
+            _log.error("the worker of pod %s failed: %s: %s", uid, type(error).__name__, error, exc_info=error)
+            if worker is not None:
+                # Nobody looks after its processes any more; a new worker takes the pod up with the next change.
+                self._tasks[uid] = asyncio.create_task(worker.halt(0.0))
+
+
+def _plain(item: Item) -> Object:
+    found: Object = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
+    return found

@@ -1,0 +1,245 @@
+"""What the node knows of a pod and its processes, and what it can do about them.
+
+Everything here is a value. The executor tells what happened (`Prepared`, `Started`, `Ended`, ...), `after` takes that
+in, and `deciding.decide` says what to do next; so a pod's whole life can be played through in a test without a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
+
+__all__ = [
+    "Action",
+    "Container",
+    "End",
+    "Ended",
+    "Ending",
+    "Failed",
+    "Happening",
+    "Hitch",
+    "Kill",
+    "Pod",
+    "Prepare",
+    "Prepared",
+    "Probed",
+    "Remove",
+    "Start",
+    "Started",
+    "Stop",
+    "Stopping",
+    "Tell",
+    "after",
+]
+
+ProbeKind = Literal["startup", "liveness", "readiness"]
+
+
+class End(NamedTuple):
+    """How one run of a container ended. `started` is None when it never ran."""
+
+    code: int
+    reason: str
+    message: str
+    started: datetime | None
+    finished: datetime
+    id: str = ""
+
+
+class Hitch(NamedTuple):
+    """Why something cannot be begun, and when it is tried again; never, if nothing could change it."""
+
+    reason: str
+    message: str
+    again: datetime | None
+    times: int = 1
+
+
+class Stopping(NamedTuple):
+    """A container was asked to end; at `deadline` it is killed."""
+
+    deadline: datetime
+    killed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container. `attempt` counts its restarts, `end` is set while its last run is over, `last` is the run before.
+
+    `pause` is the back-off in force, and `paused` when it was last counted up.
+    """
+
+    process: Literal["none", "starting", "running", "ended"] = "none"
+    attempt: int = 0
+    id: str = ""
+    since: datetime | None = None
+    end: End | None = None
+    last: End | None = None
+    started: bool = False
+    ready: bool = False
+    stopping: Stopping | None = None
+    hitch: Hitch | None = None
+    pause: float = 0.0
+    paused: datetime | None = None
+    # Whether people were told of the back-off that is in force.
+    told: bool = False
+
+    @property
+    def alive(self) -> bool:
+        return self.process in ("starting", "running")
+
+
+class Ending(NamedTuple):
+    """The whole pod ends; at `deadline` whatever still runs is killed."""
+
+    deadline: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """What is known of a pod beyond its spec. `failure` is the reason and message of a pod that failed as a whole."""
+
+    begun: datetime
+    containers: Mapping[str, Container] = field(default_factory=dict)
+    prepared: Literal["no", "under way", "yes"] = "no"
+    hitch: Hitch | None = None
+    ending: Ending | None = None
+    failure: tuple[str, str] | None = None
+    # Its phase is final: nothing of it is ever started again.
+    over: bool = False
+    removed: bool = False
+
+    def container(self, name: str) -> Container:
+        return self.containers.get(name) or Container()
+
+    def having(self, name: str, container: Container) -> Pod:
+        return replace(self, containers={**self.containers, name: container})
+
+
+# What the executor is asked to do
+
+
+class Prepare(NamedTuple):
+    """Make the pod's folders and volumes ready."""
+
+
+class Start(NamedTuple):
+    name: str
+    attempt: int
+
+
+class Stop(NamedTuple):
+    """Run the hook, if there is one, then send SIGTERM."""
+
+    name: str
+    seconds: float
+
+
+class Kill(NamedTuple):
+    """SIGKILL to everything that belongs to the container."""
+
+    name: str
+
+
+class Remove(NamedTuple):
+    """Nothing of the pod runs any more and its deletion was asked for: take it out of the API."""
+
+
+class Tell(NamedTuple):
+    """An event for people. `container` is the name of the one it is about."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+    container: str = ""
+
+
+Action = Prepare | Start | Stop | Kill | Remove | Tell
+
+
+# What the executor reports
+
+
+class Prepared(NamedTuple):
+    """The volumes are there, or `problem` says why not."""
+
+    problem: str = ""
+
+
+class Started(NamedTuple):
+    """`settled` is False while a startup probe has yet to succeed, `ready` while a readiness probe has."""
+
+    name: str
+    id: str
+    settled: bool
+    ready: bool
+
+
+class Failed(NamedTuple):
+    """A container cannot be made out of what its spec says; `again` is whether a later try may succeed."""
+
+    name: str
+    reason: str
+    message: str
+    again: bool
+
+
+class Ended(NamedTuple):
+    name: str
+    end: End
+
+
+class Probed(NamedTuple):
+    """The verdict of a probe has changed."""
+
+    name: str
+    kind: ProbeKind
+    good: bool
+
+
+Happening = Prepared | Started | Failed | Ended | Probed
+
+_RETRY_SECONDS = 5.0
+_PREPARE_SECONDS = (0.5, 30.0)
+
+
+def after(pod: Pod, happening: Happening, now: datetime) -> Pod:
+    """The pod with what has happened taken in."""
+    match happening:
+        case Prepared(problem=""):
+            return replace(pod, prepared="yes", hitch=None)
+        case Prepared(problem=problem):
+            times = 1 if pod.hitch is None else pod.hitch.times + 1
+            wait = min(_PREPARE_SECONDS[0] * 2 ** (times - 1), _PREPARE_SECONDS[1])
+            return replace(pod, prepared="no", hitch=Hitch("FailedMount", problem, _later(now, wait), times))
+        case Started(name, id, settled, ready):
+            known = replace(pod.container(name), process="running", id=id, since=now, started=settled, hitch=None)
+            return pod.having(name, replace(known, ready=ready and settled))
+        case Failed(name, reason, message, again):
+            hitch = Hitch(reason, message, _later(now, _RETRY_SECONDS) if again else None)
+            known = pod.container(name)
+            # A first start that failed is no restart; a later one goes back to how the last run ended.
+            if known.last is not None and known.attempt:
+                back = replace(known, process="ended", end=known.last, last=None, attempt=known.attempt - 1)
+                return pod.having(name, replace(back, hitch=hitch, stopping=None))
+            return pod.having(name, replace(known, process="none", hitch=hitch, stopping=None))
+        case Ended(name, end):
+            known = replace(pod.container(name), process="ended", end=end, started=False, ready=False)
+            return pod.having(name, replace(known, id=end.id or known.id, stopping=None))
+        case Probed():
+            return _probed(pod, happening)
+
+
+def _probed(pod: Pod, probed: Probed) -> Pod:
+    known = pod.container(probed.name)
+    if known.process != "running" or probed.kind == "liveness":
+        return pod
+    if probed.kind == "startup":
+        return pod.having(probed.name, replace(known, started=probed.good))
+    return pod.having(probed.name, replace(known, ready=probed.good and known.started))
+
+
+def _later(now: datetime, seconds: float) -> datetime:
+    return now + timedelta(seconds=seconds)

@@ -1,0 +1,306 @@
+"""One pod on this node: asks what to do, does it, and tells what came of it, until the pod is gone.
+
+Everything that is decided is decided in `deciding`; here is what takes time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from mooring.kube.objects import Object
+from mooring.nodes.process.addresses import Host
+from mooring.nodes.process.container_supervisor import Tending
+from mooring.nodes.process.decisions import Decision, decide, unhealthy
+from mooring.nodes.process.logs import LogWriter, has_log
+from mooring.nodes.process.model import (
+    Action,
+    End,
+    Ended,
+    Failed,
+    Happening,
+    Kill,
+    Pod,
+    Prepare,
+    Prepared,
+    Remove,
+    Start,
+    Started,
+    Stop,
+    Tell,
+    after,
+)
+from mooring.nodes.process.preparation import prepare, refresh
+from mooring.nodes.process.recovery import recovered
+from mooring.nodes.process.specs import all_containers, container_named, main_containers
+from mooring.nodes.process.start import CannotMake, StartFailed, new_id, start
+from mooring.nodes.process.status_writer import Reporter
+from mooring.nodes.process.statuses import container_status, status_of
+from mooring.nodes.process.volumes import is_content
+
+__all__ = ["NoLog", "Worker"]
+
+
+# How often volumes are compared with the ConfigMaps and Secrets that they show.
+_REFRESH_SECONDS: Final = 30.0
+_log = logging.getLogger("mooring.node")
+
+
+class NoLog(Exception):
+    """There is nothing to read; the text is the kubelet's."""
+
+
+class Worker:
+    def __init__(self, host: Host, spec: Object) -> None:
+        self.spec = spec
+        self.gone = False
+        self.pod: Pod = recovered(spec, host.clock())
+        self._host = host
+        self._happened: list[Happening] = []
+        self._news = asyncio.Event()
+        self._tending: dict[str, Tending] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
+        self._new = not (spec.get("status") or {}).get("startTime")
+        # How a pod ended that was over before is not for this node to say, which may never have seen it.
+        self._silent = self.pod.over
+        self._reporter = Reporter(
+            host,
+            pod=lambda: self.spec,
+            status=self._status,
+            seen=self.update,
+            gone=self.vanish,
+        )
+
+    @property
+    def uid(self) -> str:
+        return str(self.spec["metadata"]["uid"])
+
+    # What comes from outside
+
+    def update(self, spec: Object) -> None:
+        """The pod as it is now in the API."""
+        if _version(spec) < _version(self.spec):
+            return
+        self.spec = spec
+        self._news.set()
+
+    def vanish(self) -> None:
+        """The pod is no longer in the API."""
+        self.gone = True
+        self._news.set()
+
+    async def run(self) -> None:
+        """Until nothing of the pod is left here."""
+        self._spawn(self._reporter.run())
+        self._tell_of_images()
+        try:
+            while not self.pod.removed:
+                await self._wait(self._step())
+            await self._leave()
+        finally:
+            await self._cancel()
+
+    def freeze(self) -> None:
+        """From now on nothing is started, and `halt` has to find what runs."""
+        self._stopping = True
+
+    async def halt(self, seconds: float) -> None:
+        """Stop all processes because the node stops; nothing is told to the API, for the pod is to run again."""
+        self.freeze()
+        await self._cancel()
+        tended = list(self._tending.values())
+        for each in tended:
+            each.process.signal(15)
+        waits = [asyncio.create_task(each.process.wait()) for each in tended]
+        if waits:
+            _, late = await asyncio.wait(waits, timeout=seconds)
+            if late:
+                for each in tended:
+                    each.process.kill()
+                await asyncio.wait(late)
+
+    def log_of(self, name: str, *, previous: bool) -> tuple[Path, LogWriter | None]:
+        """The log of a container, with its writer while it is written."""
+        container = next((each for each in all_containers(self.spec) if each["name"] == name), None)
+        pod = self.spec["metadata"]["name"]
+        if container is None:
+            raise NoLog(f'container "{name}" in pod "{pod}" is not available')
+        known = self.pod.container(name)
+        status = container_status(self.spec, container, self.pod, self._host.clock())
+        attempt = known.attempt
+        if previous:
+            if not status["lastState"]:
+                raise NoLog(f'previous terminated container "{name}" in pod "{pod}" not found')
+            attempt = known.attempt if "waiting" in status["state"] else known.attempt - 1
+        elif known.process == "starting" and known.attempt:
+            attempt = known.attempt - 1
+        elif "waiting" in status["state"] and not status["lastState"]:
+            raise NoLog(
+                f'container "{name}" in pod "{pod}" is waiting to start: {status["state"]["waiting"]["reason"]}'
+            )
+        path = self._host.disk.log(self.uid, name, attempt)
+        if not has_log(path):
+            raise NoLog(f'the logs of container "{name}" in pod "{pod}" are not there any more')
+        tended = self._tending.get(name)
+        writer = None if tended is None else tended.process.order.log
+        return path, writer if writer is not None and writer.path == path else None
+
+    def _status(self) -> Object:
+        if self._silent:
+            return {}
+        return status_of(self.spec, self.pod, self._host.clock(), address=self._host.place.address)
+
+    # Deciding and acting
+
+    def _step(self) -> Decision:
+        now = self._host.clock()
+        happened, self._happened = self._happened, []
+        for each in happened:
+            self.pod = after(self.pod, each, now)
+        decision = decide(self.spec, self.pod, now, gone=self.gone)
+        self._carry_out(decision)
+        return decision
+
+    def _carry_out(self, decision: Decision) -> None:
+        self.pod = decision.pod
+        for action in decision.actions:
+            self._act(action)
+        self._reporter.wake()
+
+    async def _wait(self, decision: Decision) -> None:
+        if self.pod.removed:
+            return
+        seconds = None if decision.wake is None else (decision.wake - self._host.clock()).total_seconds()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if seconds is None else max(seconds, 0.0)):
+                await self._news.wait()
+        self._news.clear()
+
+    def _act(self, action: Action) -> None:
+        match action:
+            case Prepare():
+                self._spawn(self._prepare(), lambda why: Prepared(why))
+            case Start(name, attempt):
+                self._spawn(self._start(name, attempt), lambda why: Failed(name, "RunContainerError", why, True))
+            case Stop(name, seconds):
+                if name in self._tending:
+                    self._spawn(self._tending[name].stop(seconds))
+            case Kill(name):
+                if name in self._tending:
+                    self._tending[name].process.kill()
+            case Tell():
+                self._tell(action)
+            case Remove():
+                return
+
+    async def _prepare(self) -> None:
+        problem = await prepare(self._host, self.spec)
+        if problem:
+            self._tell(Tell("Warning", "FailedMount", problem))
+        elif any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
+            self._spawn(self._refresh())
+        self._post(Prepared(problem))
+
+    async def _refresh(self) -> None:
+        while True:
+            await asyncio.sleep(_REFRESH_SECONDS)
+            await refresh(self._host, self.spec)
+
+    async def _start(self, name: str, attempt: int) -> None:
+        container = container_named(self.spec, name)
+        identity = new_id()
+        try:
+            process, notes = await start(self._host, self.spec, container, attempt, identity)
+        except CannotMake as problem:
+            self._tell(Tell("Warning", "Failed", f"Error: {problem}", name))
+            self._post(problem.failed)
+            return
+        except StartFailed as problem:
+            self._tell(Tell("Warning", "Failed", f"Error: {problem}", name))
+            self._post(Ended(name, End(128, "StartError", str(problem), None, self._host.clock(), identity)))
+            return
+        for note in (Tell("Normal", "Created", "Container created", name), *notes):
+            self._tell(note)
+        self._tell(Tell("Normal", "Started", "Container started", name))
+        tending = Tending(
+            self._host,
+            lambda: self.spec,
+            container,
+            process,
+            post=self._post,
+            tell=self._tell,
+            sick=lambda kind: self._sick(name, kind),
+        )
+        self._tending[name] = tending
+        settled = tending.settles_at_once
+        self._post(Started(name, identity, settled, tending.ready_at_once and settled))
+        try:
+            await tending.run()
+        except Exception:
+            # Nobody looks after it any more.
+            process.kill()
+            await process.wait()
+            raise
+        finally:
+            if not self._stopping:
+                self._tending.pop(name, None)
+
+    def _sick(self, name: str, kind: str) -> None:
+        now = self._host.clock()
+        self._carry_out(unhealthy(self.spec, self.pod, container_named(self.spec, name), kind, now))
+        self._news.set()
+
+    async def _leave(self) -> None:
+        """The last report, the removal, and an empty folder."""
+        if not self.gone:
+            await self._reporter.flush()
+        if not self.gone:
+            await self._reporter.remove()
+        await asyncio.to_thread(self._host.disk.remove, self.uid)
+
+    # Small things
+
+    def _post(self, happening: Happening) -> None:
+        self._happened.append(happening)
+        self._news.set()
+
+    def _tell(self, told: Tell) -> None:
+        self._spawn(self._host.announcer.tell(self.spec, "Pod", told, self._host.clock()))
+
+    def _tell_of_images(self) -> None:
+        if not self._new or self.pod.over:
+            return
+        images = sorted({each.get("image", "") for each in main_containers(self.spec)} - {""})
+        text = f"The process node runs commands of this machine; images are not used: {', '.join(images)}"
+        self._tell(Tell("Normal", "ImageIgnored", text))
+
+    def _spawn(self, work: Coroutine[Any, Any, None], otherwise: Callable[[str], Happening] | None = None) -> None:
+        """Do something meanwhile. `otherwise` is what has happened if it breaks, so that nobody waits for it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(lambda task: self._done(task, otherwise))
+
+    def _done(self, task: asyncio.Task[None], otherwise: Callable[[str], Happening] | None) -> None:
+        self._tasks.discard(task)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        meta, why = self.spec["metadata"], f"{type(error).__name__}: {error}"
+        _log.error("pod %s/%s: %s", meta["namespace"], meta["name"], why, exc_info=error)
+        if otherwise is not None:
+            self._post(otherwise(why))
+
+    async def _cancel(self) -> None:
+        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _version(spec: Object) -> int:
+    text = spec["metadata"].get("resourceVersion") or "0"
+    return int(text) if text.isdecimal() else 0

@@ -1,0 +1,90 @@
+"""Makes a pod's volumes on disk, keeps those that follow the API up to date, and says where a container sees them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
+from mooring.nodes.process.addresses import Host
+from mooring.nodes.process.disk import host_path, make_empty, place_content, sub_path
+from mooring.nodes.process.environment import Sources
+from mooring.nodes.process.expansion import expand
+from mooring.nodes.process.sandbox import Mount
+from mooring.nodes.process.specs import all_containers
+from mooring.nodes.process.users import fs_group
+from mooring.nodes.process.volumes import VolumeError, content_of, is_content, kind_of, references
+
+__all__ = ["mounts_of", "prepare", "refresh"]
+
+
+async def prepare(host: Host, pod: Object) -> str:
+    """Make all volumes; why that cannot be done, or nothing."""
+    volumes = pod["spec"].get("volumes") or []
+    if host.problem and any(each.get("volumeMounts") for each in all_containers(pod)):
+        return f"volumes cannot be mounted on node {host.place.node}: {host.problem}"
+    try:
+        for volume in volumes:
+            try:
+                kind_of(volume)
+            except VolumeError as error:
+                return _failed(volume, error)
+        sources = await _sources(host, pod, volumes)
+    except MooringError as error:
+        return f"the API server cannot be asked: {error}"
+    for volume in volumes:
+        try:
+            await asyncio.to_thread(_make, host, pod, volume, sources)
+        except (VolumeError, OSError) as error:
+            return _failed(volume, error)
+    return ""
+
+
+async def refresh(host: Host, pod: Object) -> None:
+    """Bring in what has changed in ConfigMaps and Secrets. What cannot be read stays as it is."""
+    volumes = [volume for volume in pod["spec"].get("volumes") or () if is_content(volume)]
+    try:
+        sources = await _sources(host, pod, volumes)
+        for volume in volumes:
+            await asyncio.to_thread(_make, host, pod, volume, sources)
+    except (MooringError, VolumeError, OSError):
+        return
+
+
+async def _sources(host: Host, pod: Object, volumes: list[Object]) -> Sources:
+    wanted = set[tuple[str, str]]().union(*(references(volume) for volume in volumes))
+    return await host.sources(pod["metadata"]["namespace"], wanted)
+
+
+def _failed(volume: Object, error: Exception) -> str:
+    return f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}'
+
+
+def _make(host: Host, pod: Object, volume: Object, sources: Sources) -> None:
+    folder = host.disk.volume(pod["metadata"]["uid"], volume["name"])
+    group = fs_group(pod, host.user)
+    match kind_of(volume):
+        case "emptyDir":
+            make_empty(folder, group)
+        case "hostPath":
+            host_path(volume["hostPath"])
+        case _:
+            place_content(folder, content_of(pod, volume, sources, host.place), group)
+
+
+def mounts_of(host: Host, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
+    """What a container sees of the volumes. Raises VolumeError for a part of a volume that is not there."""
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
+    found = []
+    for mount in container.get("volumeMounts") or ():
+        volume = volumes[mount["name"]]
+        kind = kind_of(volume)
+        uid = pod["metadata"]["uid"]
+        source = host_path(volume["hostPath"]) if kind == "hostPath" else host.disk.volume(uid, volume["name"])
+        part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
+        if part:
+            source = sub_path(source, part, make=not is_content(volume))
+        # What comes from the API is never written to from a container.
+        read_only = bool(mount.get("readOnly")) or is_content(volume)
+        found.append(Mount(str(source.absolute()), mount["mountPath"], read_only))
+    return found

@@ -1,0 +1,125 @@
+"""Keeps the node in the API: makes it when it is missing, says that it is well, and renews its lease.
+
+Who stops doing so is taken for dead by the node lifecycle controller after forty seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from mooring.client.transport import AsyncTransport, Request
+from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
+from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.kube.times import timestamp
+from mooring.nodes.process.node_object import Machine, node_object, node_status
+
+__all__ = ["Refused", "Registration"]
+
+
+MANAGER: Final = "mooring-process-node"
+LEASES: Final = "kube-node-lease"
+LEASE_SECONDS: Final = 40
+RENEW_SECONDS: Final = 10.0
+# How often the whole status is written though nothing changed.
+_STATUS_SECONDS: Final = 300.0
+_SIMULATED: Final = "kwok.x-k8s.io/node"
+_WELL: Final = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+_log = logging.getLogger("mooring.node")
+
+
+class Refused(MooringError):
+    """A node of this name is there and belongs to somebody else."""
+
+
+class Registration(NamedTuple):
+    transport: AsyncTransport
+    machine: Machine
+    port: int
+    clock: Callable[[], datetime]
+
+    async def ensure(self) -> Object:
+        """The node, made or found, with a status that says it is ready."""
+        node = await self._node()
+        if (node["metadata"].get("annotations") or {}).get(_SIMULATED) == "fake":
+            raise Refused(
+                f"node {self.machine.name} is a simulated one (annotation {_SIMULATED}: fake); "
+                "delete it, or leave this machine out with --controllers=-process-node"
+            )
+        await self._lease(node)
+        if not self._is_current(node):
+            node = await self._write_status(node)
+        return node
+
+    async def keep(self, told: Callable[[Object], None]) -> None:
+        """Renew for ever. `told` gets the node whenever it was looked at."""
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            try:
+                told(await self.ensure())
+            except MooringError as error:
+                _log.warning("the node cannot be kept in the API: %s", error)
+
+    async def _node(self) -> Object:
+        name = self.machine.name
+        try:
+            return await self.transport.get("v1", "Node", "", name)
+        except NotFoundError:
+            pass
+        request = Request("create", "v1", "Node", "", name, node_object(self.machine), manager=MANAGER)
+        try:
+            return await self.transport.write(request)
+        except AlreadyExistsError:
+            return await self.transport.get("v1", "Node", "", name)
+
+    def _is_current(self, node: Object) -> bool:
+        status = node.get("status") or {}
+        ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
+        port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
+        if ready is None or ready["status"] != "True" or port != self.port:
+            return False
+        if status.get("capacity") != self.machine.capacity:
+            return False
+        beat = datetime.fromisoformat(ready.get("lastHeartbeatTime") or "1970-01-01T00:00:00Z")
+        return (self.clock() - beat).total_seconds() < _STATUS_SECONDS
+
+    async def _write_status(self, node: Object) -> Object:
+        now = timestamp(self.clock())
+        before = {each["type"]: each for each in (node.get("status") or {}).get("conditions") or ()}
+        ours = []
+        for kind, value, reason, message in _WELL:
+            known = before.pop(kind, None) or {}
+            changed = known.get("lastTransitionTime") if known.get("status") == value else None
+            condition = {"type": kind, "status": value, "reason": reason, "message": message}
+            ours.append({**condition, "lastHeartbeatTime": now, "lastTransitionTime": changed or now})
+        body = {"status": node_status(self.machine, self.port, [*ours, *before.values()])}
+        version = node["metadata"]["resourceVersion"]
+        request = Request(
+            "patch", "v1", "Node", "", self.machine.name, body, "status", MANAGER, resource_version=version
+        )
+        return await self.transport.write(request)
+
+    async def _lease(self, node: Object) -> None:
+        name = self.machine.name
+        renewed = self.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        spec = {"holderIdentity": name, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": renewed}
+        try:
+            await self.transport.write(
+                Request("patch", "coordination.k8s.io/v1", "Lease", LEASES, name, {"spec": spec}, manager=MANAGER)
+            )
+        except NotFoundError:
+            owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
+            metadata = {"name": name, "namespace": LEASES, "ownerReferences": [owner]}
+            body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+            await self.transport.write(
+                Request("create", "coordination.k8s.io/v1", "Lease", LEASES, name, body, manager=MANAGER)
+            )

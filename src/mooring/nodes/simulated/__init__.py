@@ -1,0 +1,1 @@
+"""Simulated nodes: kubelets without containers."""

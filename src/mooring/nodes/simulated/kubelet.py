@@ -1,0 +1,87 @@
+"""What a simulated node says of itself: that it is well, where it is, and what it has where nobody said so."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from mooring.api.coordination.views import Lease
+from mooring.api.core.views import Node, NodeCondition
+from mooring.api.kinds import key_of
+from mooring.builtin.nodelifecycle.controller import LEASE_DURATION, LEASE_NAMESPACE
+from mooring.kube.objects import Object
+from mooring.kube.times import moment, timestamp
+from mooring.nodes.addresses import host_address
+from mooring.runtime.decision import Create, Patch, Write, status
+from mooring.workloads.kinds import LEASE, NODE
+from mooring.workloads.node_conditions import node_condition, with_node_conditions
+
+_WELL: Final = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+# As large as kwok makes a node that says nothing of its size.
+_CAPACITY: Final = {"cpu": "1k", "memory": "1Ti", "pods": "1M"}
+_INFO: Final = {
+    "architecture": "amd64",
+    "bootID": "",
+    "containerRuntimeVersion": "mooring://simulated",
+    "kernelVersion": "",
+    "kubeProxyVersion": "",
+    "kubeletVersion": "v1.35.0",
+    "machineID": "",
+    "operatingSystem": "linux",
+    "osImage": "Mooring simulated node",
+    "systemUUID": "",
+}
+
+
+def make_lease(node: Node, now: datetime) -> Create:
+    name = node.metadata.name
+    owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.metadata.uid}
+    metadata = {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]}
+    return Create(LEASE, {"metadata": metadata, "spec": _spec(node, now)})
+
+
+def renew_lease(node: Node, lease: Lease, now: datetime) -> Patch:
+    return Patch(LEASE, key_of(lease), {"spec": _spec(node, now)})
+
+
+def renewed_at(lease: Lease | None, now: datetime) -> datetime:
+    return moment(lease.spec.renew_time) if lease is not None and lease.spec.renew_time else now
+
+
+def _spec(node: Node, now: datetime) -> Object:
+    renewed = f"{now.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    seconds = int(LEASE_DURATION.total_seconds())
+    return {"holderIdentity": node.metadata.name, "leaseDurationSeconds": seconds, "renewTime": renewed}
+
+
+def node_status(node: Node, now: datetime) -> tuple[Write, ...]:
+    """The node's own word on itself. What somebody else has said of its pressure and size stands."""
+    body: Object = {}
+    changed = [
+        NodeCondition(kind, value, reason, message, timestamp(now))
+        for kind, value, reason, message in _WELL
+        if (known := node_condition(node, kind)) is None
+        or known.status == "Unknown"
+        or (kind == "Ready" and known.status != value)
+    ]
+    if changed:
+        body["conditions"] = with_node_conditions(node, changed, timestamp(now))
+        # Nobody reads it any more, save the Stages that kwok ships.
+        body["phase"] = "Running"
+    if not any(address.type == "InternalIP" for address in node.status.addresses):
+        told = [{"type": address.type, "address": address.address} for address in node.status.addresses]
+        if not any(address["type"] == "Hostname" for address in told):
+            told.append({"type": "Hostname", "address": node.metadata.name})
+        body["addresses"] = [{"type": "InternalIP", "address": host_address(node)}, *told]
+    if not node.status.capacity:
+        body["capacity"] = node.status.allocatable or _CAPACITY
+    if not node.status.allocatable:
+        body["allocatable"] = node.status.capacity or _CAPACITY
+    if not (node.status.node_info or {}).get("kubeletVersion"):
+        body["nodeInfo"] = {**_INFO, **{k: v for k, v in (node.status.node_info or {}).items() if v}}
+    return (status(NODE, node, body),) if body else ()

@@ -1,0 +1,126 @@
+"""What people see of a pod on its way: that its containers are being created, and what a kubelet tells of them.
+
+Each of these is a write that changes nothing for anybody else. So they are made while few pods come and go, as when
+somebody is watching, and left out when hundreds do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from mooring.api.core.views import Container, Pod, PodCondition
+from mooring.api.kinds import Kind, key_of
+from mooring.kube.objects import Object
+from mooring.kube.times import timestamp
+from mooring.nodes.simulated.pods import container_status
+from mooring.runtime.decision import Event, Patch, status
+from mooring.runtime.folds import Fold
+from mooring.runtime.store import Changed
+from mooring.runtime.view import View
+from mooring.workloads.conditions import with_conditions
+from mooring.workloads.kinds import POD
+
+# With more pods than this on their way, or made in the last few seconds, nothing is told of them.
+WATCHABLE: Final = 50
+_LATELY: Final = timedelta(seconds=5)
+# So many seconds are remembered, which is more than are asked for.
+_SECONDS: Final = 8
+CREATING: Final = ("ContainerCreating", "PodInitializing")
+_READINESS: Final = ("Ready", "ContainersReady")
+
+
+class Traffic:
+    """How many pods are on nodes and not where they are going, and how many were made in each second."""
+
+    def __init__(self) -> None:
+        self.moving = 0
+        self._made: dict[str, int] = {}
+
+    def change(self, kind: Kind[Any], change: Changed) -> bool:
+        self.moving += _moves(change.new) - _moves(change.old)
+        if change.old is None and change.new is not None:
+            second = change.new.metadata.creation_timestamp or ""
+            self._made[second] = self._made.get(second, 0) + 1
+            if len(self._made) > _SECONDS:
+                del self._made[min(self._made)]
+        # Nobody decides anything else because of it.
+        return False
+
+    def made_since(self, moment: datetime) -> int:
+        start = timestamp(moment)
+        return sum(count for second, count in self._made.items() if second >= start)
+
+
+def _moves(pod: Pod | None) -> bool:
+    if pod is None or not pod.spec.node_name:
+        return False
+    return pod.metadata.deleting or pod.status.phase == "Pending"
+
+
+TRAFFIC: Final = Fold("traffic", (POD,), Traffic, Traffic.change)
+
+
+def is_calm(view: View) -> bool:
+    traffic = view.fold(TRAFFIC)
+    return traffic.moving <= WATCHABLE and traffic.made_since(view.now - _LATELY) <= WATCHABLE
+
+
+def creating(pod: Pod, view: View) -> Patch:
+    """The pod has been taken in, and its containers are being made."""
+    inits = pod.spec.init_containers or ()
+    prepares = any(each.restart_policy != "Always" for each in inits)
+    initialized = PodCondition(type="Initialized", status="True")
+    if prepares:
+        initialized = _unmet("Initialized", "ContainersNotInitialized", "incomplete", inits)
+    wanted = (
+        PodCondition(type="PodReadyToStartContainers", status="False"),
+        initialized,
+        *(_unmet(kind, "ContainersNotReady", "unready", pod.spec.containers or ()) for kind in _READINESS),
+    )
+    waiting = {"waiting": {"reason": CREATING[prepares]}}
+    body: Object = {
+        "phase": "Pending",
+        "conditions": with_conditions(pod, wanted, view.now) or [],
+        "containerStatuses": [container_status(each, waiting, ready=False) for each in pod.spec.containers or ()],
+    }
+    if inits:
+        body["initContainerStatuses"] = [container_status(each, waiting, ready=False) for each in inits]
+    return status(POD, pod, body)
+
+
+def _unmet(kind: str, reason: str, lacking: str, containers: Iterable[Container]) -> PodCondition:
+    names = " ".join(each.name for each in containers)
+    message = f"containers with {lacking} status: [{names}]"
+    return PodCondition(type=kind, status="False", reason=reason, message=message)
+
+
+def is_being_created(pod: Pod) -> bool:
+    """Whether its containers wait for nothing but the node."""
+    return all(
+        each.state.waiting is not None and each.state.waiting.reason in CREATING
+        for each in pod.status.container_statuses
+    )
+
+
+def told_at_start(pod: Pod) -> list[Event]:
+    containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    pulled = [f'Container image "{each.image}" already present on machine and can be accessed by the pod'
+              for each in containers]  # fmt: skip
+    # A kubelet says the rest of each container too, in the same words.
+    return [
+        *(_event(pod, "Pulled", message) for message in dict.fromkeys(pulled)),
+        _event(pod, "Created", "Container created"),
+        _event(pod, "Started", "Container started"),
+    ]
+
+
+def told_at_stop(pod: Pod) -> list[Event]:
+    if pod.status.phase != "Running":
+        return []
+    return [_event(pod, "Killing", f"Stopping container {each.name}") for each in pod.spec.containers or ()]
+
+
+def _event(pod: Pod, reason: str, message: str) -> Event:
+    return Event(POD, key_of(pod), "Normal", reason, message)

@@ -1,0 +1,177 @@
+"""What a simulated node does with a pod: starts it after a moment, ends it if it is of the kind that ends, removes it.
+
+The pod's own annotations say how long it runs (`mooring.dev/duration`) and with which code it exits
+(`mooring.dev/exit-code`). Pods of Jobs end after ten seconds unless they say otherwise; all others run on. A pod that
+is deleted stops within a second, as most programs do, and does not use up its grace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mooring.api.core.views import Container, Pod, PodCondition
+from mooring.api.kinds import key_of
+from mooring.kube.times import moment, timestamp
+from mooring.nodes.addresses import Addresses
+from mooring.runtime.decision import Delete, Patch, Write, status
+from mooring.workloads.conditions import with_conditions
+from mooring.workloads.kinds import POD
+
+START_DELAY = timedelta(seconds=1)
+STOP_DELAY = timedelta(seconds=1)
+JOB_DURATION = timedelta(seconds=10)
+# The exit code of a container that was killed.
+KILLED = 137
+AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """A duration such as `90s` or `1h30m`; None when it cannot be read."""
+    if not re.fullmatch(rf"(?:{_DURATION.pattern})+", text):
+        return None
+    return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text)))
+
+
+def due(pod: Pod, start_delay: timedelta) -> datetime | None:
+    """When a node has to do something about one of its pods; None while nothing is to be done however long it takes."""
+    meta = pod.metadata
+    if meta.deleting:
+        if meta.deletion_grace_period_seconds:
+            grace = timedelta(seconds=meta.deletion_grace_period_seconds)
+            return moment(meta.deletion_timestamp or "") - grace + min(grace, STOP_DELAY)
+        return None if meta.finalizers and pod.finished else AT_ONCE
+    if pod.finished:
+        return None
+    if pod.status.phase != "Running":
+        return bound_at(pod) + start_delay
+    duration = _duration(pod)
+    started = pod.status.start_time
+    return None if duration is None or started is None else moment(started) + duration
+
+
+def is_started(pod: Pod) -> bool:
+    return pod.status.phase == "Running" or pod.finished
+
+
+def step(pod: Pod, now: datetime, addresses: Addresses | None = None) -> Write:
+    """What is done about a pod that is due. One that starts gets these addresses."""
+    meta = pod.metadata
+    if meta.deleting:
+        if meta.finalizers and not pod.finished:
+            # Whoever holds the finalizer may wait to see how the pod ended.
+            return _end(pod, KILLED, now)
+        return Delete(POD, key_of(pod), grace=0)
+    return _end(pod, _exit_code(pod), now) if is_started(pod) else _start(pod, now, addresses)
+
+
+def recover(pod: Pod, now: datetime) -> Write | None:
+    """Make a pod ready again that was taken to be lost together with its node: its containers never stopped."""
+    ready = pod.readiness
+    if (
+        not (pod.active and pod.status.phase == "Running" and ready is not None)
+        or ready.status == "True"
+        or ready.reason
+    ):
+        return None
+    if not any(c.type == "ContainersReady" and c.status == "True" for c in pod.status.conditions):
+        return None
+    conditions = with_conditions(pod, (PodCondition(type="Ready", status="True"),), now)
+    return status(POD, pod, {"conditions": conditions})
+
+
+def bound_at(pod: Pod) -> datetime:
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
+            return moment(condition.last_transition_time)
+    created = pod.metadata.creation_timestamp
+    return moment(created) if created else AT_ONCE
+
+
+def _duration(pod: Pod) -> timedelta | None:
+    said = parse_duration(pod.metadata.annotations.duration)
+    if said is not None:
+        return said
+    owner = pod.metadata.controller
+    return JOB_DURATION if owner is not None and owner.kind == "Job" else None
+
+
+def _exit_code(pod: Pod) -> int:
+    text = pod.metadata.annotations.exit_code
+    return int(text) if text.isdecimal() else 0
+
+
+def _start(pod: Pod, now: datetime, addresses: Addresses | None) -> Patch:
+    wanted = tuple(
+        PodCondition(type=kind, status="True")
+        for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+    )
+    running = {"running": {"startedAt": timestamp(now)}}
+    body = {
+        "phase": "Running",
+        "startTime": timestamp(now),
+        "conditions": with_conditions(pod, wanted, now) or [],
+        "containerStatuses": _containers(pod, running, ready=True),
+    }
+    if pod.spec.init_containers:
+        body["initContainerStatuses"] = _init_containers(pod.spec.init_containers, running, now)
+    if addresses is not None:
+        body |= {
+            "hostIP": addresses.host,
+            "hostIPs": [{"ip": addresses.host}],
+            "podIP": addresses.pod,
+            "podIPs": [{"ip": addresses.pod}],
+        }
+    return status(POD, pod, body)
+
+
+def _end(pod: Pod, code: int, now: datetime) -> Patch:
+    phase = "Failed" if code else "Succeeded"
+    reason = "PodFailed" if code else "PodCompleted"
+    wanted = tuple(PodCondition(type=kind, status="False", reason=reason) for kind in ("Ready", "ContainersReady"))
+    ended = {
+        "terminated": {
+            "exitCode": code,
+            "reason": "Error" if code else "Completed",
+            "startedAt": pod.status.start_time or timestamp(now),
+            "finishedAt": timestamp(now),
+        }
+    }
+    body: dict[str, Any] = {"phase": phase, "containerStatuses": _containers(pod, ended, ready=False)}
+    conditions = with_conditions(pod, wanted, now)
+    if conditions is not None:
+        body["conditions"] = conditions
+    return status(POD, pod, body)
+
+
+def _containers(pod: Pod, state: dict[str, Any], *, ready: bool) -> list[dict[str, Any]]:
+    return [container_status(container, state, ready=ready) for container in pod.spec.containers or ()]
+
+
+def _init_containers(containers: Iterable[Container], running: dict[str, Any], now: datetime) -> list[dict[str, Any]]:
+    """Those that prepare a pod have ended when it starts; those that accompany it run on."""
+    moments = {"startedAt": timestamp(now), "finishedAt": timestamp(now)}
+    done = {"terminated": {"exitCode": 0, "reason": "Completed", **moments}}
+    return [
+        container_status(each, running, ready=True)
+        if each.restart_policy == "Always"
+        else container_status(each, done, ready=True) | {"started": False}
+        for each in containers
+    ]
+
+
+def container_status(container: Container, state: dict[str, Any], *, ready: bool) -> dict[str, Any]:
+    return {
+        "name": container.name,
+        "image": container.image,
+        "imageID": "",
+        "ready": ready,
+        "started": ready,
+        "restartCount": 0,
+        "state": state,
+    }

@@ -1,0 +1,1 @@
+"""kwok's Stages: the life of pods and nodes, written in YAML."""

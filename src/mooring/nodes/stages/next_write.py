@@ -1,0 +1,164 @@
+"""What a Stage makes of an object: the one write that comes next, and what is told about it.
+
+A Stage may change an object, its status and its finalizers, and delete it. Each is a write of its own, decided on what
+the one before has left: first what is not status, then the status. Whoever dies in between goes on from there, because
+the Stage still matches.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from mooring.api.kinds import Key, Kind
+from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
+from mooring.kube.patches.merge import apply_merge, merge_diff
+from mooring.kube.patches.operations import json_patch
+from mooring.kube.times import moment
+from mooring.manifests.loader import load
+from mooring.nodes.stages.lexer import TemplateError
+from mooring.nodes.stages.lifecycle import Played, Step
+from mooring.runtime.decision import Delete, Event, Patch, Write
+
+Environment = Mapping[str, Callable[..., Any]]
+
+# Lists whose items a strategic patch merges by one of their fields; all others it replaces.
+_MERGED_BY: Final = {"conditions": "type", "addresses": "type", "podIPs": "ip", "hostIPs": "ip"}
+_MOMENTS: Final = ("Time", "At", "Timestamp")
+
+
+class StageFailure(MooringError):
+    """A Stage that was understood and yet makes nothing of an object."""
+
+
+class Next(NamedTuple):
+    write: Write
+    events: tuple[Event, ...]
+
+
+def next_write(stage: Played, obj: Object, kind: Kind[Any], environment: Environment) -> Next | None:
+    """The write that comes next; None if the object is as the Stage wants it. Raises StageFailure."""
+    after = outcome(stage, obj, environment)
+    key = Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+    events = tuple(_event(kind, key, step.event) for step in stage.steps if step.event is not None)
+    before = {name: value for name, value in obj.items() if name != "status"}
+    body = merge_diff(before, {name: value for name, value in after.items() if name != "status"})
+    deletes = any(step.delete for step in stage.steps)
+    last = not deletes and after.get("status") == obj.get("status")
+    if body:
+        return Next(Patch(kind, key, body), events if last else ())
+    if deletes:
+        return Next(Delete(kind, key, grace=0), events)
+    status = merge_diff(obj.get("status") or {}, after.get("status") or {})
+    return Next(Patch(kind, key, {"status": status}, "status"), events) if status else None
+
+
+def outcome(stage: Played, obj: Object, environment: Environment) -> Object:
+    """The object as the Stage leaves it."""
+    made = copy.deepcopy(obj)
+    for step in stage.steps:
+        if step.finalizers is not None:
+            made["metadata"] = _with_finalizers(made["metadata"], step.finalizers)
+        if step.template is not None:
+            made = _patched(stage, step, made, environment)
+    return made
+
+
+def is_heartbeat(stage: Played, obj: Object, environment: Environment) -> bool:
+    """Whether a Stage changes nothing but moments: it may go on for ever and leads nowhere."""
+    if any(step.delete for step in stage.steps):
+        return False
+    return bool(_timeless(outcome(stage, obj, environment)) == _timeless(obj))
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _timeless(item) for name, item in value.items() if not name.endswith(_MOMENTS)}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def last_moment(obj: Object) -> datetime | None:
+    """The latest moment that an object tells of, which is when it came to be as it is."""
+    found: list[str] = []
+    _moments(obj.get("status"), found)
+    metadata = obj["metadata"]
+    found += [metadata["creationTimestamp"]] if "creationTimestamp" in metadata else []
+    moments = [moment(text) for text in found]
+    deleted = metadata.get("deletionTimestamp")
+    if deleted is not None:
+        grace = metadata.get("deletionGracePeriodSeconds") or 0
+        moments.append(datetime.fromtimestamp(moment(deleted).timestamp() - grace, moment(deleted).tzinfo))
+    return max(moments, default=None)
+
+
+def _moments(value: Any, found: list[str]) -> None:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name.endswith(_MOMENTS) and isinstance(item, str):
+                found.append(item)
+            else:
+                _moments(item, found)
+    elif isinstance(value, list):
+        for item in value:
+            _moments(item, found)
+
+
+def _with_finalizers(metadata: Object, change: Object) -> Object:
+    kept = [] if change.get("empty") else list(metadata.get("finalizers", ()))
+    removed = {item.get("value") for item in change.get("remove") or ()}
+    added = [item.get("value") for item in change.get("add") or ()]
+    wanted = list(dict.fromkeys((*(name for name in kept if name not in removed), *added)))
+    rest = {name: value for name, value in metadata.items() if name != "finalizers"}
+    return {**rest, "finalizers": wanted} if wanted else rest
+
+
+def _patched(stage: Played, step: Step, obj: Object, environment: Environment) -> Object:
+    assert step.template is not None
+    try:
+        patch = load(step.template.render(obj, environment))
+        if step.patch == "json":
+            root = f"/{step.root}" if step.root else ""
+            patched = json_patch(obj, [{**each, "path": root + each.get("path", "")} for each in patch or ()])
+        else:
+            if not isinstance(patch, dict | None):
+                raise StageFailure("its template makes no object")
+            wrapped = {step.root: patch or {}} if step.root else patch or {}
+            patched = (_strategic if step.patch == "strategic" else apply_merge)(obj, wrapped)
+    except (TemplateError, MooringError, AttributeError, TypeError) as error:
+        raise StageFailure(f"Stage {stage.name} cannot be applied: {error}") from None
+    part = ("status",) if step.subresource == "status" else tuple(name for name in patched if name != "status")
+    return {**obj, **{name: patched[name] for name in part if name in patched}}
+
+
+def _strategic(before: Object, patch: Object) -> Object:
+    """What a strategic merge patch makes of an object, as far as pods and nodes know more than plain merging."""
+    made = dict(before)
+    for name, value in patch.items():
+        old = made.get(name)
+        if value is None:
+            made.pop(name, None)
+        elif isinstance(value, dict):
+            made[name] = _strategic(old if isinstance(old, dict) else {}, value)
+        elif isinstance(value, list) and name in _MERGED_BY and isinstance(old, list):
+            made[name] = _merged(old, value, _MERGED_BY[name])
+        else:
+            made[name] = value
+    return made
+
+
+def _merged(old: list[Any], new: list[Any], key: str) -> list[Any]:
+    """Items of the same key are merged. An address takes the place of all that were there."""
+    if key == "ip":
+        return new
+    changed = {item.get(key): item for item in new}
+    kept = [_strategic(item, changed.pop(item.get(key), {})) for item in old]
+    return [*kept, *changed.values()]
+
+
+def _event(kind: Kind[Any], key: Key, said: Object) -> Event:
+    if said.get("type") == "Warning":
+        return Event(kind, key, "Warning", said.get("reason", ""), said.get("message", ""))
+    return Event(kind, key, "Normal", said.get("reason", ""), said.get("message", ""))

@@ -1,0 +1,162 @@
+"""An embedded cluster as its parent sees it: what its processes are told, and what people are."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import socket
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from mooring.apiserver.certificates import Certificates, ensure_certificates, ensure_node_certificate
+from mooring.apiserver.tokens import digest
+from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
+from mooring.supervisor.address import Address
+from mooring.supervisor.children import Program
+from mooring.supervisor.console import Voice
+from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.selection import PROCESS_NODE
+from mooring.supervisor.supervisor import Signals, Supervisor
+
+__all__ = ["Cluster"]
+
+SERVER: Final = "API server"
+CREW: Final = "controllers process"
+NODE: Final = "process node"
+
+
+@dataclass
+class Cluster:
+    """The folder is claimed and the address bound; `run` starts the rest and stays until it ends.
+
+    `fleet` is None for the default one.
+    """
+
+    folder: DataFolder
+    address: Address
+    listening: socket.socket
+    lock: int
+    controllers: tuple[str, ...]
+    fleet: Path | None = None
+    ephemeral: bool = False
+    voice: Voice = field(default_factory=Voice)
+    _token: str = ""
+    _node_token: str = ""
+    # What the node knows the API server by; it is told the hash only.
+    _fetching: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    _has_fleet: bool = False
+
+    def run(self, signals: Signals) -> int:
+        supervisor = Supervisor(
+            (self._server(), self._crew(), *self._nodes()),
+            signals,
+            self.voice,
+            ready=self._wait,
+            welcome=self._welcome,
+            news=self._hear,
+            alive=self._is_alive,
+        )
+        return supervisor.run(prepare=self._prepare, meanwhile=lambda: write_kubeconfig(self.folder, self.address.url))
+
+    @property
+    def _certificates(self) -> Certificates:
+        return Certificates(self.folder.tls)
+
+    def _prepare(self) -> None:
+        ensure_certificates(self.folder.tls, self.address.names(), now=datetime.now(UTC))
+        self._token = issue_controllers_token(self.folder)
+        if PROCESS_NODE in self.controllers:
+            ensure_node_certificate(self._certificates, now=datetime.now(UTC))
+            self._node_token = issue_node_token(self.folder)
+
+    # What the processes are told
+
+    def _server(self) -> Program:
+        def orders() -> dict[str, Any]:
+            # A server that keeps nothing starts empty.
+            self._has_fleet = self._has_fleet and not self.ephemeral
+            return {
+                "socket": self.listening.fileno(),
+                "tokens": str(self.folder.tokens),
+                "data": None if self.ephemeral else str(self.folder.database),
+                "certificate": str(self._certificates.certificate),
+                "key": str(self._certificates.key),
+                "authority": str(self._certificates.authority),
+                "node_token": self._fetching,
+                "webhooks": self.controllers,
+            }
+
+        return Program(
+            SERVER,
+            "mooring.supervisor.server",
+            self.folder.logs / "apiserver.log",
+            orders,
+            (self.listening.fileno(), self.lock),
+            # One that keeps nothing comes back empty, and whoever made the fleet must do it again.
+            takes_along=(CREW, NODE) if self.ephemeral else (),
+        )
+
+    def _crew(self) -> Program:
+        def orders() -> dict[str, Any]:
+            return {
+                "server": self.address.url,
+                "authority": str(self._certificates.authority),
+                "token": self._token,
+                "controllers": self.controllers,
+                "fleet": None if self.fleet is None else str(self.fleet),
+                "has_fleet": self._has_fleet,
+            }
+
+        log = self.folder.logs / "controllers.log"
+        return Program(CREW, "mooring.supervisor.controllers", log, orders, (self.lock,))
+
+    def _nodes(self) -> tuple[Program, ...]:
+        """This machine as a node, if it is to be one and can."""
+        if PROCESS_NODE not in self.controllers or not sys.platform.startswith("linux"):
+            return ()
+
+        def orders() -> dict[str, Any]:
+            return {
+                "server": self.address.url,
+                "authority": str(self._certificates.authority),
+                "token": self._node_token,
+                "certificate": str(self._certificates.node_certificate),
+                "key": str(self._certificates.node_key),
+                "caller": digest(self._fetching),
+                "folder": str(self.folder.node),
+            }
+
+        log = self.folder.logs / "node.log"
+        return (Program(NODE, "mooring.supervisor.process_node", log, orders, (self.lock,), patient=True),)
+
+    # What people are told
+
+    def _wait(self) -> None:
+        from mooring.supervisor.readiness import wait_until_ready
+
+        wait_until_ready(self.address.url, self._certificates.authority)
+
+    def _is_alive(self) -> bool:
+        from mooring.supervisor.readiness import is_alive
+
+        return is_alive(self.address.url, self._certificates.authority)
+
+    def _welcome(self) -> None:
+        say = self.voice.say
+        say(f"Mooring is ready. The API is at {self.address.url}", bold=True)
+        if not self.address.is_local:
+            say(f"It is served on {self.address}: other machines can reach it, and whoever has a token may use it.")
+        data = "only in memory, because of --ephemeral" if self.ephemeral else f"in {self.folder.path}"
+        say(f"Data are kept {data}, logs in {self.folder.logs}. Ctrl-C stops it.")
+        say("To use it with kubectl, type this in another terminal:")
+        say("")
+        say(f"  export KUBECONFIG={shlex.quote(str(self.folder.kubeconfig.absolute()))}", fg="green")
+        say("")
+
+    def _hear(self, entry: dict[str, Any]) -> None:
+        if entry["news"] == "fleet":
+            self._has_fleet = True
+        self.voice.say(str(entry.get("message", "")))

@@ -1,0 +1,152 @@
+"""The process of `mooring run`: controllers over a client, one leader of several replicas, webhooks, health on a port.
+
+Webhooks are served by every replica, whoever leads: they decide without writing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from mooring.cli.errors import InputError
+from mooring.client.access import Access
+from mooring.client.http import HttpTransport
+from mooring.kube.prometheus import exposition
+from mooring.runtime.controller import Controller
+from mooring.runtime.health import HealthServer
+from mooring.runtime.leading import Election
+from mooring.runtime.live import Live, wall_clock
+from mooring.runtime.webhooks.server import WebhookServer
+from mooring.supervisor.address import Address
+from mooring.supervisor.external.controllers import rivals
+from mooring.supervisor.external.webhooks import Hospitality
+from mooring.supervisor.logs import log_as_json
+
+__all__ = ["Post", "run_controllers"]
+
+LEASE: Final = "mooring"
+Work = Callable[[asyncio.Event], Awaitable[None]]
+_log = logging.getLogger("mooring.run")
+
+
+class Post:
+    """What health is asked of: the webhooks, and the driver while it works.
+
+    A replica that stands by is well as it is.
+    """
+
+    def __init__(self) -> None:
+        self.live: Live | None = None
+        self.webhooks: WebhookServer | None = None
+
+    @property
+    def missing(self) -> Sequence[str]:
+        return [problem for each in self._working for problem in each.missing]
+
+    @property
+    def silent(self) -> Sequence[str]:
+        return [problem for each in self._working for problem in each.silent]
+
+    @property
+    def _working(self) -> list[Live | WebhookServer]:
+        return [each for each in (self.live, self.webhooks) if each is not None]
+
+    def metrics_text(self) -> str:
+        reviews = "" if self.webhooks is None else exposition((self.webhooks.application.reviews,))
+        return reviews + (exposition(()) if self.live is None else self.live.metrics_text())
+
+
+async def run_controllers(
+    crew: Sequence[Controller],
+    access: Access,
+    *,
+    elect: bool,
+    health: Address | None,
+    hospitality: Hospitality | None = None,
+    note: str = "",
+) -> None:
+    """Until SIGTERM or SIGINT. `hospitality` has the webhooks that are served beside the controllers.
+
+    `note` is something to tell people once, at the start.
+    """
+    _log_for_people_or_machines()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    transport, post = HttpTransport(access), Post()
+    server = HealthServer(post)
+    try:
+        if health is not None:
+            await _serve_health(server, health)
+        if note:
+            _log.info(note)
+        names = [controller.name for controller in crew]
+        for warning in await rivals(transport, names, wall_clock()):
+            _log.warning(warning)
+        if hospitality is not None:
+            post.webhooks = hospitality.server(transport)
+            await post.webhooks.start()
+            _log.info(f"{', '.join(hospitality.names)} at {hospitality.url} for {access.server}")
+        working = [] if post.webhooks is None else [post.webhooks.run(stop)]
+        if crew:
+            _log.info(f"{', '.join(names)} on {access.server}")
+            working.append(_control(crew, access, transport, post, stop, elect=elect))
+        await asyncio.gather(*working)
+    finally:
+        if post.webhooks is not None:
+            await post.webhooks.close()
+        await server.close()
+        await transport.close()
+
+
+async def _control(
+    crew: Sequence[Controller],
+    access: Access,
+    transport: HttpTransport,
+    post: Post,
+    stop: asyncio.Event,
+    *,
+    elect: bool,
+) -> None:
+    async def work(end: asyncio.Event) -> None:
+        post.live = Live(crew, transport)
+        try:
+            await post.live.run(end)
+        finally:
+            post.live = None
+
+    if elect:
+        await _elected(access, work, stop)
+    else:
+        await work(stop)
+
+
+async def _elected(access: Access, work: Work, stop: asyncio.Event) -> None:
+    me = f"{socket.gethostname()}_{uuid.uuid4()}"
+    # A connection of its own: holding the lease must not wait behind other writes.
+    transport = HttpTransport(access, connections=1)
+    try:
+        await Election(transport, access.namespace, LEASE, me).run(work, stop)
+    finally:
+        await transport.close()
+
+
+async def _serve_health(server: HealthServer, address: Address) -> None:
+    try:
+        port = await server.start(address.host, address.port)
+    except OSError as error:
+        raise InputError(f"--health {address} cannot be served: {error.strerror or error}") from None
+    _log.info(f"health is served on {Address(address.host, port)}")
+
+
+def _log_for_people_or_machines() -> None:
+    if sys.stderr.isatty():
+        logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    else:
+        log_as_json()

@@ -1,0 +1,69 @@
+"""Our webhooks beside a cluster of somebody else's: `--webhook-url` in words, and where it is listened for calls.
+
+The API server must reach the URL. A name of this machine alone is listened for there alone; any other may be that of a
+Service or a load balancer, so every address of this machine is listened on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from mooring.cli.errors import InputError
+from mooring.client.transport import AsyncTransport
+from mooring.kube.errors import MooringError
+from mooring.runtime.webhooks.keys import host_of
+from mooring.runtime.webhooks.model import Conversion, Webhook
+from mooring.runtime.webhooks.server import WebhookServer
+from mooring.supervisor.address import Address
+
+__all__ = ["Hospitality", "parse_url"]
+
+_HTTPS: Final = 443
+
+
+@dataclass(frozen=True)
+class Hospitality:
+    """What is served to API servers, under which URL, and the folder that keeps its certificates."""
+
+    webhooks: Sequence[Webhook]
+    conversions: Sequence[Conversion]
+    url: str
+    folder: Path
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(webhook.switch for webhook in self.webhooks))
+
+    @property
+    def listen(self) -> Address:
+        host = host_of(self.url)
+        address = Address(host, urlsplit(self.url).port or _HTTPS)
+        if address.is_local:
+            return address
+        return Address("::" if ":" in host else "0.0.0.0", address.port)
+
+    def server(self, transport: AsyncTransport) -> WebhookServer:
+        return WebhookServer(
+            self.webhooks,
+            transport,
+            listen=self.listen,
+            url=self.url,
+            folder=self.folder,
+            conversions=self.conversions,
+        )
+
+
+def parse_url(text: str) -> str:
+    """The URL without what does not belong to it. Refuses what an API server would refuse, before anything starts."""
+    try:
+        host_of(text)
+    except MooringError as error:
+        raise InputError(f"--webhook-url: {error}") from None
+    parts = urlsplit(text)
+    if parts.path not in ("", "/") or parts.username is not None:
+        raise InputError(f"--webhook-url: {text} must be https://HOST:PORT and nothing more")
+    return text.rstrip("/")

@@ -1,0 +1,1 @@
+"""Fleets: the objects that an embedded cluster starts with."""

@@ -1,0 +1,71 @@
+"""`python -m mooring.supervisor.process_node`: this machine as a node of `mooring up`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import ssl
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from mooring.supervisor.parent_watchdog import end_with_parent, take_orders
+
+
+def main() -> int:
+    end_with_parent()
+    # What takes long comes before the orders: the parent has certificates to make meanwhile.
+    from mooring.kube.errors import MooringError
+    from mooring.nodes.process import kubelet as agent  # noqa: F401
+    from mooring.runtime.loops import run
+    from mooring.supervisor.logs import log_as_json
+
+    orders = take_orders()
+    log_as_json()
+    _keep_to_itself()
+    try:
+        run(_run(orders))
+    except (MooringError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _keep_to_itself() -> None:
+    """Have no container inherit what the parent gave to this process, such as the lock of the folder."""
+    for entry in os.scandir("/proc/self/fd"):
+        if int(entry.name) > 2:
+            with suppress(OSError):
+                os.set_inheritable(int(entry.name), False)
+
+
+async def _run(orders: dict[str, Any]) -> None:
+    from mooring.client.access import Access
+    from mooring.client.http import HttpTransport
+    from mooring.client.tls import client_context
+    from mooring.nodes.process.kubelet import Settings, run_node
+    from mooring.nodes.process.node_object import this_machine
+    from mooring.supervisor.logs import tell_parent
+
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    authorization = {"Authorization": f"Bearer {orders['token']}"}
+    tls = client_context(authority=Path(orders["authority"]).read_bytes())
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(orders["certificate"], orders["key"])
+    machine = this_machine()
+    transport = HttpTransport(
+        Access(orders["server"], tls, headers=lambda: authorization), fields={"Pod": f"spec.nodeName={machine.name}"}
+    )
+    settings = Settings(Path(orders["folder"]), serving, orders["caller"])
+    try:
+        await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))
+    finally:
+        await transport.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,245 @@
+"""The parent at work: starts the processes, hears them, starts again what dies, and stops all of them in order.
+
+One thread and one loop over descriptors. Signals arrive as bytes on one of them, so nothing is ever interrupted in the
+middle of something.
+"""
+
+from __future__ import annotations
+
+import selectors
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Final
+
+from mooring.cli.errors import ERROR
+from mooring.supervisor.children import ATTEMPTS, Child, Program
+from mooring.supervisor.console import Voice
+
+__all__ = ["Signals", "Supervisor"]
+
+STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# How long a process may take to end in good order.
+GRACE: Final = 10.0
+# How often the first program is asked whether it is alive, and how many times in a row it may leave that unanswered.
+PULSE: Final = 2.0
+STRIKES: Final = 3
+
+
+class Signals:
+    """Signals as bytes to be read. Made before anything else is, so that a stop at any moment is a clean one."""
+
+    def __init__(self) -> None:
+        self.reader, self._writer = socket.socketpair()
+        self.reader.setblocking(False)
+        self._writer.setblocking(False)
+        for number in (*STOPPING, signal.SIGCHLD):
+            # Under nohup, a terminal that is closed is no reason to stop.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, _heard)
+        signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+
+    def wake(self) -> None:
+        """As a signal does, from another thread."""
+        self._writer.send(b"\0")
+
+    def read(self) -> bytes:
+        try:
+            return self.reader.recv(4096)
+        except BlockingIOError:
+            return b""
+
+    @property
+    def stop(self) -> bool:
+        """Whether a stop was asked for since the last look."""
+        return any(number in STOPPING for number in self.read())
+
+
+def _heard(number: int, frame: FrameType | None) -> None:
+    """Nothing to do here: that it came is on the wakeup descriptor."""
+
+
+class Supervisor:
+    """`programs` in the order in which they start; they are stopped in the opposite one.
+
+    `ready` is called in a thread of its own each time the first program has been started, and returns when it answers;
+    `welcome` then says so to people, the first time. From then on `alive` asks it now and then whether it still does:
+    a process that hangs is there and of no use, so it is killed, and started again like any other that died.
+    """
+
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        signals: Signals,
+        voice: Voice,
+        *,
+        ready: Callable[[], None],
+        welcome: Callable[[], None],
+        news: Callable[[dict[str, object]], None],
+        alive: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._children = [Child(program, voice) for program in programs]
+        self._signals = signals
+        self._voice = voice
+        self._ready = ready
+        self._welcome = welcome
+        self._news = news
+        self._alive = alive
+        self._answers = threading.Event()
+        self._hangs = threading.Event()
+        self._welcomed = False
+        self._hurried = False
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(signals.reader, selectors.EVENT_READ)
+
+    def run(self, *, prepare: Callable[[], None], meanwhile: Callable[[], None]) -> int:
+        """Until a stop is asked for (0) or a program cannot be kept running (1).
+
+        `prepare` is done before the programs get their orders and `meanwhile` after that, both while they start.
+        """
+        try:
+            begun = self._start_due()
+            prepare()
+            for child in begun:
+                self._brief(child)
+            meanwhile()
+            while True:
+                for child in self._start_due():
+                    self._brief(child)
+                self._listen(self._timeout())
+                if self._signals.stop:
+                    self._voice.say("Stopping.")
+                    return 0
+                if self._answers.is_set():
+                    self._greet()
+                if self._hangs.is_set():
+                    self._end_what_hangs()
+                if (reason := self._bury_dead()) is not None:
+                    self._voice.error(reason)
+                    return ERROR
+        finally:
+            self._stop()
+
+    # Starting and hearing
+
+    def _start_due(self) -> list[Child]:
+        now = time.monotonic()
+        due = [child for child in self._expected() if child.due is not None and child.due <= now]
+        for child in due:
+            child.start(now)
+            self._selector.register(child.output, selectors.EVENT_READ, child)
+        return due
+
+    def _expected(self) -> list[Child]:
+        """Those who may be started by now."""
+        return [child for child in self._children if self._welcomed or not child.program.patient]
+
+    def _brief(self, child: Child) -> None:
+        child.brief()
+        if child is self._children[0]:
+            threading.Thread(target=self._watch_over, args=(child.pid,), name="probe", daemon=True).start()
+
+    def _timeout(self) -> float | None:
+        due = [child.due for child in self._expected() if child.due is not None]
+        return max(min(due) - time.monotonic(), 0) if due else None
+
+    def _listen(self, timeout: float | None) -> None:
+        for key, _ in self._selector.select(timeout):
+            child = key.data
+            if isinstance(child, Child):
+                if not child.listen():
+                    self._selector.unregister(key.fd)
+                self._tell(child)
+
+    def _tell(self, child: Child) -> None:
+        news, child.log.news = child.log.news, []
+        for entry in news:
+            child.settled = True
+            self._news(entry)
+
+    def _watch_over(self, pid: int | None) -> None:
+        """See that one process of the first program answers, and goes on doing so. The next one has its own thread."""
+        self._ready()
+        if self._children[0].pid != pid:
+            return
+        self._answers.set()
+        self._signals.wake()
+        strikes = 0
+        while strikes < STRIKES:
+            time.sleep(PULSE)
+            answered = self._alive()
+            if self._children[0].pid != pid:
+                return
+            strikes = 0 if answered else strikes + 1
+        self._hangs.set()
+        self._signals.wake()
+
+    def _greet(self) -> None:
+        self._answers.clear()
+        self._children[0].settled = True
+        if self._welcomed:
+            self._voice.say(f"The {self._children[0].program.name} answers again.")
+        else:
+            self._welcome()
+        self._welcomed = True
+
+    # Death
+
+    def _end_what_hangs(self) -> None:
+        self._hangs.clear()
+        child = self._children[0]
+        self._voice.warn(f"The {child.program.name} is there but does not answer; it is killed.")
+        # A process that was stopped hears of nothing else.
+        child.send(signal.SIGKILL)
+
+    def _bury_dead(self) -> str | None:
+        """See who died. A reason to give up, or None."""
+        for child in self._children:
+            if not child.ended():
+                continue
+            self._forget(child)
+            how = child.bury(time.monotonic())
+            self._tell(child)
+            name, log = child.program.name, child.program.log
+            if not child.settled and child.last_words is not None:
+                return child.last_words
+            if child.failures >= ATTEMPTS:
+                lines = "".join(f"\n  {line}" for line in child.log.last)
+                return (
+                    f"the {name} {how}, {child.failures} times in quick succession; giving up. "
+                    f"Its last lines, of those in {log}:{lines}"
+                )
+            self._voice.warn(f"The {name} {how}; starting it again.")
+            for other in self._children:
+                if other.program.name in child.program.takes_along:
+                    other.send(signal.SIGTERM)
+        return None
+
+    def _forget(self, child: Child) -> None:
+        if child.output in self._selector.get_map():
+            self._selector.unregister(child.output)
+
+    # Stopping
+
+    def _stop(self) -> None:
+        for child in reversed(self._children):
+            self._stop_child(child)
+
+    def _stop_child(self, child: Child) -> None:
+        child.due = None
+        if child.pid is None:
+            return
+        child.send(signal.SIGTERM)
+        patience = time.monotonic() + GRACE
+        while not child.ended():
+            left = patience - time.monotonic()
+            self._listen(min(max(left, 0), 0.5))
+            # Asked twice, it need not be in good order any more.
+            self._hurried = self._hurried or self._signals.stop
+            if left <= 0 or self._hurried:
+                child.send(signal.SIGKILL)
+        self._forget(child)
+        child.bury(time.monotonic())

@@ -1,0 +1,273 @@
+"""The placement engine as a fold: one cluster in columns that follows every change and answers for everybody.
+
+Beside what was seen it holds an overlay of what the scheduler has decided and nobody has seen yet, so that a pod bound
+a moment ago holds its resources for the next one. The runtime holds the scheduler until its writes have been seen;
+what is left in the overlay when it runs again was therefore never carried out, and is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, cast
+
+import msgspec
+
+from mooring.api.apps import owners as apps
+from mooring.api.core import types as core
+from mooring.api.core.views import Namespace, Node, Pod, PodStatus, Service
+from mooring.api.kinds import Key, Kind
+from mooring.api.policy import budgets as policy
+from mooring.api.policy.views import PodDisruptionBudget
+from mooring.placement.cluster import Cluster
+from mooring.placement.engine import Engine
+from mooring.placement.pods import PodInfo
+from mooring.runtime.folds import Fold
+from mooring.runtime.store import Changed
+from mooring.workloads.kinds import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, REPLICA_SET, SERVICE, STATEFUL_SET
+
+SCHEDULERS = ("", "default-scheduler")
+
+# Happenings beyond this are forgotten; whoever has read less far must suppose that anything may have changed.
+MAX_HAPPENINGS = 20_000
+
+
+class Happening(NamedTuple):
+    """A change that may let a waiting pod land.
+
+    `node`: a node came or changed. `left`: a pod or a node went, or a pod gave something back. `came`: a pod is on a
+    node, with the labels it has now. `namespace`: other namespaces are selected. `pod`: a waiting pod itself changed.
+    """
+
+    what: Literal["node", "left", "came", "namespace", "pod"]
+    # A node, or the key of a pod for `pod`.
+    name: str = ""
+    namespace: str = ""
+    labels: core.Labels | None = None
+
+
+class Assumption(NamedTuple):
+    """How a pod was seen last, while the cluster holds it as it was decided."""
+
+    node: str
+    nominated: str
+
+
+class ClusterState:
+    def __init__(self) -> None:
+        self.cluster = Cluster()
+        self.engine = Engine(self.cluster)
+        # Pods that wait for a node from this scheduler, in order of arrival.
+        self.pending: dict[str, Pod] = {}
+        # Pods that were chosen as victims and are not on their way out yet.
+        self.condemned: dict[str, Pod] = {}
+        self._assumed: dict[str, Assumption] = {}
+        self._happenings: list[Happening] = []
+        self._forgotten = 0
+
+    # What has happened
+
+    @property
+    def position(self) -> int:
+        return self._forgotten + len(self._happenings)
+
+    def since(self, position: int) -> Sequence[Happening] | None:
+        """What has happened since a position; None when that is not known any more."""
+        if position < self._forgotten:
+            return None
+        return self._happenings[position - self._forgotten :]
+
+    def tell(self, happening: Happening) -> None:
+        if len(self._happenings) >= MAX_HAPPENINGS:
+            self._forgotten += len(self._happenings)
+            self._happenings.clear()
+        self._happenings.append(happening)
+
+    # The overlay
+
+    def assume(self, info: PodInfo, slot: int) -> None:
+        """Hold a pod as bound to a node."""
+        self._note(info)
+        self.cluster.bind(info, slot)
+
+    def nominate(self, info: PodInfo, node: str) -> None:
+        """Hold a pod as nominated to a node, or to none."""
+        self._note(info)
+        self._place(info, "", node)
+
+    def settle(self) -> None:
+        """Take back whatever was assumed and has not been seen."""
+        for key, seen in self._assumed.items():
+            self._place(self.cluster.pods[key], *seen)
+        self._assumed.clear()
+
+    def _note(self, info: PodInfo) -> None:
+        self._assumed.setdefault(info.key, Assumption(info.node_name, info.nominated))
+
+    def _place(self, info: PodInfo, node: str, nominated: str) -> None:
+        self.cluster.remove_pod(info.key)
+        info.node_name, info.nominated = node, nominated
+        self.cluster.put(info)
+
+    # What is seen
+
+    def change_pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
+        name = str(key)
+        if new is None:
+            self._assumed.pop(name, None)
+            self.condemned.pop(name, None)
+            self.pending.pop(name, None)
+            gone = self.cluster.pods[name]
+            self.cluster.remove_pod(name)
+            self._tell_left(gone)
+            return
+        if _waits(new):
+            self.pending[name] = new
+        else:
+            self.pending.pop(name, None)
+        if is_condemned(new):
+            self.condemned[name] = new
+        else:
+            self.condemned.pop(name, None)
+        if old is not None and name not in self._assumed and _same_to_placement(old, new):
+            self.cluster.pods[name].start_time = new.status.start_time
+            return
+        self._assumed.pop(name, None)
+        before = self.cluster.pods.get(name)
+        info = self.cluster.set_pod(cast(core.Pod, new))
+        self._tell_pod(before, info, old, new)
+
+    def _tell_pod(self, before: PodInfo | None, info: PodInfo, old: Pod | None, new: Pod) -> None:
+        if before is not None and (before.node_name, before.nominated) != (info.node_name, info.nominated):
+            self._tell_left(before)
+        if not info.node_name:
+            if old is not None and not info.finished and _asks_differently(old, new):
+                self.tell(Happening("pod", info.key))
+            return
+        if info.finished:
+            if before is not None:
+                self._tell_left(before)
+            return
+        if before is not None and before.node_name == info.node_name and old is not None and old.spec.node_name:
+            changed = before.labels != info.labels
+            if changed or before.template is not info.template or before.terminating != info.terminating:
+                self.tell(Happening("left", info.node_name, info.namespace, before.labels))
+            if not changed:
+                return
+        self.tell(Happening("came", info.node_name, info.namespace, info.labels))
+
+    def _tell_left(self, gone: PodInfo) -> None:
+        if not gone.finished and (gone.node_name or gone.nominated):
+            self.tell(Happening("left", gone.node_name or gone.nominated, gone.namespace, gone.labels))
+
+    def change_node(self, key: Key, new: Node | None) -> None:
+        if new is None:
+            self.cluster.remove_node(key.name)
+            self.tell(Happening("left", key.name))
+        else:
+            self.cluster.set_node(cast(core.Node, new))
+            self.tell(Happening("node", key.name))
+
+    def change_namespace(self, key: Key, old: Namespace | None, new: Namespace | None) -> None:
+        if new is None:
+            self.cluster.remove_namespace(key.name)
+        else:
+            self.cluster.set_namespace(cast(core.Namespace, new))
+        if old is None or new is None or old.metadata.labels != new.metadata.labels:
+            self.tell(Happening("namespace", namespace=key.name))
+
+    def change_owner(self, kind: str, key: Key, old: Any, new: Any) -> None:
+        if new is None:
+            self.cluster.selecting.remove_owner(kind, *key)
+            return
+        if old is not None and old.spec.selector == new.spec.selector:
+            return
+        # Only the selector counts, and only for scores: it never keeps a pod waiting.
+        view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
+        selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
+        meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
+        self.cluster.selecting.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+
+    def change_service(self, key: Key, new: Service | None) -> None:
+        if new is None:
+            self.cluster.selecting.remove_service(*key)
+        else:
+            self.cluster.selecting.set_service(cast(core.Service, new))
+
+    def change_budget(self, key: Key, new: PodDisruptionBudget | None) -> None:
+        if new is None:
+            self.cluster.remove_budget(str(key))
+        else:
+            self.cluster.set_budget(cast(policy.PodDisruptionBudget, new))
+
+
+def _waits(pod: Pod) -> bool:
+    return (
+        not pod.spec.node_name
+        and not pod.finished
+        and not pod.metadata.deleting
+        and pod.spec.scheduler_name in SCHEDULERS
+    )
+
+
+def is_condemned(pod: Pod) -> bool:
+    """Chosen as a victim of preemption, but not deleted yet."""
+    return pod.active and any(
+        c.type == "DisruptionTarget" and c.status == "True" and c.reason == "PreemptionByScheduler"
+        for c in pod.status.conditions
+    )
+
+
+def _same_to_placement(old: Pod, new: Pod) -> bool:
+    """Whether nothing changed that the engine reads, start times aside; most changes of a pod are of this kind."""
+    before, after = old.status, new.status
+    return (
+        old.finished == new.finished
+        and old.metadata.deleting == new.metadata.deleting
+        and before.nominated_node_name == after.nominated_node_name
+        and old.metadata.uid == new.metadata.uid
+        and old.metadata.labels == new.metadata.labels
+        and old.metadata.owner_references == new.metadata.owner_references
+        and old.spec == new.spec
+        and (not new.metadata.deleting or before.conditions == after.conditions)
+        and _resources(before) == _resources(after)
+    )
+
+
+def _asks_differently(old: Pod, new: Pod) -> bool:
+    """Whether a waiting pod may fare better for what changed on itself; what the scheduler writes does not count."""
+    lost_nomination = bool(old.status.nominated_node_name) and not new.status.nominated_node_name
+    return lost_nomination or old.spec != new.spec or old.metadata.labels != new.metadata.labels
+
+
+def _resources(status: PodStatus) -> list[tuple[Any, ...]]:
+    """Resources that a node reports, with the word on a resize: absent unless pods are resized in place."""
+    every = (*status.container_statuses, *status.init_container_statuses)
+    found: list[tuple[Any, ...]] = [(c.name, c.resources, c.allocated_resources) for c in every if c.resources]
+    return [*found, *((c.status, c.reason) for c in status.conditions if c.type == "PodResizePending")]
+
+
+def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
+    """Take a change in. It is news to the scheduler if there is somebody to place or to see off, or no longer is."""
+    key, old, new = change[:3]
+    if kind is POD:
+        state.change_pod(key, old, new)
+    elif kind is NODE:
+        state.change_node(key, new)
+    elif kind is REPLICA_SET or kind is STATEFUL_SET:
+        state.change_owner(kind.kind, key, old, new)
+    elif kind is NAMESPACE:
+        state.change_namespace(key, old, new)
+    elif kind is SERVICE:
+        state.change_service(key, new)
+    else:
+        state.change_budget(key, new)
+    # A pod that landed is what the scheduler decided.
+    return bool(state.pending or state.condemned) or (kind is POD and new is None)
+
+
+CLUSTER = Fold(
+    "cluster",
+    (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET),
+    ClusterState,
+    _apply,
+)

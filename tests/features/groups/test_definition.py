@@ -1,0 +1,84 @@
+"""The definition of LeaderWorkerSets: what is checked in is what the types say, and upstream's fields are all there."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mooring.features.groups.definition import leader_worker_set_definition
+from mooring.kube.objects import Object
+from mooring.kube.schemas import structural_schema
+from scripts.crds import FOLDER, texts
+
+ROOT = Path(__file__).parents[2]
+UPSTREAM = ROOT.parent / "shared/upstream/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml.gz"
+TEMPLATES = [f".spec.leaderWorkerTemplate.{name}.spec" for name in ("leaderTemplate", "workerTemplate")]
+# Fields of pods that one version of Kubernetes has and the other does not, and what only we have.
+MISSING = {f"{path}.schedulingGroup" for path in TEMPLATES}
+OURS = {f"{path}.workloadRef" for path in TEMPLATES} | {".spec.leaderWorkerTemplate.schedulingPolicy"}
+# How writers share parts of a template, which are replaced as a whole when their set is.
+SHARING = ("x-kubernetes-map-type",)
+
+
+def schema(definition: Object) -> Object:
+    (version,) = definition["spec"]["versions"]
+    found: Object = version["schema"]["openAPIV3Schema"]
+    return found
+
+
+@pytest.mark.parametrize("name", texts())
+def test_what_is_checked_in_is_what_the_types_say(name: str) -> None:
+    assert (FOLDER / name).read_text(encoding="utf-8") == texts()[name], "run python -m scripts.crds"
+
+
+def test_the_schema_is_structural() -> None:
+    assert structural_schema(schema(leader_worker_set_definition())).properties["spec"].required
+
+
+def own_fields(part: Object, path: str = "") -> Iterator[tuple[str, Object]]:
+    for name, child in (part.get("properties") or {}).items():
+        here = f"{path}.{name}"
+        yield here, child
+        # What is inside of templates is described where Kubernetes describes it.
+        if name not in ("leaderTemplate", "workerTemplate", "volumeClaimTemplates", "conditions", "metadata"):
+            yield from own_fields(child, here)
+
+
+def test_every_field_is_described() -> None:
+    whole = schema(leader_worker_set_definition())
+    assert not [path for path, child in own_fields(whole) if not child.get("description") and path != ".metadata"]
+
+
+def differences(ours: Object, theirs: Object, path: str = "") -> Iterator[str]:
+    for key in sorted((ours.keys() | theirs.keys()) - {"description", *SHARING}):
+        mine, other = ours.get(key), theirs.get(key)
+        if key == "properties":
+            for name in sorted(dict(mine or {}).keys() | dict(other or {}).keys()):
+                here = f"{path}.{name}"
+                if name not in (mine or {}) or name not in (other or {}):
+                    yield here
+                else:
+                    yield from differences((mine or {})[name], (other or {})[name], here)
+        elif isinstance(mine, dict) and isinstance(other, dict) and key in ("items", "additionalProperties"):
+            yield from differences(mine, other, f"{path}[]")
+        elif mine != other and not (key == "x-kubernetes-list-type" and "atomic" in (mine, other)):
+            yield f"{path} {key}: {mine} and not {other}"
+
+
+@pytest.mark.skipif(not UPSTREAM.is_file(), reason="upstream's definition is not here")
+def test_names_types_defaults_and_rules_are_those_of_upstream() -> None:
+    theirs = yaml.load(gzip.decompress(UPSTREAM.read_bytes()), Loader=yaml.CSafeLoader)
+    ours = leader_worker_set_definition()
+    assert set(differences(schema(ours), schema(theirs))) == MISSING | OURS
+    (mine,), (other,) = ours["spec"]["versions"], theirs["spec"]["versions"]
+    assert mine["subresources"] == other["subresources"]
+    columns = [
+        [(each["name"], each["type"], each["jsonPath"]) for each in version["additionalPrinterColumns"]]
+        for version in (mine, other)
+    ]
+    assert columns[0] == columns[1]
+    assert {name: ours["spec"]["names"][name] for name in theirs["spec"]["names"]} == theirs["spec"]["names"]

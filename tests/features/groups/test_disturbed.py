@@ -1,0 +1,71 @@
+"""Sets in worlds with crashes, conflicts and lost watches: an update that is disturbed at any point ends as it should.
+
+A seed that fails is run again by its name: `pytest "tests/features/groups/test_disturbed.py::test_...[17]"`.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from mooring.kube.objects import Object
+from mooring.runtime.faults import Faults
+from mooring.testing.groups import leader_worker_set
+from tests.features.groups.town import Town
+
+
+def essence(town: Town) -> Object:
+    """What matters about a world at rest."""
+    pods = {
+        name: (pod["spec"]["containers"][0]["image"], pod["status"]["phase"]) for name, pod in town.all("Pod").items()
+    }
+    owned = [name for name, each in town.all("ControllerRevision").items() if is_of_a_set(each)]
+    status = town.status()
+    return {
+        "pods": pods,
+        "sets": {name: obj["spec"]["replicas"] for name, obj in town.all("StatefulSet").items()},
+        "services": sorted(town.all("Service")),
+        "revisions": len(owned),
+        "conditions": town.conditions(),
+        "counts": [status.get(name) for name in ("replicas", "readyReplicas", "updatedReplicas")],
+    }
+
+
+def is_of_a_set(revision: Object) -> bool:
+    return any(owner["kind"] == "LeaderWorkerSet" for owner in revision["metadata"].get("ownerReferences", []))
+
+
+def drawn(draw: Random) -> Object:
+    unavailable = draw.randrange(0, 3)
+    surge = draw.randrange(1 if unavailable == 0 else 0, 3)
+    return leader_worker_set(
+        replicas=draw.randrange(1, 4),
+        size=draw.randrange(1, 4),
+        rolling={"maxUnavailable": unavailable, "maxSurge": surge},
+        networkConfig={"subdomainPolicy": draw.choice(["Shared", "UniquePerReplica"])},
+        startupPolicy=draw.choice(["LeaderCreated", "LeaderReady"]),
+    )
+
+
+def story(seed: int, faults: Faults | None) -> Town:
+    """A set that is made, updated on its way, scaled in the middle of that, and updated once more."""
+    draw = Random(seed)
+    town = Town(drawn(draw), nodes=2, seed=seed, faults=faults, run=False)
+    town.run(draw.choice([0.5, 3, 30]))
+    town.new_image("2")
+    town.run(draw.choice([0.5, 2, 5]))
+    town.change({"replicas": draw.randrange(1, 4)})
+    town.run(draw.choice([0.5, 2, 5]))
+    town.new_image("3")
+    town.run(draw.choice([1, 60]))
+    town.simulation.quiet()
+    town.run()
+    return town
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_restart_at_any_point_of_an_update_changes_nothing(seed: int) -> None:
+    disturbed = story(seed, Faults.everything(0.05))
+    assert essence(disturbed) == essence(story(seed, None))
+    assert {image.rpartition(":")[2] for image, _ in essence(disturbed)["pods"].values()} == {"3"}

@@ -1,0 +1,129 @@
+"""A small cluster in virtual time that knows LeaderWorkerSets, and verbs to speak of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from mooring.catalog import whole_crew
+from mooring.features.groups.api import API_VERSION, KIND, REVISION
+from mooring.features.groups.crew import CONTROLLERS, definitions
+from mooring.features.groups.webhooks import WEBHOOKS
+from mooring.kube.objects import Object
+from mooring.kube.times import timestamp
+from mooring.registry import Registry
+from mooring.runtime.controller import Controller
+from mooring.runtime.faults import Faults
+from mooring.runtime.simulation import START, Settled, Simulation
+from mooring.runtime.webhooks.direct import install
+from mooring.testing.builders import node
+
+CREW: tuple[Controller, ...] = (*whole_crew(), *CONTROLLERS)
+VERSIONS = {
+    "Pod": "v1", "Node": "v1", "Service": "v1", "StatefulSet": "apps/v1", "ControllerRevision": "apps/v1",
+    "Event": "v1", "PersistentVolumeClaim": "v1", KIND: API_VERSION,
+}  # fmt: skip
+
+
+def registry_with_groups(seed: int = 0) -> Registry:
+    registry = Registry(now=START, seed=seed)
+    kind = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    for definition in definitions():
+        registry.create(kind, definition, now=START)
+    install(registry, WEBHOOKS, clock=lambda: START)
+    return registry
+
+
+class Town:
+    def __init__(
+        self,
+        *objects: Object,
+        nodes: int = 0,
+        crew: Iterable[Controller] = CREW,
+        seed: int = 0,
+        faults: Faults | None = None,
+        run: bool = True,
+    ) -> None:
+        self.simulation = Simulation(crew, registry=registry_with_groups(seed), seed=seed, faults=faults)
+        self.registry = self.simulation.registry
+        for number in range(nodes):
+            self.create(node(f"n{number}", cpu="64"))
+        for obj in objects:
+            self.create(obj)
+        if run:
+            self.run()
+
+    def create(self, obj: Object) -> Object:
+        resource = self.registry.resource(obj["apiVersion"], obj["kind"])
+        namespace = obj["metadata"].get("namespace", "default") if resource.namespaced else None
+        return self.registry.create(resource, obj, now=self.simulation.now, namespace=namespace)
+
+    def run(self, seconds: float | None = None) -> Settled:
+        return self.simulation.run() if seconds is None else self.simulation.run(timedelta(seconds=seconds))
+
+    def get(self, kind: str, name: str = "serve") -> Object:
+        resource = self.registry.resource(VERSIONS[kind], kind)
+        found = self.registry.find(VERSIONS[kind], kind, "default" if resource.namespaced else "", name)
+        assert found is not None, f"there is no {kind} {name}"
+        return found
+
+    def patch(self, kind: str, name: str, body: Object, subresource: str = "") -> None:
+        resource = self.registry.resource(VERSIONS[kind], kind)
+        where = "default" if resource.namespaced else ""
+        self.registry.patch(resource, where, name, "merge", body, now=self.simulation.now, subresource=subresource)
+
+    def change(self, body: Object, name: str = "serve") -> None:
+        self.patch(KIND, name, {"spec": body})
+
+    def new_image(self, tag: str = "2", name: str = "serve") -> None:
+        template = self.get(KIND, name)["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+        containers = [{**template["spec"]["containers"][0], "image": f"registry.example.com/serve:{tag}"}]
+        self.change({"leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": containers}}}}, name)
+
+    def delete(self, kind: str, name: str, **options: Any) -> None:
+        resource = self.registry.resource(VERSIONS[kind], kind)
+        where = "default" if resource.namespaced else ""
+        self.registry.delete(resource, where, name, now=self.simulation.now, **options)
+
+    def restart(self, pod: str) -> None:
+        """A container of a pod ends and is started again."""
+        status = {"name": "main", "ready": True, "restartCount": 1, "image": "x", "imageID": "x"}
+        running = {"running": {"startedAt": timestamp(self.simulation.now)}}
+        self.patch("Pod", pod, {"status": {"containerStatuses": [{**status, "state": running}]}}, "status")
+
+    # Reading
+
+    def all(self, kind: str) -> dict[str, Object]:
+        found = self.registry.list(self.registry.resource(VERSIONS[kind], kind)).items
+        return {obj["metadata"]["name"]: obj for obj in found}
+
+    def pods(self) -> list[str]:
+        return sorted(self.all("Pod"))
+
+    def uids(self) -> dict[str, str]:
+        return {name: pod["metadata"]["uid"] for name, pod in self.all("Pod").items()}
+
+    def placed(self) -> dict[str, str]:
+        """The node of every pod that has one."""
+        pods = self.all("Pod").items()
+        return {name: pod["spec"]["nodeName"] for name, pod in pods if pod["spec"].get("nodeName")}
+
+    def images(self) -> dict[str, str]:
+        """The tag of every pod's image."""
+        pods = self.all("Pod").items()
+        return {name: pod["spec"]["containers"][0]["image"].rpartition(":")[2] for name, pod in pods}
+
+    def words(self, kind: str) -> dict[str, str]:
+        return {name: obj["metadata"]["labels"].get(REVISION, "") for name, obj in self.all(kind).items()}
+
+    def status(self, name: str = "serve") -> Object:
+        found: Object = self.get(KIND, name).get("status", {})
+        return found
+
+    def conditions(self, name: str = "serve") -> dict[str, str]:
+        kept = ("Available", "Progressing", "UpdateInProgress")
+        return {c["type"]: c["status"] for c in self.status(name).get("conditions", []) if c["type"] in kept}
+
+    def told(self, reason: str) -> list[str]:
+        return [event["message"] for event in self.all("Event").values() if event["reason"] == reason]

@@ -1,0 +1,145 @@
+"""What volumes hold, and how it gets on disk."""
+
+from __future__ import annotations
+
+import base64
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mooring.kube.objects import Object
+from mooring.nodes.process.disk import Disk, host_path, make_empty, place_content, sub_path
+from mooring.nodes.process.fields import Place
+from mooring.nodes.process.volumes import File, VolumeError, content_of, kind_of, references
+from tests.nodes.process.life import bound_pod
+
+PLACE = Place("here", "10.0.0.1", {})
+OBJECTS: dict[tuple[str, str], Object] = {
+    ("ConfigMap", "c"): {
+        "metadata": {"name": "c"},
+        "data": {"a": "1", "b": "2"},
+        "binaryData": {"raw": base64.b64encode(b"\0\1").decode()},
+    },
+    ("Secret", "s"): {"metadata": {"name": "s"}, "data": {"key": base64.b64encode(b"secret").decode()}},
+}
+
+
+def content(**volume: Any) -> dict[str, File]:
+    pod = bound_pod()
+    pod["metadata"]["labels"] = {"app": 'a"b'}
+    return content_of(pod, {"name": "v", **volume}, lambda kind, name: OBJECTS.get((kind, name)), PLACE)
+
+
+def test_a_config_map_is_a_file_for_each_key() -> None:
+    found = content(configMap={"name": "c", "defaultMode": 0o640})
+    assert {name: file.data for name, file in found.items()} == {"a": b"1", "b": b"2", "raw": b"\0\1"}
+    assert {file.mode for file in found.values()} == {0o640}
+
+
+def test_items_choose_paths_and_modes() -> None:
+    items = [{"key": "key", "path": "deep/in/it", "mode": 0o400}]
+    assert content(secret={"secretName": "s", "items": items}) == {"deep/in/it": File(b"secret", 0o400)}
+
+
+def test_a_projected_volume_is_all_its_sources_together() -> None:
+    downward = {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]}
+    sources = [{"configMap": {"name": "c", "items": [{"key": "a", "path": "x"}]}}, {"secret": {"name": "s"}}]
+    found = content(projected={"sources": [*sources, {"downwardAPI": downward}]})
+    assert {name: file.data for name, file in found.items()} == {"x": b"1", "key": b"secret", "labels": b'app="a\\"b"'}
+
+
+@pytest.mark.parametrize(
+    ("volume", "problem"),
+    [
+        ({"configMap": {"name": "none"}}, 'configmap "none" not found'),
+        ({"secret": {"secretName": "none"}}, 'secret "none" not found'),
+        ({"configMap": {"name": "c", "items": [{"key": "z", "path": "z"}]}}, "references non-existent config key: z"),
+        ({"projected": {"sources": [{"serviceAccountToken": {}}]}}, "holds no serviceAccountToken"),
+    ],
+)
+def test_what_cannot_be_made_is_named(volume: Object, problem: str) -> None:
+    with pytest.raises(VolumeError, match=problem):
+        content(**volume)
+
+
+def test_what_is_optional_may_be_missing() -> None:
+    assert content(configMap={"name": "none", "optional": True}) == {}
+    assert content(secret={"secretName": "s", "optional": True, "items": [{"key": "z", "path": "z"}]}) == {}
+
+
+def test_other_kinds_of_volumes_are_refused_with_what_there_is() -> None:
+    with pytest.raises(VolumeError, match="nfs volumes are not provided by a process node; use configMap"):
+        kind_of({"name": "v", "nfs": {}})
+
+
+def test_the_objects_that_a_volume_shows_are_known() -> None:
+    sources = [{"configMap": {"name": "a"}}, {"secret": {"name": "b"}}]
+    assert references({"name": "v", "projected": {"sources": sources}}) == {("ConfigMap", "a"), ("Secret", "b")}
+    assert references({"name": "v", "secret": {"secretName": "c"}}) == {("Secret", "c")}
+
+
+# On disk
+
+
+def files(**data: bytes) -> dict[str, File]:
+    return {name: File(text, 0o644) for name, text in data.items()}
+
+
+def test_content_changes_in_one_step_and_what_is_gone_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "v"
+    assert place_content(folder, files(a=b"1", b=b"2"), None)
+    assert not place_content(folder, files(a=b"1", b=b"2"), None)
+    before = (folder / "..data").readlink()
+    assert place_content(folder, files(a=b"3"), None)
+    assert (folder / "..data").readlink() != before
+    assert (folder / "a").read_bytes() == b"3"
+    assert (folder / "a").readlink() == Path("..data/a")
+    assert sorted(path.name for path in folder.iterdir() if not path.name.startswith("..")) == ["a"]
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_modes_are_kept(tmp_path: Path) -> None:
+    place_content(tmp_path / "v", {"deep/x": File(b"", 0o400)}, None)
+    assert stat.S_IMODE((tmp_path / "v/deep/x").stat().st_mode) == 0o400
+
+
+def test_everybody_may_write_to_an_empty_dir(tmp_path: Path) -> None:
+    make_empty(tmp_path / "v", None)
+    assert stat.S_IMODE((tmp_path / "v").stat().st_mode) == 0o777
+
+
+def test_a_sub_path_is_made_where_it_may_be_and_never_leads_out(tmp_path: Path) -> None:
+    folder = tmp_path / "v"
+    folder.mkdir()
+    assert sub_path(folder, "a/b", make=True).is_dir()
+    (folder / "out").symlink_to(tmp_path)
+    with pytest.raises(VolumeError, match='subPath "out" leads out of its volume'):
+        sub_path(folder, "out", make=False)
+    with pytest.raises(VolumeError, match='there is no subPath "none" in its volume'):
+        sub_path(folder, "none", make=False)
+
+
+def test_a_host_path_is_checked_and_made_as_its_type_says(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert host_path({"path": str(tmp_path / "file"), "type": "File"}) == tmp_path / "file"
+    assert host_path({"path": str(tmp_path / "new"), "type": "DirectoryOrCreate"}).is_dir()
+    assert host_path({"path": str(tmp_path / "made"), "type": "FileOrCreate"}).is_file()
+    with pytest.raises(VolumeError, match=r"type check failed: .*/file is not a directory"):
+        host_path({"path": str(tmp_path / "file"), "type": "Directory"})
+    with pytest.raises(VolumeError, match=r"type check failed: .*/none is not a socket"):
+        host_path({"path": str(tmp_path / "none"), "type": "Socket"})
+
+
+def test_the_folder_keeps_what_pods_need_and_nothing_of_pods_that_are_no_more(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    for uid in ("a", "b"):
+        for attempt in range(4):
+            path = disk.log(uid, "main", attempt)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    disk.forget_logs("a", "main", 2)
+    assert sorted(path.name for path in disk.log("a", "main", 0).parent.iterdir()) == ["2.log", "3.log"]
+    disk.keep_only(["a"])
+    assert [path.name for path in (tmp_path / "pods").iterdir()] == ["a"]
