@@ -19,11 +19,11 @@ from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_CLUSTER
 from mooring.builtin.namespaces import namespace_controller
 from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
+from mooring.builtin.nodelifecycle.ipam import NODE_IPAM
 from mooring.builtin.nodelifecycle.outages import NODE_OUTAGES
 from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS
 from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION
 from mooring.builtin.scheduler.controller import SCHEDULER
-from mooring.nodes.addresses import NODE_IPAM
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.nodes.stages.controller import STAGES_CONTROLLER
 from mooring.runtime.controller import Controller

@@ -123,8 +123,8 @@ class Up:
         found = {}
         for line in _ps("-ww", "-eo", "pid=,ppid=,args=").splitlines():
             pid, parent, command = line.split(None, 2)
-            if int(parent) == self.process.pid and "mooring.cli.running." in command:
-                found[command.rpartition("mooring.cli.running.")[2]] = int(pid)
+            if int(parent) == self.process.pid and "mooring.supervisor." in command:
+                found[command.rpartition("mooring.supervisor.")[2]] = int(pid)
         return found
 
 

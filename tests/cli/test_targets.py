@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mooring.cli.errors import InputError
 from mooring.cli.targets import Target, parse_target
+from mooring.kube.errors import InputError
 
 
 @pytest.mark.parametrize(

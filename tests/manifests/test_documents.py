@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bench.fleet import write
+from mooring.api.core import views
 from mooring.api.core.types import Node, Pod
-from mooring.api.core.views import Pod
 from mooring.manifests import Document, ManifestError, Views, read_manifests, read_objects, read_views
 from mooring.manifests.emit import to_yaml
 
@@ -209,8 +209,8 @@ def test_objects_without_a_view_that_fits_come_as_they_are(tmp_path: Path, form:
     else:
         items = {"apiVersion": "v1", "kind": "List", "items": objects}
         path.write_text(json.dumps(items, indent=4) if form == "json" else to_yaml(items), encoding="utf-8")
-    pods: Views = {("v1", "Pod"): Pod}
+    pods: Views = {("v1", "Pod"): views.Pod}
     found = [document.value for document in read_objects(path, pods, lambda pod: bool(pod.metadata.uid))]
-    assert isinstance(found[0], Pod)
+    assert isinstance(found[0], views.Pod)
     assert found[0].metadata.name == "a"
     assert found[1:] == objects[1:]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from mooring.cli.errors import InputError
+from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport

@@ -26,10 +26,6 @@ CANNOT_LAND = 2
 INTERRUPTED = 130
 
 
-class InputError(MooringError):
-    """What the user asked for cannot be done."""
-
-
 def complain(problem: str) -> None:
     # Texts from files may hold line breaks and control characters; the complaint stays one line.
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in problem).split())

@@ -8,10 +8,10 @@ from functools import partial
 import msgspec
 
 from mooring.api.core.types import Pod, PodStatus
-from mooring.cli.errors import InputError
 from mooring.cli.pictures import Picture, describe_workload, maker
 from mooring.cli.subjects import DEFAULT_SCHEDULER, Source, Subject, remarks, workload_subjects
 from mooring.cli.targets import Target
+from mooring.kube.errors import InputError
 from mooring.placement.owners import API_VERSIONS
 from mooring.placement.snapshot import Snapshot, to_object
 

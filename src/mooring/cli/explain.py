@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mooring.cli.connecting import cluster_options, connect
-from mooring.cli.errors import CANNOT_LAND, LANDS, Command, InputError, exit_code
+from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
 from mooring.cli.targets import Target, parse_target
+from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.cli.pictures import Picture

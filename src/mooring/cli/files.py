@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from mooring.api.core.types import Pod
-from mooring.cli.errors import InputError
-from mooring.kube.errors import MooringError
+from mooring.kube.errors import InputError, MooringError
 from mooring.manifests import read_views
 from mooring.placement.owners import API_VERSIONS, Workload, view_of
 from mooring.placement.snapshot import VIEWS, Snapshot, describe

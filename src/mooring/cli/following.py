@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mooring.api.kinds import Kind
-from mooring.cli.errors import InputError
 from mooring.client.reflector import Follower
 from mooring.client.transport import AsyncTransport, Change, Item
-from mooring.kube.errors import MooringError
+from mooring.kube.errors import InputError, MooringError
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place, place_of
 from mooring.runtime.reading import Reader

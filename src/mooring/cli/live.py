@@ -14,10 +14,9 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.cli.connecting import refusal
-from mooring.cli.errors import InputError
 from mooring.cli.subjects import worded
 from mooring.client.transport import Page
-from mooring.kube.errors import MooringError
+from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
 from mooring.placement.owners import API_VERSIONS, Workload, view_of

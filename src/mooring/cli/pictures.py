@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from mooring.api.core.types import Pod
-from mooring.cli.errors import InputError
 from mooring.cli.subjects import Source
+from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.placement.owners import API_VERSIONS, Workload, controller_of, template_path
 from mooring.placement.snapshot import Snapshot, to_object

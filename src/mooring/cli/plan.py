@@ -7,7 +7,8 @@ from datetime import timedelta
 import click
 
 from mooring.cli.durations import duration
-from mooring.cli.errors import CANNOT_LAND, LANDS, Command, InputError, exit_code
+from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
+from mooring.kube.errors import InputError
 
 FORMATS = ("text", "json", "yaml")
 ADVICE = 3

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mooring.cli.connecting import cluster_options
-from mooring.cli.errors import Command, InputError, exit_code
+from mooring.cli.errors import Command, exit_code
+from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.runtime.controller import Controller

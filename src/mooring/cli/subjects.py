@@ -14,9 +14,8 @@ from mooring.api.core.defaults.pods import default_pod
 from mooring.api.core.types import ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.policy.budgets import PriorityClass
-from mooring.cli.errors import InputError
 from mooring.features.groups.api import KIND as GROUPS
-from mooring.kube.errors import FieldError, InvalidObjectError, MooringError
+from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
 from mooring.kube.objects import Object
 from mooring.manifests import Document, read_manifests
 from mooring.manifests.views import convert

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from mooring.cli.errors import InputError
+from mooring.kube.errors import InputError
 
 __all__ = ["Target", "parse_target"]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from mooring.cli.errors import Command, InputError, exit_code
+from mooring.cli.errors import Command, exit_code
+from mooring.kube.errors import InputError
 
 
 @click.group()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from mooring.cli.errors import Command, InputError, exit_code
+from mooring.cli.errors import Command, exit_code
+from mooring.kube.errors import InputError
 from mooring.supervisor.address import DEFAULT_PORT
 
 

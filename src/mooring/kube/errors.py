@@ -6,6 +6,7 @@ kubectl know by heart, so it must not differ by a character. The exceptions are 
     MooringError              every error of this product that a user may see; `.path` names the field, if there is one
     +- QuantityError          a string that is not a quantity
     +- SelectorError          a label or node selector that cannot be parsed
+    +- InputError             what a user asked for cannot be done
     +- InvalidObjectError     an object with field errors, `.errors`; the text is the API's "is invalid" message
 """
 
@@ -16,6 +17,7 @@ from typing import Any, Final, NamedTuple
 __all__ = [
     "Enum",
     "FieldError",
+    "InputError",
     "InvalidObjectError",
     "MooringError",
     "QuantityError",
@@ -46,6 +48,10 @@ class MooringError(Exception):
         super().__init__(f"{path}: {message}" if path else message)
         self.message = message
         self.path = path
+
+
+class InputError(MooringError):
+    """What a user asked for cannot be done."""
 
 
 class QuantityError(MooringError):

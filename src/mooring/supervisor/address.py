@@ -11,7 +11,7 @@ import ipaddress
 import socket
 from typing import Final, NamedTuple
 
-from mooring.cli.errors import InputError
+from mooring.kube.errors import InputError
 
 __all__ = ["DEFAULT_PORT", "Address", "bind", "parse_address"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mooring.cli.errors import InputError
+from mooring.kube.errors import InputError
 
 __all__ = ["DataFolder"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from mooring.cli.errors import InputError
+from mooring.kube.errors import InputError
 
 __all__ = ["GATES", "parse_gates"]
 

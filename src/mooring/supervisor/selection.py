@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mooring.cli.errors import InputError
+from mooring.kube.errors import InputError
 
 __all__ = ["CONTROLLERS", "PROCESS_NODE", "WEBHOOKS", "select_controllers"]
 

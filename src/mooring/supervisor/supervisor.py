@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Final
 
-from mooring.cli.errors import ERROR
 from mooring.supervisor.children import ATTEMPTS, Child, Program
 from mooring.supervisor.console import Voice
 
 __all__ = ["Signals", "Supervisor"]
+
+FAILED: Final = 1
 
 STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # How long a process may take to end in good order.
@@ -119,7 +120,7 @@ class Supervisor:
                     self._end_what_hangs()
                 if (reason := self._bury_dead()) is not None:
                     self._voice.error(reason)
-                    return ERROR
+                    return FAILED
         finally:
             self._stop()
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from mooring.api.core.views import Pod, PodCondition
 from mooring.kube.objects import Object
-from mooring.kube.times import timestamp
+from mooring.kube.times import moment, timestamp
+
+AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def bound_at(pod: Pod) -> datetime:
+    """When a pod got its node; when it was made, where nobody said so."""
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
+            return moment(condition.last_transition_time)
+    created = pod.metadata.creation_timestamp
+    return moment(created) if created else AT_ONCE
 
 
 def pod_conditions(pod: Pod, wanted: PodCondition, now: datetime) -> list[Object] | None:

@@ -23,7 +23,7 @@ from mooring.testing.http import Answer, Api
 from tests.cli.embedded import eventually
 from tests.features.groups.schema_cases import CASES
 
-RECORDED = Path(__file__).parents[1] / "data" / "groups" / "schema.json"
+RECORDED = Path(__file__).parents[2] / "data" / "groups" / "schema.json"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets"
 

@@ -14,7 +14,7 @@ from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
 from scripts.crds import FOLDER, texts
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 UPSTREAM = ROOT.parent / "shared/upstream/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml.gz"
 TEMPLATES = [f".spec.leaderWorkerTemplate.{name}.spec" for name in ("leaderTemplate", "workerTemplate")]
 # Fields of pods that one version of Kubernetes has and the other does not, and what only we have.

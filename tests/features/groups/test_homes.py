@@ -24,7 +24,7 @@ from tests.features.groups.cases import CASES, fleet, home, moved, namespace_of,
 from tests.features.groups.corner import Corner
 
 PATIENCE = 240.0
-DEFINITIONS = Path(__file__).parents[2] / "config" / "crd"
+DEFINITIONS = Path(__file__).parents[3] / "config" / "crd"
 SETS = "/apis/leaderworkerset.x-k8s.io/v1"
 PATHS = {
     "LeaderWorkerSet": f"{SETS}/namespaces/{{}}/leaderworkersets",

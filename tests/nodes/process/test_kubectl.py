@@ -180,7 +180,7 @@ def _restarts(kubectl: Kubectl) -> int:
 
 
 def test_the_example_of_the_documentation_runs(cluster: Kubectl) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "process-node.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "process-node.md").read_text(encoding="utf-8")
     cluster("apply", "-f", "-", stdin=page.partition("```yaml\n")[2].partition("```")[0])
     cluster("wait", "--for=condition=Ready", "pod/hello", "--timeout=30s")
     said = f"Good morning from {this_machine().name}\nGood morning\n"

@@ -25,7 +25,7 @@ from mooring.testing.views import NOON
 from tests.builtin.serving import LABELS, port, service
 from tests.builtin.town import Town, condition
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "stages"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "stages"
 EVERYTHING: Object = {}
 
 

@@ -18,6 +18,7 @@ from mooring.runtime.decision import Decision, Event, Patch, status
 from mooring.runtime.view import View
 from mooring.workloads.conditions import pod_conditions
 from mooring.workloads.kinds import LEASE, NODE, POD
+from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
 from mooring.workloads.node_conditions import is_ready, node_condition, with_node_conditions
 from mooring.workloads.taints import (
     CORDONED,
@@ -32,12 +33,9 @@ from mooring.workloads.taints import (
     swap_taints,
 )
 
-LEASE_NAMESPACE: Final = "kube-node-lease"
 # How long a node may be silent, and how long a new one may take to say its first word.
 GRACE: Final = timedelta(seconds=50)
 STARTUP_GRACE: Final = timedelta(seconds=60)
-# How long a Lease holds without being renewed. Until then nothing is amiss, and waiting is only looking again.
-LEASE_DURATION: Final = timedelta(seconds=40)
 
 # What a silent node is not asked about any more. The network is not its own business.
 _KUBELETS: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")

@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 from mooring.api.core.views import Pod, PodCondition, Taint
 from mooring.api.kinds import Key, key_of
 from mooring.kube.times import moment
-from mooring.nodes.simulated.pods import bound_at
 from mooring.placement.static import tolerates
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write, status
 from mooring.runtime.view import View
-from mooring.workloads.conditions import pod_conditions
+from mooring.workloads.conditions import bound_at, pod_conditions
 from mooring.workloads.kinds import NODE, POD
 from mooring.workloads.taints import OUTAGES
 

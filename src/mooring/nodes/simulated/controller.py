@@ -14,7 +14,6 @@ from types import MappingProxyType
 from mooring.api.coordination.views import Lease
 from mooring.api.core.views import Node, Pod
 from mooring.api.kinds import Key
-from mooring.builtin.nodelifecycle.controller import LEASE_DURATION, LEASE_NAMESPACE
 from mooring.nodes.addresses import Addresses, host_address, pod_address
 from mooring.nodes.simulated.kubelet import make_lease, node_status, renew_lease, renewed_at
 from mooring.nodes.simulated.pod_events import TRAFFIC, creating, is_being_created, is_calm, told_at_start, told_at_stop
@@ -26,6 +25,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import LEASE, NODE, POD
+from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
 from mooring.workloads.node_conditions import is_ready
 
 HEARTBEAT = timedelta(seconds=10)

@@ -8,12 +8,12 @@ from typing import Final
 from mooring.api.coordination.views import Lease
 from mooring.api.core.views import Node, NodeCondition
 from mooring.api.kinds import key_of
-from mooring.builtin.nodelifecycle.controller import LEASE_DURATION, LEASE_NAMESPACE
 from mooring.kube.objects import Object
 from mooring.kube.times import moment, timestamp
 from mooring.nodes.addresses import host_address
 from mooring.runtime.decision import Create, Patch, Write, status
 from mooring.workloads.kinds import LEASE, NODE
+from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
 from mooring.workloads.node_conditions import node_condition, with_node_conditions
 
 _WELL: Final = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mooring.api.core.views import Container, Pod, PodCondition
@@ -17,7 +17,7 @@ from mooring.api.kinds import key_of
 from mooring.kube.times import moment, timestamp
 from mooring.nodes.addresses import Addresses
 from mooring.runtime.decision import Delete, Patch, Write, status
-from mooring.workloads.conditions import with_conditions
+from mooring.workloads.conditions import AT_ONCE, bound_at, with_conditions
 from mooring.workloads.kinds import POD
 
 START_DELAY = timedelta(seconds=1)
@@ -25,7 +25,6 @@ STOP_DELAY = timedelta(seconds=1)
 JOB_DURATION = timedelta(seconds=10)
 # The exit code of a container that was killed.
 KILLED = 137
-AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
@@ -83,14 +82,6 @@ def recover(pod: Pod, now: datetime) -> Write | None:
         return None
     conditions = with_conditions(pod, (PodCondition(type="Ready", status="True"),), now)
     return status(POD, pod, {"conditions": conditions})
-
-
-def bound_at(pod: Pod) -> datetime:
-    for condition in pod.status.conditions:
-        if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
-            return moment(condition.last_transition_time)
-    created = pod.metadata.creation_timestamp
-    return moment(created) if created else AT_ONCE
 
 
 def _duration(pod: Pod) -> timedelta | None:

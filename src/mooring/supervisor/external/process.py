@@ -14,9 +14,9 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from mooring.cli.errors import InputError
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
+from mooring.kube.errors import InputError
 from mooring.kube.prometheus import exposition
 from mooring.runtime.controller import Controller
 from mooring.runtime.health import HealthServer

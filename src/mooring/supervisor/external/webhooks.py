@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from mooring.cli.errors import InputError
 from mooring.client.transport import AsyncTransport
-from mooring.kube.errors import MooringError
+from mooring.kube.errors import InputError, MooringError
 from mooring.runtime.webhooks.keys import host_of
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.server import WebhookServer
