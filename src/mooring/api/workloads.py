@@ -7,12 +7,13 @@ first. A template stays the plain object that is stamped out. What changes witho
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from mooring.api.core import types as core
 from mooring.api.core.types import Labels, LabelSelector, ResourceList, View
+from mooring.api.crds.markers import Markers
 from mooring.api.meta import Meta
 
 Object = dict[str, Any]
@@ -249,8 +250,12 @@ class StatefulSetUpdateStrategy(View, frozen=True):
 
 
 class ClaimRetention(View, frozen=True):
-    when_deleted: str = "Retain"
-    when_scaled: str = "Retain"
+    when_deleted: Annotated[
+        str, Markers("Retain keeps claims when their StatefulSet is deleted, Delete deletes them.")
+    ] = "Retain"
+    when_scaled: Annotated[
+        str, Markers("Retain keeps claims of pods that scaling down removes, Delete deletes them.")
+    ] = "Retain"
 
 
 class Ordinals(View, frozen=True):
