@@ -113,7 +113,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 def _plain_value(value: Any) -> Any:
     """A default in JSON. Of a struct it holds what differs: the rest has defaults of its own."""
     if not isinstance(value, msgspec.Struct):
-        return msgspec.to_builtins(value)
+        return msgspec.json.decode(msgspec.json.encode(value))
     said = {}
     for field in msgspec.structs.fields(value):
         given = getattr(value, field.name)
