@@ -71,7 +71,7 @@ def test_api_servers_establish_it_without_a_warning(resource: CustomResource, ap
                 found = api.get(f"{DEFINITIONS}/{resource.name}").body
                 conditions = {each["type"]: each for each in found["status"].get("conditions") or ()}
                 assert "NonStructuralSchema" not in conditions, conditions
-                return conditions.get("Established", {}).get("status") == "True"
+                return bool(conditions.get("Established", {}).get("status") == "True")
 
             eventually(established)
         finally:

@@ -114,3 +114,16 @@ def test_objects_are_read_and_written_in_both_versions(served: Api) -> None:
     whole = served.get(f"{V1}/a").body
     assert whole["spec"] == {"source": SOURCE, "replicas": 3, "eviction": "Never", "storage": "5Gi"}
     assert conversion_data("example.com") not in whole["metadata"].get("annotations", {})
+
+
+def test_applying_the_definition_again_takes_the_webhook_away_only_by_force(served: Api) -> None:
+    path = f"{DEFINITIONS}/{MODEL_CACHES.name}"
+    before = _client(served)
+    refused = served.patch(path, "apply", definition(MODEL_CACHES), fieldManager="kubectl")
+    assert refused.code == 409
+    assert 'conflict with "mooring-webhooks"' in refused.body["message"]
+    assert _client(served) == before
+    forced = served.patch(path, "apply", definition(MODEL_CACHES), fieldManager="kubectl", force="true")
+    assert forced.code == 200
+    # The authority stays with the one that wrote it; the address is nobody's until the next registration.
+    assert _client(served) == {**before, "url": "https://127.0.0.1:9/convert"}
