@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from mooring.features.groups.definition import leader_worker_set_definition
+from mooring.api.crds.resource import CustomResource, definition
+from mooring.features.groups.definition import LEADER_WORKER_SETS
 
+RESOURCES = (LEADER_WORKER_SETS,)
 FOLDER = Path(__file__).parent.parent / "config" / "crd"
 
 
@@ -20,14 +23,13 @@ class _Plain(yaml.SafeDumper):
         return True
 
 
-def texts() -> dict[str, str]:
+def texts(resources: Iterable[CustomResource] = RESOURCES) -> dict[str, str]:
     """What every file must hold, by its name."""
-    found = {}
-    for definition in (leader_worker_set_definition(),):
-        spec = definition["spec"]
-        name = f"{spec['group']}_{spec['names']['plural']}.yaml"
-        found[name] = "---\n" + yaml.dump(definition, Dumper=_Plain, sort_keys=False, width=118)
-    return found
+    return {
+        f"{each.group}_{each.plural}.yaml": "---\n"
+        + yaml.dump(definition(each), Dumper=_Plain, sort_keys=False, width=118)
+        for each in resources
+    }
 
 
 def main() -> int:

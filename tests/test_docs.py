@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 from pathlib import Path
 
 import click
 
+from mooring.api.crds.markers import Markers
 from mooring.cli.main import cli
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def test_every_command_and_option_is_documented() -> None:
@@ -53,3 +56,27 @@ def test_the_tutorial_shows_the_controller_that_the_tests_run() -> None:
     code = sample[sample.index("class ConfigMap") :]
     for part in code.split("\n\n\n"):
         assert part.strip() in page, part
+
+
+def test_the_tutorial_of_kinds_runs_and_shows_the_sample(tmp_path: Path) -> None:
+    page = (DOCS / "writing-a-kind.md").read_text(encoding="utf-8")
+    sample = (ROOT / "tests/api/sample.py").read_text(encoding="utf-8")
+    for part in sample[sample.index("from __future__") :].split("\n\n\n"):
+        assert part.strip() in page, part
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(PYTHON.findall(page)), encoding="utf-8")
+    made = runpy.run_path(str(script), run_name="page")
+    tests = [value for name, value in made.items() if name.startswith("test_")]
+    assert len(tests) == 2
+
+
+def test_every_module_of_crds_is_in_the_tutorial_of_kinds() -> None:
+    page = (DOCS / "writing-a-kind.md").read_text(encoding="utf-8")
+    modules = {path.name for path in (ROOT / "src/mooring/api/crds").glob("*.py") if not path.name.startswith("__")}
+    assert not {name for name in modules if f"`{name}`" not in page}
+
+
+def test_every_marker_is_in_the_tutorial_of_kinds() -> None:
+    page = (DOCS / "writing-a-kind.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"[a-z_]+", page))
+    assert not {name for name in Markers.__struct_fields__ if name not in words}

@@ -5,91 +5,26 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from mooring.client.access import Access
-from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
 from mooring.kube.errors import MooringError
-from mooring.runtime.webhooks import Conversion, Webhook, WebhookServer
 from mooring.runtime.webhooks.keys import Keys, host_of
 from mooring.testing.builders import pod
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
 from mooring.testing.http import Answer, Api
-from mooring.testing.processes import free_port
 from tests.runtime.hooks import GADGETS, GUARD, SIDECAR, gadget_definition
+from tests.runtime.serving import CONFIGURATIONS, DEFINITIONS, eventually, serving
 
-SECONDS = 30.0
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
-
-
-@contextmanager
-def serving(home: Home, folder: Path, *webhooks: Webhook, conversions: tuple[Conversion, ...] = ()) -> Iterator[str]:
-    """Webhooks at work beside a home, in a thread with an event loop of its own; their URL."""
-    port = free_port()
-    url = f"https://127.0.0.1:{port}"
-    failed: list[BaseException] = []
-    started = threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def main() -> None:
-        tls = client_context(authority=home.ca.read_bytes())
-        headers = {"Authorization": f"Bearer {home.token}"}
-        transport = HttpTransport(Access(home.url, tls, headers=lambda: headers))
-        server = WebhookServer(
-            webhooks, transport, listen=("127.0.0.1", port), url=url, folder=folder, conversions=conversions
-        )
-        await server.start()
-        started.set()
-        try:
-            await server.run(stop)
-        finally:
-            await server.close()
-            await transport.close()
-
-    def run() -> None:
-        try:
-            loop.run_until_complete(main())
-        except BaseException as error:
-            failed.append(error)
-            started.set()
-        finally:
-            loop.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        assert started.wait(SECONDS)
-        yield url
-    finally:
-        if not failed:
-            loop.call_soon_threadsafe(stop.set)
-        thread.join(SECONDS)
-        with home.api() as api:
-            for kind in ("mutating", "validating"):
-                api.delete(f"{CONFIGURATIONS}/{kind}webhookconfigurations/mooring")
-    assert not failed, failed
-
-
-def eventually(what: Callable[[], bool]) -> None:
-    """Real API servers hear of configurations by watches."""
-    give_up = time.monotonic() + SECONDS
-    while not what():
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
 
 
 class Story:

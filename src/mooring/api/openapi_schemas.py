@@ -6,11 +6,13 @@ types; a definition must spell all of it out, because it may not refer to anythi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.kube.schemas import ABSENT, Schema, builtin_schema
+from mooring.kube.schemas import ABSENT, Schema, builtin_type
 
 __all__ = ["INT_OR_STRING", "QUANTITY", "builtin_openapi"]
 
@@ -48,17 +50,43 @@ _EMPTY: Final = {
     "core.v1.SecretKeySelector": "name",
     "core.v1.SecretProjection": "name",
 }
+# Structs that have a reference's fields among their own are replaced as a whole, because the reference is.
+_ATOMIC: Final = frozenset(
+    {
+        "core.v1.ConfigMapEnvSource",
+        "core.v1.ConfigMapProjection",
+        "core.v1.ConfigMapVolumeSource",
+        "core.v1.SecretEnvSource",
+        "core.v1.SecretProjection",
+    }
+)
+# Maps that say what is so without saying it.
+_GRANULAR: Final = {"core.v1.PersistentVolumeClaimStatus": ("allocatedResourceStatuses",)}
+# Rules that the API's own types carry for definitions that contain them.
+_RULES: Final[Mapping[str, Mapping[str, Object]]] = {
+    "meta.v1.Condition": {
+        "type": {
+            "maxLength": 316,
+            "pattern": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+            r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+        },
+        "status": {"enum": ["True", "False", "Unknown"]},
+        "reason": {"minLength": 1, "maxLength": 1024, "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},
+        "message": {"maxLength": 32768},
+        "observedGeneration": {"minimum": 0},
+    }
+}
 # Fields whose defaults are filled in later, by the API itself.
 _UNFILLED: Final = {"core.v1.AzureDiskVolumeSource": ("cachingMode", "kind")}
 
 
 @cache
-def builtin_openapi(api_version: str, kind: str, *path: str) -> Object:
-    """The schema of a built-in kind, or of the part of it that a path of field names leads to. It is shared."""
-    schema = builtin_schema(api_version, kind)
-    for name in path:
-        schema = schema.properties[name]
-    return _openapi(schema)
+def builtin_openapi(name: str) -> Object:
+    """The schema of a built-in type such as core.v1.PodTemplateSpec. It is shared."""
+    try:
+        return _openapi(builtin_type(name))
+    except KeyError:
+        raise MooringError(f'there is no built-in type "{name}"; they are named like core.v1.PodTemplateSpec') from None
 
 
 def _openapi(schema: Schema) -> Object:
@@ -79,6 +107,10 @@ def _openapi(schema: Schema) -> Object:
             made["properties"][_EMPTY[schema.name]] = {"type": "string", "default": ""}
         for name in _UNFILLED.get(schema.name, ()):
             made["properties"][name] = {"type": "string"}
+        for name in _GRANULAR.get(schema.name, ()):
+            made["properties"][name] = {**made["properties"][name], "x-kubernetes-map-type": "granular"}
+        for name, rules in _RULES.get(schema.name, {}).items():
+            made["properties"][name] = {**made["properties"][name], **rules}
     if schema.required:
         made["required"] = sorted(schema.required)
     if schema.additional_properties is not None:
@@ -88,7 +120,7 @@ def _openapi(schema: Schema) -> Object:
         made["x-kubernetes-list-type"] = schema.list_type
         if schema.list_map_keys:
             made["x-kubernetes-list-map-keys"] = list(schema.list_map_keys)
-    if schema.atomic:
+    if schema.atomic or schema.name in _ATOMIC:
         made["x-kubernetes-map-type"] = "atomic"
     return _with_default(schema, made)
 

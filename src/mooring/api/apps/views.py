@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from mooring.api.core.types import View
+from mooring.api.crds.markers import Markers
 from mooring.api.meta import AnnotatedMeta, Condition, Meta
 from mooring.kube.intorpercent import IntOrPercent
 from mooring.kube.objects import Object
@@ -83,8 +86,12 @@ class StatefulSetUpdateStrategy(View, frozen=True):
 
 
 class ClaimRetention(View, frozen=True):
-    when_deleted: str = "Retain"
-    when_scaled: str = "Retain"
+    when_deleted: Annotated[
+        str, Markers("Retain keeps claims when their StatefulSet is deleted, Delete deletes them.")
+    ] = "Retain"
+    when_scaled: Annotated[
+        str, Markers("Retain keeps claims of pods that scaling down removes, Delete deletes them.")
+    ] = "Retain"
 
 
 class Ordinals(View, frozen=True):

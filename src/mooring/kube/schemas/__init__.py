@@ -5,7 +5,7 @@ A write passes through here in this order: `unknown_fields` (when the client ask
 nothing to do.
 """
 
-from mooring.kube.schemas.builtin import builtin_kinds, builtin_schema, empty_object
+from mooring.kube.schemas.builtin import builtin_kinds, builtin_schema, builtin_type, empty_object
 from mooring.kube.schemas.defaulting import apply_defaults
 from mooring.kube.schemas.model import ABSENT, Schema
 from mooring.kube.schemas.pruning import prune, unknown_fields
@@ -19,6 +19,7 @@ __all__ = [
     "apply_defaults",
     "builtin_kinds",
     "builtin_schema",
+    "builtin_type",
     "empty_object",
     "prune",
     "structural_schema",

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from mooring.kube.schemas.model import ABSENT, Schema
 
-__all__ = ["builtin_kinds", "builtin_schema", "empty_object", "object_meta"]
+__all__ = ["builtin_kinds", "builtin_schema", "builtin_type", "empty_object", "object_meta"]
 
 _SIMPLE: Final = {
     # Every built-in field takes null for "not set".
@@ -94,6 +94,11 @@ def builtin_schema(api_version: str, kind: str) -> Schema:
     name = _kinds()[api_version, kind]
     found = _TYPES.get(name)
     return _resolve(name) if found is None else found
+
+
+def builtin_type(name: str) -> Schema:
+    """The schema of any built-in type, such as core.v1.PodSpec or quantity; KeyError when there is no such type."""
+    return _type(name)
 
 
 def empty_object(api_version: str, kind: str) -> dict[str, Any]:

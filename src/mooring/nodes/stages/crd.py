@@ -1,237 +1,214 @@
-"""The CustomResourceDefinition of kwok's Stage, so that its manifests can be applied.
+"""kwok's Stage as a custom resource, so that its manifests can be applied.
 
-It holds the fields that are followed here and those that are refused with a sentence, so that nothing is dropped
-without a word.
+Its types hold the fields that are followed here and those that are refused with a sentence, so that nothing is dropped
+without a word. They are there for the schema: a Stage is read as it was written.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Final
 
+from mooring.api.core.types import Labels, View
+from mooring.api.crds.markers import Int64, Markers, Time
+from mooring.api.crds.resource import AGE, CustomResource, PrinterColumn, Version, definition
 from mooring.kube.objects import Object
 
-_GROUP: Final = "kwok.x-k8s.io"
+__all__ = ["STAGES", "stage_definition"]
 
 
-def _text(said: str, **more: Any) -> Object:
-    return {"type": "string", "description": said, **more}
+class _Cel(View, frozen=True):
+    """An expression in CEL, which is not understood here."""
+
+    expression: Annotated[str, Markers("The expression.")]
 
 
-def _number(said: str, **more: Any) -> Object:
-    return {"type": "integer", "format": "int64", "description": said, **more}
+class _Jq(View, frozen=True):
+    """The same in its newer form."""
+
+    expression: Annotated[str, Markers("The path.")] = ""
 
 
-def _truth(said: str) -> Object:
-    return {"type": "boolean", "description": said}
+class _Source(View, frozen=True):
+    expression_from: Annotated[str, Markers('A path into the object, as in .metadata.annotations["delay"].')] = ""
+    jq: _Jq | None = None
+    cel: _Cel | None = None
 
 
-def _object(said: str, properties: Object, required: tuple[str, ...] = ()) -> Object:
-    found: Object = {"type": "object", "description": said, "properties": properties}
-    return found | ({"required": list(required)} if required else {})
+class _Event(View, frozen=True):
+    """An event that is told of the object."""
+
+    type: Annotated[str, Markers("Normal or Warning.")] = ""
+    reason: Annotated[str, Markers("A word for machines.")] = ""
+    message: Annotated[str, Markers("A sentence for people.")] = ""
 
 
-def _list(said: str, item: Object) -> Object:
-    return {"type": "array", "description": said, "items": item}
+class _Finalizer(View, frozen=True):
+    """One finalizer."""
+
+    value: Annotated[str, Markers("Its name.")] = ""
 
 
-def _texts(said: str) -> Object:
-    return {"type": "object", "description": said, "additionalProperties": {"type": "string"}}
+class _Finalizers(View, frozen=True):
+    """Finalizers that are added or removed."""
+
+    add: Annotated[tuple[_Finalizer, ...], Markers("Those to add.")] = ()
+    remove: Annotated[tuple[_Finalizer, ...], Markers("Those to remove.")] = ()
+    empty: Annotated[bool, Markers("Whether all are removed.")] = False
 
 
-_CEL: Final = _object(
-    "An expression in CEL, which is not understood here.", {"expression": _text("The expression.")}, ("expression",)
-)
-_OPERATOR: Final = _text("How values are looked at: In, NotIn, Exists or DoesNotExist.")
-_VALUES: Final = _list("The values for In and NotIn.", {"type": "string"})
+class _Impersonation(View, frozen=True):
+    """Whom to write as; not followed here."""
+
+    username: Annotated[str, Markers("A user.")]
 
 
-def _source(said: str) -> Object:
-    return _object(
-        said,
-        {
-            "expressionFrom": _text("A path into the object, as in .metadata.annotations[\"delay\"]."),
-            "jq": _object("The same in its newer form.", {"expression": _text("The path.")}),
-            "cel": _CEL,
-        },
-    )  # fmt: skip
+class _Patch(View, frozen=True):
+    """A change of the object."""
+
+    subresource: Annotated[str, Markers("status, or nothing for the object itself.")] = ""
+    root: Annotated[str, Markers("The field that the template is about.")] = ""
+    template: Annotated[str, Markers("A Go template that makes the change in YAML.")] = ""
+    type: Annotated[str, Markers("How the change is put in.", enum=("json", "merge", "strategic"))] = ""
+    impersonation: _Impersonation | None = None
 
 
-def _event() -> Object:
-    return _object(
-        "An event that is told of the object.",
-        {
-            "type": _text("Normal or Warning."),
-            "reason": _text("A word for machines."),
-            "message": _text("A sentence for people."),
-        },
+class _Step(View, frozen=True):
+    """One step."""
+
+    patch: _Patch | None = None
+    event: _Event | None = None
+    finalizers: _Finalizers | None = None
+    delete: Annotated[bool, Markers("Whether the object is deleted.")] = False
+    apply: Annotated[Object | None, Markers("An object to apply, which is not understood here.")] = None
+
+
+class _Next(View, frozen=True):
+    """What happens when the delay is over."""
+
+    event: _Event | None = None
+    finalizers: _Finalizers | None = None
+    delete: Annotated[bool, Markers("Whether the object is deleted.")] = False
+    patches: Annotated[tuple[_Patch, ...], Markers("Changes of the object, one after the other.")] = ()
+    status_template: Annotated[str, Markers("A Go template that makes changes of the status in YAML.")] = ""
+    status_subresource: Annotated[str, Markers("The subresource that holds the status.", defaulted=True)] = "status"
+    status_patch_as: _Impersonation | None = None
+
+
+_Operator = Annotated[str, Markers("How values are looked at: In, NotIn, Exists or DoesNotExist.")]
+_Values = Annotated[tuple[str, ...], Markers("The values for In and NotIn.")]
+
+
+class _JqExpression(View, frozen=True):
+    """The same in its newer form."""
+
+    key: Annotated[str, Markers("A path into the object.")] = ""
+    operator: _Operator = ""
+    values: _Values = ()
+
+
+class _Expression(View, frozen=True):
+    """One condition."""
+
+    key: Annotated[
+        str, Markers('A path into the object, as in .status.phase or .conditions.[] | select( .type == "Ready" ).')
+    ] = ""
+    operator: _Operator = ""
+    values: _Values = ()
+    jq: _JqExpression | None = None
+    cel: _Cel | None = None
+
+
+class _Selector(View, frozen=True):
+    """The objects that the Stage applies to, and the state that they must be in. An empty one selects all."""
+
+    match_labels: Annotated[Labels | None, Markers("Labels that an object must have.")] = None
+    match_annotations: Annotated[Labels | None, Markers("Annotations that an object must have.")] = None
+    match_expressions: Annotated[tuple[_Expression, ...], Markers("Conditions that must all hold.")] = ()
+
+
+class _Delay(View, frozen=True):
+    """How long an object stays as it is before it changes."""
+
+    duration_milliseconds: Annotated[Int64 | None, Markers("How long to wait.", minimum=0)] = None
+    duration_from: Annotated[
+        _Source | None, Markers("Where the object says how long: a duration such as 90s, or a moment.")
+    ] = None
+    jitter_duration_milliseconds: Annotated[
+        Int64 | None, Markers("The longest wait; each object waits for some time in between.", minimum=0)
+    ] = None
+    jitter_duration_from: Annotated[_Source | None, Markers("Where the object says what the longest wait is.")] = None
+
+
+class _Reference(View, frozen=True):
+    """The kind that it drives."""
+
+    kind: Annotated[str, Markers("Pod or Node.")]
+    api_group: Annotated[str, Markers("The version of the kind.", defaulted=True)] = "v1"
+
+
+class _Spec(View, frozen=True):
+    """What changes, on which objects, and when."""
+
+    resource_ref: _Reference
+    selector: _Selector | None = None
+    weight: Annotated[
+        Int64, Markers("Of several Stages that match, one is drawn by weight.", minimum=0, defaulted=True)
+    ] = 0
+    weight_from: Annotated[_Source | None, Markers("Where the object says what the weight is.")] = None
+    delay: _Delay | None = None
+    next: _Next | None = None
+    steps: Annotated[tuple[_Step, ...], Markers("What happens, one after the other; the newer form of next.")] = ()
+    immediate_next_stage: Annotated[bool, Markers("Not needed here: the next Stage is always looked for at once.")] = (
+        False
     )
 
 
-def _finalizers() -> Object:
-    item = _object("One finalizer.", {"value": _text("Its name.")})
-    return _object(
-        "Finalizers that are added or removed.",
-        {
-            "add": _list("Those to add.", item),
-            "remove": _list("Those to remove.", item),
-            "empty": _truth("Whether all are removed."),
-        },
-    )
+class _Condition(View, frozen=True):
+    """One condition."""
+
+    type: Annotated[str, Markers("Used.")]
+    status: Annotated[str, Markers("True or False.")]
+    reason: Annotated[str, Markers("A word for machines.")] = ""
+    message: Annotated[str, Markers("Why it is not used.")] = ""
+    last_transition_time: Annotated[Time | None, Markers("When that changed last.")] = None
 
 
-def _impersonation() -> Object:
-    return _object("Whom to write as; not followed here.", {"username": _text("A user.")}, ("username",))
+class _Status(View, frozen=True):
+    """What became of it."""
+
+    conditions: Annotated[
+        tuple[_Condition, ...], Markers("Whether the Stage is used.", list_type="map", list_map_keys=("type",))
+    ] = ()
 
 
-def _patch() -> Object:
-    return _object(
-        "A change of the object.",
-        {
-            "subresource": _text("status, or nothing for the object itself."),
-            "root": _text("The field that the template is about."),
-            "template": _text("A Go template that makes the change in YAML."),
-            "type": _text("How the change is put in.", enum=["json", "merge", "strategic"]),
-            "impersonation": _impersonation(),
-        },
-    )
+class _Stage(View, frozen=True):
+    """A step in the life of simulated nodes and their pods."""
+
+    spec: _Spec
+    status: _Status = _Status()
 
 
-def _steps() -> Object:
-    apply = {"type": "object", "description": "An object to apply, which is not understood here."}
-    return _list(
-        "What happens, one after the other; the newer form of next.",
-        _object(
-            "One step.",
-            {
-                "patch": _patch(),
-                "event": _event(),
-                "finalizers": _finalizers(),
-                "delete": _truth("Whether the object is deleted."),
-                "apply": apply | {"x-kubernetes-preserve-unknown-fields": True},
-            },
+STAGES: Final = CustomResource(
+    "kwok.x-k8s.io",
+    "Stage",
+    "stages",
+    versions=(
+        Version(
+            "v1alpha1",
+            _Stage,
+            columns=(
+                PrinterColumn("Kind", "string", ".spec.resourceRef.kind"),
+                PrinterColumn("Used", "string", '.status.conditions[?(@.type=="Used")].status'),
+                AGE,
+            ),
         ),
-    )
-
-
-def _next() -> Object:
-    return _object(
-        "What happens when the delay is over.",
-        {
-            "event": _event(),
-            "finalizers": _finalizers(),
-            "delete": _truth("Whether the object is deleted."),
-            "patches": _list("Changes of the object, one after the other.", _patch()),
-            "statusTemplate": _text("A Go template that makes changes of the status in YAML."),
-            "statusSubresource": _text("The subresource that holds the status.", default="status"),
-            "statusPatchAs": _impersonation(),
-        },
-    )
-
-
-def _selector() -> Object:
-    newer = _object(
-        "The same in its newer form.",
-        {"key": _text("A path into the object."), "operator": _OPERATOR, "values": _VALUES},
-    )
-    expression = _object(
-        "One condition.",
-        {
-            "key": _text('A path into the object, as in .status.phase or .conditions.[] | select( .type == "Ready" ).'),
-            "operator": _OPERATOR,
-            "values": _VALUES,
-            "jq": newer,
-            "cel": _CEL,
-        },
-    )
-    return _object(
-        "The objects that the Stage applies to, and the state that they must be in. An empty one selects all.",
-        {
-            "matchLabels": _texts("Labels that an object must have."),
-            "matchAnnotations": _texts("Annotations that an object must have."),
-            "matchExpressions": _list("Conditions that must all hold.", expression),
-        },
-    )
-
-
-def _spec() -> Object:
-    delay = {
-        "durationMilliseconds": _number("How long to wait.", minimum=0),
-        "durationFrom": _source("Where the object says how long: a duration such as 90s, or a moment."),
-        "jitterDurationMilliseconds": _number(
-            "The longest wait; each object waits for some time in between.", minimum=0
-        ),
-        "jitterDurationFrom": _source("Where the object says what the longest wait is."),
-    }
-    reference = {
-        "apiGroup": _text("The version of the kind.", default="v1"),
-        "kind": _text("Pod or Node."),
-    }
-    return _object(
-        "What changes, on which objects, and when.",
-        {
-            "resourceRef": _object("The kind that it drives.", reference, ("kind",)),
-            "selector": _selector(),
-            "weight": _number("Of several Stages that match, one is drawn by weight.", minimum=0, default=0),
-            "weightFrom": _source("Where the object says what the weight is."),
-            "delay": _object("How long an object stays as it is before it changes.", delay),
-            "next": _next(),
-            "steps": _steps(),
-            "immediateNextStage": _truth("Not needed here: the next Stage is always looked for at once."),
-        },
-        ("resourceRef",),
-    )
-
-
-def _status() -> Object:
-    condition = {
-        "type": _text("Used."),
-        "status": _text("True or False."),
-        "reason": _text("A word for machines."),
-        "message": _text("Why it is not used."),
-        "lastTransitionTime": _text("When that changed last.", format="date-time"),
-    }
-    conditions = _list("Whether the Stage is used.", _object("One condition.", condition, ("type", "status")))
-    return _object("What became of it.", {"conditions": conditions | _BY_TYPE})
-
-
-_BY_TYPE: Final = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
-_COLUMNS: Final = (
-    {"name": "Kind", "type": "string", "jsonPath": ".spec.resourceRef.kind"},
-    {"name": "Used", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Used")].status'},
-    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    ),
+    scope="Cluster",
+    # Groups under k8s.io are protected; this is how a definition of one says that it may be there.
+    annotations={"api-approved.kubernetes.io": "unapproved, a form of kwok's own definition"},
 )
 
 
 def stage_definition() -> Object:
-    """The definition as it is applied to a cluster."""
-    schema = _object(
-        "A step in the life of simulated nodes and their pods.",
-        {
-            "apiVersion": _text("The version of this form."),
-            "kind": _text("Stage."),
-            "metadata": {"type": "object"},
-            "spec": _spec(),
-            "status": _status(),
-        },
-        ("spec",),
-    )
-    version = {
-        "name": "v1alpha1",
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": schema},
-        "subresources": {"status": {}},
-        "additionalPrinterColumns": list(_COLUMNS),
-    }
-    names = {"kind": "Stage", "listKind": "StageList", "plural": "stages", "singular": "stage"}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"stages.{_GROUP}", "annotations": {_APPROVED: _WHY}},
-        "spec": {"group": _GROUP, "names": names, "scope": "Cluster", "versions": [version]},
-    }
-
-
-# Groups under k8s.io are protected; this is how a definition of one says that it may be there.
-_APPROVED: Final = "api-approved.kubernetes.io"
-_WHY: Final = "unapproved, a form of kwok's own definition"
+    """The definition as it is applied to a cluster. It is shared and must not be changed."""
+    return definition(STAGES)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
@@ -18,6 +18,9 @@ from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
 from mooring.runtime.reading import Reader
 from mooring.runtime.view import View
+
+if TYPE_CHECKING:
+    from mooring.api.crds.resource import CustomResource
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 T = TypeVar("T", bound=HasMeta)
@@ -166,6 +169,11 @@ class Conversion:
     kind: str
     plural: str
     convert: Callable[[Object, str], Object]
+
+    @classmethod
+    def of(cls, resource: CustomResource) -> Conversion:
+        """The conversion that a custom resource with several versions declares."""
+        return cls(resource.group, resource.kind, resource.plural, resource.convert)
 
     @property
     def definition(self) -> str:

@@ -1,0 +1,77 @@
+"""Every custom resource that is declared: both API servers take its definition, and nothing in it is left unsaid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mooring.api.apiextensions.definitions import default_definition, validate_definition
+from mooring.api.crds.resource import CustomResource, definition
+from mooring.kube.schemas import validate
+from mooring.nodes.stages.crd import STAGES
+from mooring.testing.conversions import conversions_round_trip
+from mooring.testing.fixtures import api_server as api_server
+from mooring.testing.homes import Home
+from mooring.testing.schemas import custom_objects, version_schema
+from scripts.crds import RESOURCES
+from tests.api.sample import MODEL_CACHES
+from tests.api.upstream import BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS, WORKSPACES
+from tests.runtime.serving import DEFINITIONS, eventually
+
+# Ours, the tutorial's, and three that show what markers can say.
+EVERY = (*RESOURCES, STAGES, MODEL_CACHES, WORKSPACES, BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS)
+DECLARED = {each.plural: each for each in EVERY}
+
+
+@pytest.fixture(params=DECLARED)
+def resource(request: pytest.FixtureRequest) -> CustomResource:
+    return DECLARED[request.param]
+
+
+def copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: copied(each) for key, each in value.items()}
+    return [copied(each) for each in value] if isinstance(value, list) else value
+
+
+def test_nothing_is_lost_between_versions(resource: CustomResource) -> None:
+    assert conversions_round_trip(resource) == (2 if resource is MODEL_CACHES else 0)
+
+
+def test_the_definition_is_valid_and_structural(resource: CustomResource) -> None:
+    obj = copied(definition(resource))
+    default_definition(obj)
+    obj["status"] = {"storedVersions": [resource.stored.name]}
+    assert not validate_definition(obj)
+
+
+@settings(max_examples=10, suppress_health_check=(HealthCheck.too_slow,))
+@given(st.data())
+def test_random_objects_of_it_are_valid(data: st.DataObject) -> None:
+    for resource in DECLARED.values():
+        for version in resource.versions:
+            obj = data.draw(custom_objects(resource, version.name))
+            assert not validate(version_schema(resource, version.name), obj)
+
+
+def test_api_servers_establish_it_without_a_warning(resource: CustomResource, api_server: Home) -> None:
+    with api_server.api() as api:
+        made = api.post(DEFINITIONS, definition(resource))
+        try:
+            assert made.code == 201, made.body["message"]
+            # The embedded server says of every rule in CEL that it does not evaluate it.
+            assert not [text for text in made.warnings if "x-kubernetes-validations" not in text]
+
+            def established() -> bool:
+                found = api.get(f"{DEFINITIONS}/{resource.name}").body
+                conditions = {each["type"]: each for each in found["status"].get("conditions") or ()}
+                assert "NonStructuralSchema" not in conditions, conditions
+                return bool(conditions.get("Established", {}).get("status") == "True")
+
+            eventually(established)
+        finally:
+            api.delete(f"{DEFINITIONS}/{resource.name}")
+            eventually(lambda: api.get(f"{DEFINITIONS}/{resource.name}").code == 404)
