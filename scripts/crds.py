@@ -10,9 +10,8 @@ from typing import Any
 import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
-from mooring.features.groups.definition import LEADER_WORKER_SETS
+from mooring.catalog import CATALOG
 
-RESOURCES = (LEADER_WORKER_SETS,)
 FOLDER = Path(__file__).parent.parent / "config" / "crd"
 
 
@@ -23,7 +22,7 @@ class _Plain(yaml.SafeDumper):
         return True
 
 
-def texts(resources: Iterable[CustomResource] = RESOURCES) -> dict[str, str]:
+def texts(resources: Iterable[CustomResource]) -> dict[str, str]:
     """What every file must hold, by its name."""
     return {
         f"{each.group}_{each.plural}.yaml": "---\n"
@@ -35,7 +34,7 @@ def texts(resources: Iterable[CustomResource] = RESOURCES) -> dict[str, str]:
 def main() -> int:
     check = "--check" in sys.argv[1:]
     stale = []
-    for name, text in texts().items():
+    for name, text in texts(CATALOG.resources()).items():
         path = FOLDER / name
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue

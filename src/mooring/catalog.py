@@ -1,85 +1,123 @@
-"""The built-in controllers together, as a cluster in memory runs them."""
+"""Everything that Mooring can run, in one list: the control plane that a bare API server lacks, nodes, and features.
+
+A feature takes part with one line here. Nothing is loaded before it is asked for.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from mooring.api.kinds import Kind
-from mooring.builtin.apps.daemonset import controller as daemonset
-from mooring.builtin.apps.deployment import controller as deployment
-from mooring.builtin.apps.replicaset import controller as replicaset
-from mooring.builtin.apps.statefulset import controller as statefulset
-from mooring.builtin.batch.job.controller import JOB_CONTROLLER
-from mooring.builtin.batch.job.orphans import JOB_ORPHANS
-from mooring.builtin.claims import CLAIMS
-from mooring.builtin.disruption import DISRUPTION
-from mooring.builtin.endpoints.endpoints import ENDPOINTS_CONTROLLER
-from mooring.builtin.endpoints.slices import ENDPOINT_SLICES
-from mooring.builtin.garbagecollector.controller import garbage_collector
-from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_CLUSTER
-from mooring.builtin.namespaces import namespace_controller
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
-from mooring.builtin.nodelifecycle.ipam import NODE_IPAM
-from mooring.builtin.nodelifecycle.outages import NODE_OUTAGES
-from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS
-from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION
-from mooring.builtin.scheduler.controller import SCHEDULER
-from mooring.nodes.simulated.controller import simulated_nodes
-from mooring.nodes.stages.controller import STAGES_CONTROLLER
-from mooring.runtime.controller import Controller
-from mooring.workloads.kinds import (
-    CONTROLLER_REVISION,
-    DAEMON_SET,
-    DEPLOYMENT,
-    ENDPOINT_SLICE,
-    ENDPOINTS,
-    JOB,
-    NODE,
-    PERSISTENT_VOLUME_CLAIM,
-    POD,
-    POD_DISRUPTION_BUDGET,
-    REPLICA_SET,
-    SERVICE,
-    STATEFUL_SET,
-)
+from mooring.builtin.feature import CONTROL_PLANE
+from mooring.features.groups.feature import GROUPS
+from mooring.kube.objects import Object
+from mooring.nodes.feature import NODES
+from mooring.runtime.feature import Feature
 
-CONTENT: tuple[Kind[Any], ...] = (
-    POD,
-    REPLICA_SET,
-    DEPLOYMENT,
-    STATEFUL_SET,
-    DAEMON_SET,
-    CONTROLLER_REVISION,
-    PERSISTENT_VOLUME_CLAIM,
-    JOB,
-    SERVICE,
-    ENDPOINTS,
-    ENDPOINT_SLICE,
-    POD_DISRUPTION_BUDGET,
+if TYPE_CHECKING:
+    from mooring.api.crds.resource import CustomResource
+    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Conversion, Webhook
+
+FEATURES: Final[tuple[Feature, ...]] = (
+    CONTROL_PLANE,
+    NODES,
+    GROUPS,
 )
 
 
-def whole_crew(*, every_node: bool = True) -> tuple[Controller, ...]:
-    """Every built-in controller. Without `every_node`, only nodes that ask for it are simulated."""
-    return (
-        deployment.CONTROLLER,
-        replicaset.CONTROLLER,
-        statefulset.CONTROLLER,
-        daemonset.CONTROLLER,
-        CLAIMS,
-        JOB_CONTROLLER,
-        JOB_ORPHANS,
-        DISRUPTION,
-        ENDPOINTS_CONTROLLER,
-        ENDPOINT_SLICES,
-        SCHEDULER,
-        simulated_nodes(every_node=every_node),
-        STAGES_CONTROLLER,
-        NODE_IPAM,
-        NODE_LIFECYCLE,
-        NODE_OUTAGES,
-        TAINT_EVICTION,
-        NODE_ORPHANS,
-        garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
-        namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS),
-    )
+@cache
+def _workloads(features: tuple[Feature, ...]) -> dict[str, WorkloadKind]:
+    loaded = (each for feature in features for each in feature.workloads.all(lambda part: part.kind))
+    return {each.kind: each for each in loaded}
+
+
+class Catalog:
+    """Some features as the commands ask about them."""
+
+    def __init__(self, features: Collection[Feature] = FEATURES) -> None:
+        self.features = tuple(features)
+
+    @property
+    def controller_names(self) -> tuple[str, ...]:
+        return tuple(name for feature in self.features for name in feature.controllers.names)
+
+    @property
+    def webhook_names(self) -> tuple[str, ...]:
+        return tuple(name for feature in self.features for name in feature.webhooks.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every word that `--controllers` takes."""
+        return (*self.controller_names, *self.webhook_names)
+
+    def controllers(self, names: Collection[str] | None = None) -> tuple[Controller, ...]:
+        """The controllers of these names, or all of them."""
+        chosen = frozenset(self.names if names is None else names)
+        return tuple(
+            each for feature in self.features for each in feature.controllers.chosen(chosen, lambda part: part.name)
+        )
+
+    def webhooks(self, names: Collection[str] | None = None) -> tuple[Webhook, ...]:
+        """The webhooks that these names switch on, or all of them."""
+        chosen = frozenset(self.names if names is None else names)
+        return tuple(
+            each for feature in self.features for each in feature.webhooks.chosen(chosen, lambda part: part.switch)
+        )
+
+    def conversions(self) -> tuple[Conversion, ...]:
+        """Conversions between versions of our own kinds. They are part of the API, so nobody switches them off."""
+        from mooring.runtime.webhooks.model import Conversion
+
+        resources = (each for feature in self.features for each in feature.resources())
+        return tuple(Conversion.of(each) for each in resources if each.is_converted)
+
+    def definitions(self, names: Collection[str] | None = None) -> tuple[Object, ...]:
+        """The definitions of our own kinds that the chosen controllers and webhooks work on."""
+        from mooring.api.crds.resource import definition
+
+        return tuple(definition(each) for each in self.resources(names))
+
+    def resources(self, names: Collection[str] | None = None) -> tuple[CustomResource, ...]:
+        chosen = frozenset(self.names if names is None else names)
+        return tuple(each for feature in self.features if feature.serves_kinds(chosen) for each in feature.resources())
+
+    def feature_of(self, api_version: str, kind: str) -> Feature | None:
+        """The feature whose kind this is."""
+        for feature in self.features:
+            for each in feature.resources():
+                if each.kind == kind and any(each.api_version(version) == api_version for version in each.versions):
+                    return feature
+        return None
+
+    def workloads(self) -> Mapping[str, WorkloadKind]:
+        """The kinds whose objects make pods, by name."""
+        return _workloads(self.features)
+
+    def progress(self, obj: Object) -> str:
+        """What an object still waits for; empty when it is there, or when nobody knows."""
+        for feature in self.features:
+            if (told := feature.progress.get((obj["apiVersion"], obj["kind"]))) is not None:
+                return told(obj)
+        return ""
+
+    @property
+    def gates(self) -> dict[str, bool]:
+        """Every feature gate, and whether it is open when nobody says anything."""
+        return {gate: is_open for feature in self.features for gate, is_open in feature.gates.items()}
+
+    @property
+    def rivals(self) -> dict[str, str]:
+        """The controllers that a Kubernetes control plane has too, with the program that has each."""
+        return {name: program for feature in self.features for name, program in feature.rivals.items()}
+
+    @property
+    def external(self) -> tuple[str, ...]:
+        """What runs beside a control plane unless something else is chosen."""
+        left_out = {*self.rivals, *(name for feature in self.features for name in feature.on_request)}
+        return tuple(name for name in self.names if name not in left_out)
+
+
+CATALOG: Final = Catalog()

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from mooring.api.apiextensions.definitions import default_definition, validate_definition
 from mooring.api.crds.resource import CustomResource, definition
+from mooring.catalog import CATALOG
 from mooring.kube.schemas import validate
 from mooring.nodes.stages.crd import STAGES
 from mooring.testing.conversions import conversions_round_trip
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
 from mooring.testing.schemas import custom_objects, version_schema
-from scripts.crds import RESOURCES
 from tests.api.sample import MODEL_CACHES
 from tests.api.upstream import BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS, WORKSPACES
 from tests.runtime.serving import DEFINITIONS, eventually
 
 # Ours, the tutorial's, and three that show what markers can say.
-EVERY = (*RESOURCES, STAGES, MODEL_CACHES, WORKSPACES, BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS)
+EVERY = (*CATALOG.resources(), STAGES, MODEL_CACHES, WORKSPACES, BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS)
 DECLARED = {each.plural: each for each in EVERY}
 
 

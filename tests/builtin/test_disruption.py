@@ -10,12 +10,12 @@ import pytest
 from mooring.api.kinds import Key
 from mooring.builtin.disruption import DISRUPTION, reconcile
 from mooring.builtin.selections import SELECTIONS
-from mooring.catalog import whole_crew
 from mooring.kube.objects import Object
 from mooring.kube.status import TooManyRequestsError
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision
 from mooring.testing import deployment, node, pod
+from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
 from tests.builtin.town import Town, condition
@@ -197,7 +197,7 @@ def served(replicas: int = 3) -> Object:
 
 
 def town_with(**spec: Any) -> Town:
-    return Town(node("a"), node("b"), served(), budget(**spec), crew=whole_crew(), settled=True)
+    return Town(node("a"), node("b"), served(), budget(**spec), crew=whole_control_plane(), settled=True)
 
 
 def test_evictions_stop_where_the_budget_ends_and_go_on_when_pods_are_back() -> None:
@@ -241,7 +241,7 @@ def test_preemption_spares_whom_a_budget_protects() -> None:
 
     town = Town(
         node("a"), node("b"), resident("kept", "web", "a"), resident("free", "batch", "b"), budget(minAvailable=1),
-        crew=whole_crew(), settled=True,
+        crew=whole_control_plane(), settled=True,
     )  # fmt: skip
     priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
     town.create(priority)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.catalog import whole_crew
 from mooring.kube.objects import Object
 from mooring.testing import node
+from mooring.testing.controllers import whole_control_plane
 from tests.builtin.town import Town
 
 TEMPLATE: Object = {
@@ -35,7 +35,7 @@ def test_every_event_names_the_component_that_a_real_cluster_would() -> None:
         workload("StatefulSet", replicas=1, serviceName="s"),
         workload("DaemonSet"),
         job,
-        crew=whole_crew(),
+        crew=whole_control_plane(),
         settled=True,
     )
     told = town.all("Event")
@@ -50,7 +50,7 @@ def test_every_event_names_the_component_that_a_real_cluster_would() -> None:
 
 
 def test_only_controllers_with_a_name_of_their_own_report_under_it() -> None:
-    reporters = {controller.name: controller.reporter for controller in whole_crew() if controller.reporter}
+    reporters = {controller.name: controller.reporter for controller in whole_control_plane() if controller.reporter}
     assert reporters["node-lifecycle"] == "node-controller"
     assert reporters["taint-eviction"] == "taint-eviction-controller"
     assert reporters["disruption"] == "controllermanager"

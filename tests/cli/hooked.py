@@ -1,6 +1,6 @@
 """`mooring` with two webhooks and a conversion more than it has: `python -m tests.cli.hooked up|run ...`.
 
-The table of the product is replaced before the command looks at it, and in the API server process of `up` too.
+The catalog of the product is changed before the command looks at it, and in the API server process of `up` too.
 """
 
 from __future__ import annotations
@@ -12,24 +12,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mooring.builtin.feature import CONTROL_PLANE
+from mooring.catalog import CATALOG
+from mooring.nodes.feature import NODES
 from mooring.supervisor import embedded as cluster
-from mooring.supervisor import selection, table
 from mooring.supervisor.children import Program
-from tests.runtime.hooks import GADGETS, GUARD, SIDECAR
+from tests.runtime.hooks import GADGETS, HOOKS
 
 ROOT = Path(__file__).parents[2]
 SERVER = "mooring.supervisor.server"
 
 
-def put_webhooks_into_the_table() -> None:
-    webhooks = (SIDECAR, GUARD)
-    replaced: dict[Any, dict[str, Any]] = {
-        table: {"all_webhooks": lambda: webhooks, "all_conversions": lambda: (GADGETS,)},
-        selection: {"WEBHOOKS": tuple(webhook.switch for webhook in webhooks)},
-    }
-    for module, values in replaced.items():
-        for name, value in values.items():
-            setattr(module, name, value)
+def put_webhooks_into_the_catalog() -> None:
+    CATALOG.features = (CONTROL_PLANE, NODES, HOOKS)
+    setattr(CATALOG, "conversions", lambda: (GADGETS,))  # noqa: B010
 
 
 def _program(*arguments: Any, **settings: Any) -> Program:
@@ -38,7 +34,7 @@ def _program(*arguments: Any, **settings: Any) -> Program:
 
 
 def main() -> int:
-    put_webhooks_into_the_table()
+    put_webhooks_into_the_catalog()
     if len(sys.argv) == 1:
         from mooring.supervisor.server import main as serve
 

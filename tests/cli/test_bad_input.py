@@ -36,7 +36,7 @@ def test_an_object_of_a_kind_that_makes_no_pods(cluster: World) -> None:
     cluster.write("map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
     assert complaint(cluster, "-f", "map.yaml", real=True) == (
         "map.yaml: document 1: ConfigMap settings makes no pods; "
-        "-f takes Pod, ReplicaSet, Deployment, StatefulSet, Job and LeaderWorkerSet"
+        "-f takes Pod, Deployment, ReplicaSet, StatefulSet, Job and LeaderWorkerSet"
     )
 
 

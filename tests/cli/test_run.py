@@ -18,10 +18,8 @@ from urllib.error import HTTPError
 import pytest
 from click.testing import CliRunner, Result
 
+from mooring.catalog import CATALOG
 from mooring.cli.main import cli
-from mooring.supervisor.external.controllers import SAFE
-from mooring.supervisor.selection import CONTROLLERS
-from mooring.supervisor.table import all_controllers
 from mooring.testing.http import Api
 from tests.cli.embedded import PATIENCE, eventually
 from tests.cli.served import Cluster, served
@@ -110,13 +108,15 @@ def test_all_controllers_are_listed_with_a_line_each() -> None:
     result = invoke("--list")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert [line[2:].split()[0] for line in lines[: len(CONTROLLERS)]] == list(CONTROLLERS)
-    assert all(line.endswith(".") for line in lines[: len(CONTROLLERS)])
-    assert [line[2:].split()[0] for line in lines if line.startswith("*")][: len(SAFE)] == list(SAFE)
+    assert [line[2:].split()[0] for line in lines[: len(CATALOG.controller_names)]] == list(CATALOG.controller_names)
+    assert all(line.endswith(".") for line in lines[: len(CATALOG.controller_names)])
+    assert [line[2:].split()[0] for line in lines if line.startswith("*")][: len(CATALOG.external)] == list(
+        CATALOG.external
+    )
 
 
 def test_every_controller_is_known_by_name() -> None:
-    assert [controller.name for controller in all_controllers()] == list(CONTROLLERS)
+    assert [controller.name for controller in CATALOG.controllers()] == list(CATALOG.controller_names)
 
 
 @pytest.mark.parametrize(

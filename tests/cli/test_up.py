@@ -189,10 +189,9 @@ def test_controllers_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_every_name_of_a_controller_is_known() -> None:
-    from mooring.supervisor.selection import CONTROLLERS
-    from mooring.supervisor.table import all_controllers
+    from mooring.catalog import CATALOG
 
-    assert tuple(controller.name for controller in all_controllers()) == CONTROLLERS
+    assert tuple(controller.name for controller in CATALOG.controllers()) == CATALOG.controller_names
 
 
 @pytest.mark.parametrize(
@@ -207,10 +206,10 @@ def test_every_name_of_a_controller_is_known() -> None:
     ],
 )
 def test_controllers_are_chosen_by_name(text: str, chosen: set[str] | None) -> None:
-    from mooring.supervisor.selection import CONTROLLERS, WEBHOOKS, select_controllers
+    from mooring.catalog import CATALOG
+    from mooring.supervisor.selection import select_controllers
 
-    everything = {*CONTROLLERS, *WEBHOOKS}
-    assert set(select_controllers(text)) == (everything - {"job"} if chosen is None else chosen)
+    assert set(select_controllers(text)) == ({*CATALOG.names} - {"job"} if chosen is None else chosen)
 
 
 def test_gates_are_read_as_kubernetes_writes_them() -> None:

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from mooring.builtin.feature import CONTROL_PLANE
+from mooring.catalog import CATALOG
 from mooring.cli.main import cli
-from mooring.supervisor import selection, table
+from mooring.nodes.feature import NODES
+from mooring.supervisor import selection
 from mooring.supervisor.external.webhooks import Hospitality, parse_url
 from mooring.testing.builders import node, pod
 from mooring.testing.fixtures import api_server as api_server
@@ -21,7 +24,7 @@ from mooring.testing.http import Answer, Api
 from mooring.testing.processes import Process, free_port
 from tests.cli.embedded import eventually
 from tests.cli.served import served
-from tests.runtime.hooks import GUARD, SIDECAR, gadget_definition
+from tests.runtime.hooks import HOOKS, SIDECAR, gadget_definition
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -73,16 +76,15 @@ def invoke(*arguments: str) -> Result:
 
 @pytest.fixture
 def hooked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "all_webhooks", lambda: (SIDECAR, GUARD))
-    monkeypatch.setattr(selection, "WEBHOOKS", ("sidecar-webhook", "guard-webhook"))
+    monkeypatch.setattr(CATALOG, "features", (CONTROL_PLANE, NODES, HOOKS))
 
 
 # Choosing
 
 
 def test_every_webhook_is_known_by_the_word_that_switches_it() -> None:
-    assert tuple(dict.fromkeys(webhook.switch for webhook in table.all_webhooks())) == selection.WEBHOOKS
-    assert not set(selection.WEBHOOKS) & set(selection.CONTROLLERS)
+    assert tuple(dict.fromkeys(webhook.switch for webhook in CATALOG.webhooks())) == CATALOG.webhook_names
+    assert not set(CATALOG.webhook_names) & set(CATALOG.controller_names)
 
 
 @pytest.mark.usefixtures("hooked")

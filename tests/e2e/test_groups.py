@@ -16,8 +16,9 @@ from types import TracebackType
 import pytest
 import yaml
 
+from mooring.catalog import CATALOG
 from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY
-from mooring.features.groups.crew import definitions
+from mooring.features.groups.feature import GROUPS
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.fixtures import missing
@@ -65,7 +66,7 @@ class Guests:
 
     def __enter__(self) -> None:
         with self._home.api() as api:
-            for definition in definitions():
+            for definition in CATALOG.definitions(GROUPS.names):
                 path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
                 answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
                 assert answer.code in (200, 201), answer.body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
+from mooring.runtime.feature import Feature, Parts
 from mooring.runtime.view import View
 from mooring.runtime.webhooks import Admitted, Conversion, Denied, Request, Rule, Webhook, absent
 from mooring.workloads.kinds import NODE
@@ -81,3 +82,8 @@ def gadget_definition() -> Object:
             "conversion": {"strategy": "Webhook", "webhook": nowhere},
         },
     }
+
+
+_NAMES = ("sidecar-webhook", "guard-webhook")
+HOOKS = Feature("hooks", webhooks=Parts(_NAMES, lambda: (SIDECAR, GUARD)), on_request=frozenset(_NAMES))
+"""These webhooks as a feature of the product, which then has no others."""

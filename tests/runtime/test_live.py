@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key, Kind
-from mooring.catalog import whole_crew
 from mooring.client.transport import Request, UnknownOutcome
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
@@ -24,6 +23,7 @@ from mooring.runtime.logs import logger
 from mooring.runtime.machine import Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.view import View
+from mooring.testing.controllers import whole_control_plane
 from tests.client.stories import awaited, config_map, now, until
 from tests.client.test_transports import ships
 from tests.runtime.living import Blind, Hooked, Slow, at_work, data_of, drop, edit, names, over_http, put, transport_in
@@ -58,7 +58,7 @@ async def test_a_controller_works_over_http() -> None:
 @pytest.mark.slow
 @awaited
 async def test_the_built_in_controllers_bring_a_deployment_up_over_http() -> None:
-    async with over_http(*whole_crew()) as (live, server):
+    async with over_http(*whole_control_plane()) as (live, server):
         registry = server.registry
         amounts = {"cpu": "8", "memory": "32Gi", "pods": "110"}
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": amounts}}

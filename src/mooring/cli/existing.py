@@ -8,11 +8,11 @@ from functools import partial
 import msgspec
 
 from mooring.api.core.types import Pod, PodStatus
+from mooring.catalog import CATALOG
 from mooring.cli.pictures import Picture, describe_workload, maker
 from mooring.cli.subjects import DEFAULT_SCHEDULER, Source, Subject, remarks, workload_subjects
 from mooring.cli.targets import Target
 from mooring.kube.errors import InputError
-from mooring.placement.owners import API_VERSIONS
 from mooring.placement.snapshot import Snapshot, to_object
 
 __all__ = ["existing_subjects", "wanted_by"]
@@ -61,7 +61,8 @@ def _workload(
         where = "in any namespace" if namespace is None else f'in namespace "{namespace}"'
         raise InputError(f'no {target.kind} "{target.name}" {where} of {picture.name}')
     _require_one(target, [view.metadata.namespace for view in found])
-    return workload_subjects(snapshot, describe_workload(API_VERSIONS[target.kind], target.kind, found[0]))
+    api_version = CATALOG.workloads()[target.kind].api_version
+    return workload_subjects(snapshot, describe_workload(api_version, target.kind, found[0]))
 
 
 def _require_one(target: Target, namespaces: list[str]) -> None:

@@ -90,9 +90,9 @@ def command(
     The cluster is the one of your kubeconfig, or a file that mooring snapshot or kubectl get -o yaml wrote. Nothing is
     ever written to a cluster.
 
-    KIND/NAME is a pod, deployment, replicaset, statefulset, job or lws; pods stands for all that wait for a node. A pod
+    KIND/NAME is a pod or a workload (deployment, job, ...); pods stands for all that wait for a node. A pod
     that runs already is explained as if it were not yet placed. FILE may hold Pods, Deployments, ReplicaSets,
-    StatefulSets, Jobs and LeaderWorkerSets; their pods are placed one after another.
+    StatefulSets, Jobs and the workloads of features; their pods are placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, and 1 when the input is wrong.
     """

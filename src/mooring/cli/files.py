@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from mooring.api.core.types import Pod
+from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError, MooringError
 from mooring.manifests import read_views
-from mooring.placement.owners import API_VERSIONS, Workload, view_of
+from mooring.placement.owners import Workload
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 
 __all__ = ["HOW_TO_TAKE_ONE", "FilePicture", "load_snapshot"]
@@ -46,12 +47,13 @@ class FilePicture:
         return load_snapshot(self._files, wanted)
 
     def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:
+        known = CATALOG.workloads()[kind]
         # Looked for apart, because most snapshots are never asked for a workload. Standard input cannot be read twice.
         return [
             document.value
             for file in self._files
             if file != "-"
-            for document in read_views(file, {(API_VERSIONS[kind], kind): view_of(kind)})
+            for document in read_views(file, {(known.api_version, kind): known.view})
             if document.value.metadata.name == name and namespace in (None, document.value.metadata.namespace)
         ]
 

@@ -13,24 +13,26 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mooring.api.core.types import Pod
+from mooring.catalog import CATALOG
 from mooring.cli.connecting import refusal
 from mooring.cli.subjects import worded
 from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
-from mooring.placement.owners import API_VERSIONS, Workload, view_of
+from mooring.placement.owners import Workload
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
+    from mooring.placement.workload_kinds import WorkloadKind
 
 __all__ = ["PAGE", "LivePicture", "Take", "first_of", "read_kinds"]
 
 # A whole cluster is read once: fewer round trips count for more than the size of a page.
 PAGE: Final = 2000
 REQUIRED: Final = ("Node", "Pod")
-# What an answer leaves out when a kind cannot be read.
+# What an answer leaves out when a kind cannot be read; of other kinds none can be explained then.
 _FOR: Final = {
     "Namespace": "namespace selectors of pod affinity match nothing",
     "Service": "default spreading does not know which pods belong together",
@@ -39,9 +41,6 @@ _FOR: Final = {
     "StatefulSet": "default spreading does not know its pods",
     "PodDisruptionBudget": "preemption takes no care of budgets",
     "PriorityClass": "priorities of manifests and advice go without it",
-    "Deployment": "none can be explained from it",
-    "Job": "none can be explained from it",
-    "LeaderWorkerSet": "none can be explained from it",
 }
 
 Views = dict[tuple[str, str], type[msgspec.Struct]]
@@ -78,9 +77,10 @@ class _KindReader:
                 raise refusal(
                     self._transport.server, f"list {self._kind} objects, which nothing goes without", error
                 ) from None
+            left_out = _FOR.get(self._kind, "none can be explained from it")
             if isinstance(error, ForbiddenError):
-                return f"you may not list {self._kind} objects: {_FOR[self._kind]}"
-            return f"{self._kind} objects are not served by this cluster: {_FOR[self._kind]}"
+                return f"you may not list {self._kind} objects: {left_out}"
+            return f"{self._kind} objects are not served by this cluster: {left_out}"
         except ApiError as error:
             raise refusal(self._transport.server, f"list {self._kind} objects", error) from None
         return ""
@@ -143,10 +143,10 @@ class LivePicture:
         return snapshot
 
     def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:
-        api_version = API_VERSIONS[kind]
+        known = CATALOG.workloads()[kind]
         found: list[Workload]
         if namespace is not None:
-            found = self._run(self._get(api_version, kind, name, namespace))
+            found = self._run(self._get(known, name, namespace))
             return found
         found = []
 
@@ -154,18 +154,18 @@ class LivePicture:
             if view.metadata.name == name:
                 found.append(view)
 
-        gaps = self._run(read_kinds(self._transport, {(api_version, kind): view_of(kind)}, take))
+        gaps = self._run(read_kinds(self._transport, {(known.api_version, kind): known.view}, take))
         if gaps:
             raise InputError(f"{self.name}: {gaps[0]}")
         return found
 
-    async def _get(self, api_version: str, kind: str, name: str, namespace: str) -> list[Workload]:
+    async def _get(self, known: WorkloadKind, name: str, namespace: str) -> list[Workload]:
         try:
-            return [convert(await self._transport.get(api_version, kind, namespace, name), view_of(kind))]
+            return [convert(await self._transport.get(known.api_version, known.kind, namespace, name), known.view)]
         except NotFoundError:
             return []
         except ApiError as error:
-            raise refusal(self.name, f"get {kind} {namespace}/{name}", error) from None
+            raise refusal(self.name, f"get {known.kind} {namespace}/{name}", error) from None
 
     def _run(self, work: Any) -> Any:
         try:

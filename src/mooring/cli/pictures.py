@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from mooring.api.core.types import Pod
+from mooring.catalog import CATALOG
 from mooring.cli.subjects import Source
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
-from mooring.placement.owners import API_VERSIONS, Workload, controller_of, template_path
+from mooring.placement.owners import Workload, controller_of
 from mooring.placement.snapshot import Snapshot, to_object
 
 __all__ = ["Picture", "describe_workload", "maker"]
@@ -48,7 +49,8 @@ def describe_workload(api_version: str, kind: str, view: Workload) -> Object:
 def maker(picture: Picture, pod: Pod) -> Source | None:
     """The workload that people edit to change a pod: its Deployment, not the ReplicaSet in between."""
     owner, namespace = controller_of(pod.metadata), pod.metadata.namespace
-    while owner is not None and API_VERSIONS.get(owner.kind) == owner.api_version:
+    known = CATALOG.workloads()
+    while owner is not None and owner.kind in known and known[owner.kind].api_version == owner.api_version:
         try:
             found = picture.find(owner.kind, owner.name, namespace)
         except InputError:
@@ -59,7 +61,7 @@ def maker(picture: Picture, pod: Pod) -> Source | None:
         above = controller_of(found[0].metadata)
         if above is None:
             manifest = describe_workload(owner.api_version, owner.kind, found[0])
-            path = template_path(owner.kind, manifest, leads=True)
+            path = known[owner.kind].template_path(manifest, pod.metadata.labels or {})
             return Source(owner.kind, namespace, owner.name, path, None, manifest, live=True)
         owner = above
     return None

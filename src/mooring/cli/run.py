@@ -15,7 +15,6 @@ from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
-    from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
     from mooring.supervisor.external.webhooks import Hospitality
 
@@ -71,20 +70,18 @@ def command(
     Without --controllers only those run that no Kubernetes has of its own. Inside a pod its service account is used.
     SIGTERM or Ctrl-C ends it: what is being written is finished first.
     """
+    from mooring.catalog import CATALOG
     from mooring.supervisor.address import parse_address
-    from mooring.supervisor.external.controllers import SAFE
     from mooring.supervisor.selection import select_controllers
-    from mooring.supervisor.table import all_controllers, all_webhooks
 
     if listing:
-        _list(all_controllers(), all_webhooks())
+        _list()
         return 0
-    chosen = SAFE if names is None else select_controllers(names, SAFE)
+    chosen = CATALOG.external if names is None else select_controllers(names, CATALOG.external)
     if not chosen:
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
-    crew = [controller for controller in all_controllers() if controller.name in chosen]
-    webhooks = [webhook for webhook in all_webhooks() if webhook.switch in chosen]
+    controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
     from mooring.runtime.loops import run
@@ -98,17 +95,17 @@ def command(
         elif certificates is not None:
             raise InputError("--webhook-certificates is of no use without --webhook-url")
         elif webhooks:
-            note = _they_are_off(webhooks, alone=not crew)
+            note = _they_are_off(webhooks, alone=not controllers)
         access = find_access(kubeconfig, context)
-        run(run_controllers(crew, access, elect=elect, health=address, hospitality=hospitality, note=note))
+        run(run_controllers(controllers, access, elect=elect, health=address, hospitality=hospitality, note=note))
     return 0
 
 
 def _hospitality(webhooks: Sequence[Webhook], url: str, folder: Path) -> Hospitality:
+    from mooring.catalog import CATALOG
     from mooring.supervisor.external.webhooks import Hospitality, parse_url
-    from mooring.supervisor.table import all_conversions
 
-    found = Hospitality(webhooks, all_conversions(), parse_url(url), folder)
+    found = Hospitality(webhooks, CATALOG.conversions(), parse_url(url), folder)
     if not webhooks and not found.conversions:
         raise InputError(f"--webhook-url {url}: no webhook is chosen; mooring run --list names them all")
     return found
@@ -121,13 +118,14 @@ def _they_are_off(webhooks: Sequence[Webhook], *, alone: bool) -> str:
     return f"webhooks are off ({names}); --webhook-url https://HOST:PORT serves them"
 
 
-def _list(crew: Sequence[Controller], webhooks: Sequence[Webhook]) -> None:
-    from mooring.supervisor.external.controllers import SAFE, described
+def _list() -> None:
+    from mooring.catalog import CATALOG
+    from mooring.supervisor.external.controllers import described
 
-    lines = {controller.name: described(controller) for controller in crew}
-    for webhook in webhooks:
+    lines = {controller.name: described(controller) for controller in CATALOG.controllers()}
+    for webhook in CATALOG.webhooks():
         lines.setdefault(webhook.switch, described(webhook))
-    width = max(map(len, lines))
+    width, usual = max(map(len, lines)), CATALOG.external
     for name, line in lines.items():
-        click.echo(f"{'*' if name in SAFE else ' '} {name:{width}}  {line}")
+        click.echo(f"{'*' if name in usual else ' '} {name:{width}}  {line}")
     click.echo("\n* runs unless others are chosen. The rest is what Kubernetes has of its own.")

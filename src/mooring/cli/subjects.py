@@ -14,14 +14,14 @@ from mooring.api.core.defaults.pods import default_pod
 from mooring.api.core.types import ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.policy.budgets import PriorityClass
-from mooring.features.groups.api import KIND as GROUPS
+from mooring.catalog import CATALOG
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
 from mooring.kube.objects import Object
 from mooring.manifests import Document, read_manifests
 from mooring.manifests.views import convert
 from mooring.placement.pods import PodInfo
 from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
-from mooring.placement.workloads import KINDS, Expansion, expand, makes_pods
+from mooring.placement.workloads import Expansion
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -73,23 +73,24 @@ def read_subjects(
 
     `namespace` is the one that objects must be in; without it, `home` is where those are that name none.
     """
+    known = CATALOG.workloads()
     workloads: list[Document[Object]] = []
     ignored: list[Document[Object]] = []
     for file in files:
         for document in read_manifests(file):
             value = document.value
-            if makes_pods(value["apiVersion"], value["kind"]):
+            if (kind := known.get(value["kind"])) is not None:
+                if kind.api_version != value["apiVersion"]:
+                    text = f"apiVersion {value['apiVersion']} is not known; use {kind.api_version}"
+                    raise document.error(f"{_label(value)}: {text}")
                 workloads.append(document)
-            elif value["kind"] in KINDS:
-                known = KINDS[value["kind"]][0]
-                raise document.error(f"{_label(value)}: apiVersion {value['apiVersion']} is not known; use {known}")
             elif value["kind"] in _REFUSED:
                 raise document.error(f"{_label(value)} is not explained: {_REFUSED[value['kind']]}")
             elif not _take_in(snapshot, document, namespace or home):
                 ignored.append(document)
     if not workloads:
         if ignored:
-            kinds = " and ".join([", ".join(list(KINDS)[:-1]), list(KINDS)[-1]])
+            kinds = " and ".join([", ".join(list(known)[:-1]), list(known)[-1]])
             raise ignored[0].error(f"{_label(ignored[0].value)} makes no pods; -f takes {kinds}")
         raise InputError(f"{', '.join(files)}: holds no object that makes pods")
     notes = []
@@ -112,12 +113,7 @@ def workload_subjects(snapshot: Snapshot, value: Object) -> tuple[list[Subject],
 
 
 def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
-    if value["kind"] != GROUPS:
-        return expand(value, namespace, taken)
-    # Few ask for groups, and everybody would wait for the import.
-    from mooring.features.groups.expansion import expand_groups
-
-    return expand_groups(value, namespace)
+    return CATALOG.workloads()[value["kind"]].expand(value, namespace, taken)
 
 
 def _label(value: Object) -> str:
@@ -221,15 +217,7 @@ def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
         return pod.name == expansion.name
     if pod.owner is None:
         return False
-    if expansion.kind == GROUPS:
-        # Leaders belong to a StatefulSet of its name, workers to one of their leader's.
-        name, dash, index = pod.owner.name.rpartition("-")
-        of_workers = name == expansion.name and bool(dash) and index.isdecimal()
-        return pod.owner.kind == "StatefulSet" and (pod.owner.name == expansion.name or of_workers)
-    if expansion.kind == "Deployment":
-        # A Deployment's ReplicaSets are called by its name and a hash, which has no dash.
-        return pod.owner.kind == "ReplicaSet" and pod.owner.name.rpartition("-")[0] == expansion.name
-    return pod.owner.kind == expansion.kind and pod.owner.name == expansion.name
+    return CATALOG.workloads()[expansion.kind].owns(expansion, pod.owner)
 
 
 def _subject(

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError
 
 __all__ = ["Target", "parse_target"]
-
-# Plural, short name and API group of every kind that can be asked about, by kind.
-_KINDS: Final = {
-    "Pod": ("pods", "po", ""),
-    "Deployment": ("deployments", "deploy", "apps"),
-    "ReplicaSet": ("replicasets", "rs", "apps"),
-    "StatefulSet": ("statefulsets", "sts", "apps"),
-    "Job": ("jobs", "job", "batch"),
-    "LeaderWorkerSet": ("leaderworkersets", "lws", "leaderworkerset.x-k8s.io"),
-}
-KNOWN: Final = "pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME or lws/NAME"
 
 
 class Target(NamedTuple):
@@ -34,15 +24,21 @@ def parse_target(text: str) -> Target:
     word, slash, name = text.partition("/")
     kind = _kind(word)
     if slash and not name:
-        raise InputError(f'"{text}" has no name after the slash; expected {KNOWN}, or pods')
+        raise InputError(f'"{text}" has no name after the slash; expected {_known()}, or pods')
     if kind is None or (not slash and kind != "Pod"):
-        raise InputError(f'expected {KNOWN}, or pods for all that wait, not "{text}"')
+        raise InputError(f'expected {_known()}, or pods for all that wait, not "{text}"')
     return Target(kind, name)
+
+
+def _known() -> str:
+    """What can be asked about. Long words are given in their short form."""
+    kinds = [each.short if len(each.kind) > 11 else each.kind.lower() for each in CATALOG.workloads().values()]
+    return " or ".join([", ".join(f"{kind}/NAME" for kind in kinds[:-1]), f"{kinds[-1]}/NAME"])
 
 
 def _kind(word: str) -> str | None:
     resource, _, group = word.lower().partition(".")
-    for kind, (plural, short, its_group) in _KINDS.items():
-        if resource in (plural, short, kind.lower()):
-            return kind if group in ("", its_group, f"v1.{its_group}") else None
+    for kind, known in CATALOG.workloads().items():
+        if resource in (known.plural, known.short, kind.lower()):
+            return kind if group in ("", known.group, f"v1.{known.group}") else None
     return None

@@ -7,20 +7,11 @@ into a file.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from mooring.api.core.types import LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
-from mooring.features.groups.api import (
-    API_VERSION,
-    EXCLUSIVE_TOPOLOGY,
-    KIND,
-    SUBGROUP_EXCLUSIVE_TOPOLOGY,
-    SchedulingPolicy,
-    SubGroupPolicy,
-)
-from mooring.kube.objects import Object
 
 
 class TemplateSpec(PodSpec, frozen=True):
@@ -65,37 +56,6 @@ class Workload(View, frozen=True):
     spec: WorkloadSpec = WorkloadSpec()
 
 
-class GroupNotes(View, frozen=True):
-    """The annotations of a LeaderWorkerSet that say where its groups may land."""
-
-    exclusive: str | None = msgspec.field(default=None, name=EXCLUSIVE_TOPOLOGY)
-    subgroup_exclusive: str | None = msgspec.field(default=None, name=SUBGROUP_EXCLUSIVE_TOPOLOGY)
-
-
-class GroupMeta(ObjectMeta, frozen=True):
-    annotations: GroupNotes | None = None
-
-
-class GroupTemplate(View, frozen=True):
-    leader_template: PodTemplate | None = None
-    worker_template: PodTemplate = PodTemplate()
-    size: int | None = None
-    sub_group_policy: SubGroupPolicy | None = None
-    scheduling_policy: SchedulingPolicy | None = None
-
-
-class GroupsSpec(View, frozen=True):
-    replicas: int | None = None
-    leader_worker_template: GroupTemplate = GroupTemplate()
-
-
-class Groups(View, frozen=True):
-    """A LeaderWorkerSet."""
-
-    metadata: GroupMeta = GroupMeta()
-    spec: GroupsSpec = GroupsSpec()
-
-
 WORKLOADS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("apps/v1", "Deployment"): Workload,
     ("apps/v1", "ReplicaSet"): Workload,
@@ -103,21 +63,6 @@ WORKLOADS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("batch/v1", "Job"): Workload,
 }
 """How the workloads that make pods are read, by apiVersion and kind."""
-
-API_VERSIONS: Final = {kind: api_version for api_version, kind in WORKLOADS} | {KIND: API_VERSION}
-
-
-def view_of(kind: str) -> type[Any]:
-    """How a workload that was asked for by name is read."""
-    return Groups if kind == KIND else Workload
-
-
-def template_path(kind: str, manifest: Object, *, leads: bool = False) -> str:
-    """Where in a workload the template of its pods stands; in a LeaderWorkerSet leaders may have one of their own."""
-    if kind != KIND:
-        return "spec.template"
-    own = leads and (manifest.get("spec") or {}).get("leaderWorkerTemplate", {}).get("leaderTemplate") is not None
-    return f"spec.leaderWorkerTemplate.{'leaderTemplate' if own else 'workerTemplate'}"
 
 
 def controller_of(metadata: ObjectMeta) -> OwnerReference | None:

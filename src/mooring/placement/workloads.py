@@ -73,23 +73,8 @@ class Expansion(NamedTuple):
     template_path: str = "spec.template"
 
 
-KINDS: Final = {
-    "Pod": ("v1",),
-    "ReplicaSet": ("apps/v1",),
-    "Deployment": ("apps/v1",),
-    "StatefulSet": ("apps/v1",),
-    "Job": ("batch/v1",),
-    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io/v1",),
-}
-"""What pods can be told of, with the API versions in which they are known. Groups are told by a package above."""
-
-
-def makes_pods(api_version: str, kind: str) -> bool:
-    return api_version in KINDS.get(kind, ())
-
-
 def expand(value: Object, namespace: str = "default", taken: Container[str] = ()) -> Expansion:
-    """The pods of an object of `KINDS`; names in `taken` ("namespace/name") are passed over where they are random.
+    """The pods of a built-in workload; names in `taken` ("namespace/name") are passed over where they are random.
 
     Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type.
     """

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.plan.memory import seldom_collected
@@ -111,17 +112,9 @@ def _place(obj: Object, namespace: str) -> tuple[str, str]:
 
 def _on_its_way(obj: Object) -> str:
     """How far a workload has come; "" where it has come all the way, or is of a kind that goes nowhere."""
-    spec, status, meta = obj.get("spec", {}), obj.get("status", {}), obj["metadata"]
-    name = f"{obj['kind']} {meta.get('namespace', '')}/{meta['name']}"
-    if obj["kind"] == "Job":
-        wanted, done = spec.get("completions") or spec.get("parallelism", 1), status.get("succeeded", 0)
-        return f"{name}: {done:,} of {wanted:,} pods have succeeded" if done < wanted else ""
-    if obj["kind"] == "DaemonSet":
-        wanted, ready = status.get("desiredNumberScheduled"), status.get("numberReady", 0)
-    else:
-        wanted, ready = spec.get("replicas"), status.get("readyReplicas", 0)
-    what = "groups" if obj["kind"] == "LeaderWorkerSet" else "pods"
-    return f"{name}: {ready:,} of {wanted:,} {what} are ready" if isinstance(wanted, int) and ready < wanted else ""
+    meta = obj["metadata"]
+    said = CATALOG.progress(obj)
+    return f"{obj['kind']} {meta.get('namespace', '')}/{meta['name']}: {said}" if said else ""
 
 
 def _planned(key: str, pod: Object) -> PlannedPod:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from mooring.api.core.views import Node, Pod
+from mooring.api.crds.resource import definition
 from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
@@ -19,25 +20,23 @@ from mooring.builtin.batch.job.controller import JOB_CONTROLLER
 from mooring.builtin.batch.job.orphans import JOB_ORPHANS
 from mooring.builtin.claims import CLAIMS
 from mooring.builtin.scheduler.controller import SCHEDULER
-from mooring.features.groups.api import API_VERSION, KIND
-from mooring.features.groups.crew import CONTROLLERS as GROUPS
-from mooring.features.groups.crew import definitions
-from mooring.features.groups.webhooks import WEBHOOKS
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
-from mooring.plan.groups import WITHOUT_LEADER
 from mooring.plan.memory import seldom_collected
 from mooring.plan.nodes import NODES
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
+from mooring.runtime.feature import Feature
 from mooring.runtime.simulation import START, Simulation
 from mooring.runtime.webhooks.direct import install
+from mooring.runtime.webhooks.model import Conversion
 
 MANAGER = "mooring-plan"
 
 
-CREW = (
+CONTROLLERS = (
     deployment.CONTROLLER,
     replicaset.CONTROLLER,
     statefulset.CONTROLLER,
@@ -61,7 +60,7 @@ class World:
         self.registry = Registry(now=START, seed=_UIDS + seed, traces=False)
         self.inert: list[str] = []
         self.assumed: list[str] = []
-        self._grouped = False
+        self._features: list[Feature] = []
         plain = Plain()
         with seldom_collected():
             for obj in snapshot:
@@ -74,18 +73,27 @@ class World:
             self.simulation = self._simulation()
 
     def _simulation(self) -> Simulation:
-        crew = (*CREW, *GROUPS, WITHOUT_LEADER) if self._grouped else CREW
-        return Simulation(crew, registry=self.registry, seed=self._seed, events=False)
+        added = ((*feature.controllers.load(), *feature.plan_controllers()) for feature in self._features)
+        controllers = (*CONTROLLERS, *(each for some in added for each in some))
+        return Simulation(controllers, registry=self.registry, seed=self._seed, events=False)
 
-    def _know_groups(self, obj: Object) -> bool:
-        """Have LeaderWorkerSets served once there is one: their definition takes as long to read as a small plan."""
-        if self._grouped or (obj.get("apiVersion"), obj.get("kind")) != (API_VERSION, KIND):
+    def _serve(self, obj: Object) -> bool:
+        """Have the kinds of a feature served once there is an object of one: a definition costs as much as a plan."""
+        api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+        try:
+            self.registry.resource(api_version, kind)
             return False
-        self._grouped = True
-        kind = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-        for definition in definitions():
-            self.registry.create(kind, definition, now=START, manager=MANAGER)
-        install(self.registry, WEBHOOKS, clock=lambda: self.simulation.now)
+        except NotFoundError:
+            feature = CATALOG.feature_of(api_version, kind)
+        if feature is None:
+            return False
+        self._features.append(feature)
+        definitions = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        resources = feature.resources()
+        for each in resources:
+            self.registry.create(definitions, definition(each), now=START, manager=MANAGER)
+        conversions = [Conversion.of(each) for each in resources if each.is_converted]
+        install(self.registry, feature.webhooks.load(), clock=lambda: self.simulation.now, conversions=conversions)
         return True
 
     def _adopt(self, obj: Object) -> None:
@@ -96,7 +104,7 @@ class World:
             self.registry.adopt(obj)
 
     def _restore(self, obj: Object) -> None:
-        self._know_groups(obj)
+        self._serve(obj)
         namespace = obj.get("metadata", {}).get("namespace")
         if namespace:
             self._ensure_namespace(namespace, note=False)
@@ -115,7 +123,7 @@ class World:
 
     def apply(self, obj: Object, namespace: str) -> None:
         """Do what `kubectl apply` does. Raises ApiError in the API's words."""
-        if self._know_groups(obj):
+        if self._serve(obj):
             self.simulation = self._simulation()
         try:
             resource = self.registry.resource(obj["apiVersion"], obj["kind"])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from mooring.supervisor.table import all_conversions, all_definitions, all_webhooks
+from mooring.catalog import CATALOG
 
 if TYPE_CHECKING:
     from mooring.registry import Registry
@@ -21,8 +21,7 @@ MANAGER: Final = "mooring"
 
 def own_admission(names: Collection[str]) -> Callable[[Registry], None] | None:
     """What puts our kinds, the chosen webhooks and all conversions into a registry; None where there are none."""
-    webhooks = [webhook for webhook in all_webhooks() if webhook.switch in names]
-    conversions, definitions = all_conversions(), all_definitions(names)
+    webhooks, conversions, definitions = CATALOG.webhooks(names), CATALOG.conversions(), CATALOG.definitions(names)
     if not webhooks and not conversions and not definitions:
         return None
     from mooring.runtime.webhooks.direct import install

@@ -7,12 +7,12 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.tls import client_context
 from mooring.runtime.live import Live
 from mooring.supervisor.fleet.apply import settle
-from mooring.supervisor.table import all_controllers
 
 __all__ = ["run_crew"]
 
@@ -24,10 +24,9 @@ async def run_crew(orders: dict[str, Any]) -> None:
     authorization = {"Authorization": f"Bearer {orders['token']}"}
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
     transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
-    crew = [controller for controller in all_controllers() if controller.name in orders["controllers"]]
     settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
     try:
-        await Live(crew, transport).run(stop)
+        await Live(CATALOG.controllers(orders["controllers"]), transport).run(stop)
     finally:
         if settling is not None:
             settling.cancel()

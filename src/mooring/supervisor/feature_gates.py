@@ -6,18 +6,16 @@ A gate is added with the feature it guards, and removed when nobody needs it any
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
+from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError
 
-__all__ = ["GATES", "parse_gates"]
-
-GATES: Final[Mapping[str, bool]] = {}
-"""Every gate of this version and whether it is open when nobody says anything."""
+__all__ = ["parse_gates"]
 
 
-def parse_gates(words: Sequence[str], known: Mapping[str, bool] = GATES) -> dict[str, bool]:
+def parse_gates(words: Sequence[str], known: Mapping[str, bool] | None = None) -> dict[str, bool]:
     """`a=true,b=false`, given once or several times, as what each known gate then is."""
+    known = CATALOG.gates if known is None else known
     gates = dict(known)
     for word in (word.strip() for text in words for word in text.split(",")):
         name, equals, value = word.partition("=")

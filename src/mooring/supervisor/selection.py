@@ -1,46 +1,14 @@
-"""Which controllers and webhooks run: `--controllers` in words.
-
-The names are kept here so that nobody must import what they stand for to check them; a test holds them against
-`table`, which has the things themselves.
-"""
+"""Which controllers and webhooks run: `--controllers` in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError
 
-__all__ = ["CONTROLLERS", "PROCESS_NODE", "WEBHOOKS", "select_controllers"]
-
-CONTROLLERS: Final = (
-    "deployment",
-    "replicaset",
-    "statefulset",
-    "daemonset",
-    "claims",
-    "job",
-    "job-orphans",
-    "disruption",
-    "endpoints",
-    "endpointslices",
-    "scheduler",
-    "nodes",
-    "stages",
-    "node-ipam",
-    "node-lifecycle",
-    "node-outages",
-    "taint-eviction",
-    "pod-gc",
-    "garbage-collector",
-    "namespace",
-    "lws",
-    "lws-groups",
-)
-"""Every controller, in the order of the table."""
-
-WEBHOOKS: Final = ("lws-webhook", "lws-pod-webhook")
-"""Every word that switches webhooks, in the order of the table."""
+__all__ = ["PROCESS_NODE", "select_controllers"]
 
 PROCESS_NODE: Final = "process-node"
 """Not a controller, but switched like one: this machine as a node of `mooring up`."""
@@ -52,7 +20,7 @@ def select_controllers(text: str, usual: Sequence[str] | None = None, extra: Seq
     `extra` are words that are known too.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
-    known = (*CONTROLLERS, *WEBHOOKS, *extra)
+    known = (*CATALOG.names, *extra)
     if not words:
         raise InputError(f"--controllers names none; there are {', '.join(known)}, * for all and -NAME for all but one")
     chosen = set(known if usual is None else usual) if words[0].startswith("-") else set()

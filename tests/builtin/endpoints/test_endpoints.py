@@ -9,10 +9,10 @@ import pytest
 from mooring.api.kinds import Key
 from mooring.builtin.endpoints.endpoints import reconcile
 from mooring.builtin.selections import SELECTIONS
-from mooring.catalog import whole_crew
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Decision, Patch
 from mooring.testing import deployment, node, pod
+from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import view_of
 from tests.builtin.serving import LABELS, backend, port, service
@@ -200,7 +200,7 @@ def test_addresses_come_and_go_with_pods_and_all_goes_with_the_service() -> None
         return -1 if found is None else sum(len(subset["addresses"]) for subset in found.get("subsets", ()))
 
     served = deployment("web", pod("web", labels=LABELS), replicas=3)
-    town = Town(node("a"), node("b"), served, service(HTTP), crew=whole_crew(), settled=True)
+    town = Town(node("a"), node("b"), served, service(HTTP), crew=whole_control_plane(), settled=True)
     assert addresses() == 3
     town.patch("Deployment", "web", {"spec": {"replicas": 1}})
     town.run()
@@ -213,7 +213,7 @@ def test_addresses_come_and_go_with_pods_and_all_goes_with_the_service() -> None
 
 def test_a_service_whose_selector_changes_serves_others() -> None:
     pods = pod("p", labels=LABELS), pod("q", labels={"app": "other"})
-    town = Town(node("a"), service(HTTP), *pods, crew=whole_crew(), settled=True)
+    town = Town(node("a"), service(HTTP), *pods, crew=whole_control_plane(), settled=True)
     town.patch("Service", "web", {"spec": {"selector": {"app": "other"}}})
     town.run()
     found = town.get("Endpoints", "web")
@@ -227,4 +227,4 @@ def test_any_crash_ends_in_the_same_place() -> None:
         for obj in (node("a"), pod("p", labels=LABELS), pod("q", labels=LABELS), service(HTTP)):
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    assert survives_every_crash(whole_crew(), populate) > 10
+    assert survives_every_crash(whole_control_plane(), populate) > 10

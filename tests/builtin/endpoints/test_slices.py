@@ -10,10 +10,10 @@ from mooring.api.kinds import Key
 from mooring.builtin.endpoints.slices import MANAGED_BY, MANAGER, SERVICE_NAME, reconcile
 from mooring.builtin.endpoints.slots import slots
 from mooring.builtin.selections import SELECTIONS
-from mooring.catalog import whole_crew
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.testing import node, pod
+from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import view_of
 from tests.builtin.serving import LABELS, backend, port, service
@@ -200,7 +200,7 @@ def test_a_stateful_set_is_found_by_the_names_of_its_pods() -> None:
         "template": {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "x"}]}},
     }  # fmt: skip
     served = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "default"}}
-    town = Town(NODE, {**served, "spec": spec}, service(HTTP, headless=True), crew=whole_crew(), settled=True)
+    town = Town(NODE, {**served, "spec": spec}, service(HTTP, headless=True), crew=whole_control_plane(), settled=True)
     (found,) = town.all("EndpointSlice")
     assert [endpoint["hostname"] for endpoint in found["endpoints"]] == ["db-0", "db-1"]
 
@@ -217,4 +217,4 @@ def test_any_crash_ends_in_the_same_place() -> None:
                 each["name"] = each["name"] or "plain"
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    assert survives_every_crash(whole_crew(), populate) > 10
+    assert survives_every_crash(whole_control_plane(), populate) > 10

@@ -10,8 +10,8 @@ from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.scheduler.controller import SCHEDULER
 from mooring.features.groups.api import API_VERSION, KIND
-from mooring.features.groups.crew import CONTROLLERS
 from mooring.features.groups.definition import leader_worker_set_definition
+from mooring.features.groups.feature import GROUPS
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
@@ -24,7 +24,13 @@ from mooring.testing.groups import leader_worker_set
 from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
 
 CONTENT = (POD, STATEFUL_SET, CONTROLLER_REVISION, SERVICE, LEADER_WORKER_SET)
-CREW = (statefulset.CONTROLLER, SCHEDULER, simulated_nodes(every_node=True), garbage_collector(CONTENT), *CONTROLLERS)
+CREW = (
+    statefulset.CONTROLLER,
+    SCHEDULER,
+    simulated_nodes(every_node=True),
+    garbage_collector(CONTENT),
+    *GROUPS.controllers.load(),
+)
 
 
 def thin_definition() -> Object:
@@ -93,4 +99,4 @@ STORIES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("case", STORIES)
 def test_a_crash_between_any_two_writes_changes_nothing(case: str) -> None:
-    assert survives_every_crash(CREW, STORIES[case], before=[thin_definition()], of=CONTROLLERS) > 5
+    assert survives_every_crash(CREW, STORIES[case], before=[thin_definition()], of=GROUPS.controllers.load()) > 5

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from mooring.features.groups.crew import definitions
+from mooring.catalog import CATALOG
+from mooring.features.groups.feature import GROUPS
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import Registry
@@ -22,7 +23,7 @@ REAL: dict[str, Object] = json.loads(RECORDED.read_text(encoding="utf-8"))
 def registry() -> Registry:
     made = Registry(now=START)
     kind = made.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    for definition in definitions():
+    for definition in CATALOG.definitions(GROUPS.names):
         made.create(kind, definition, now=START)
     return made
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from mooring.catalog import whole_crew
+from mooring.catalog import CATALOG
 from mooring.features.groups.api import API_VERSION, KIND, REVISION
-from mooring.features.groups.crew import CONTROLLERS, definitions
+from mooring.features.groups.feature import GROUPS
 from mooring.features.groups.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
@@ -18,8 +18,9 @@ from mooring.runtime.faults import Faults
 from mooring.runtime.simulation import START, Settled, Simulation
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import node
+from mooring.testing.controllers import whole_control_plane
 
-CREW: tuple[Controller, ...] = (*whole_crew(), *CONTROLLERS)
+CREW: tuple[Controller, ...] = (*whole_control_plane(), *GROUPS.controllers.load())
 VERSIONS = {
     "Pod": "v1", "Node": "v1", "Service": "v1", "StatefulSet": "apps/v1", "ControllerRevision": "apps/v1",
     "Event": "v1", "PersistentVolumeClaim": "v1", KIND: API_VERSION,
@@ -29,7 +30,7 @@ VERSIONS = {
 def registry_with_groups(seed: int = 0) -> Registry:
     registry = Registry(now=START, seed=seed)
     kind = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    for definition in definitions():
+    for definition in CATALOG.definitions(GROUPS.names):
         registry.create(kind, definition, now=START)
     install(registry, WEBHOOKS, clock=lambda: START)
     return registry

@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from mooring.catalog import whole_crew
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.pod_events import WATCHABLE
 from mooring.testing import node, pod
+from mooring.testing.controllers import whole_control_plane
 from tests.builtin.town import Town, condition
 
 
 def town(*pods: Object) -> Town:
-    return Town(node("a", pods=500), *pods, crew=whole_crew())
+    return Town(node("a", pods=500), *pods, crew=whole_control_plane())
 
 
 def init(name: str, **more: Any) -> Object:

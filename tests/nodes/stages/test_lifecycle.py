@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from mooring.catalog import whole_crew
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.manifests import read_manifests
@@ -20,6 +19,7 @@ from mooring.nodes.stages.next_write import StageFailure, is_heartbeat, last_mom
 from mooring.runtime.decision import Delete, Patch
 from mooring.runtime.faults import Faults
 from mooring.testing import node, pod
+from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON
 from tests.builtin.serving import LABELS, port, service
@@ -318,7 +318,7 @@ def test_an_object_tells_since_when_it_is_as_it_is() -> None:
 
 
 def staged(*objects: Object, stages: list[Object], **options: Any) -> Town:
-    return Town(*objects, crew=whole_crew(), before=(stage_definition(), *stages), **options)
+    return Town(*objects, crew=whole_control_plane(), before=(stage_definition(), *stages), **options)
 
 
 def example(name: str) -> list[Object]:
@@ -501,7 +501,9 @@ def test_any_crash_ends_in_the_same_place(name: str) -> None:
         for obj in (node("a"), labelled("p", name)):
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    crew = [c for c in whole_crew() if c.name in ("nodes", "stages", "scheduler", "node-lifecycle", "node-ipam")]
+    crew = [
+        c for c in whole_control_plane() if c.name in ("nodes", "stages", "scheduler", "node-lifecycle", "node-ipam")
+    ]
     assert survives_every_crash(crew, populate, before=(stage_definition(), *example(name))) > 8
 
 

@@ -7,16 +7,15 @@ from datetime import timedelta
 from typing import Any
 
 from mooring.api.core.types import Pod
+from mooring.catalog import CATALOG
 from mooring.cli.outcomes import Explainer, Outcome
 from mooring.cli.render.page import Column, Page
 from mooring.cli.render.story import tell
 from mooring.cli.render.words import and_more, counted
 from mooring.cli.subjects import Source, Subject
-from mooring.features.groups.api import WORKER_INDEX
 from mooring.manifests.views import convert
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
-from mooring.placement.owners import template_path
 from mooring.placement.snapshot import VIEWS, Snapshot
 from mooring.plan.planner import Plan, PlannedPod
 
@@ -107,14 +106,12 @@ def _source(plan: Plan, pod: PlannedPod) -> Source:
     """What commands should act on: the workload in its file where there is one."""
     top, workload = plan.origin(pod)
     meta = top["metadata"]
-    path = "" if top["kind"] == "Pod" else template_path(top["kind"], top, leads=_leads(pod.object))
+    kind = CATALOG.workloads().get(top["kind"])
+    labels = pod.object["metadata"].get("labels") or {}
+    path = "spec.template" if kind is None else kind.template_path(top, labels)
     file = workload.file if workload is not None else None
     manifest = workload.object if workload is not None else None
     return Source(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
-
-
-def _leads(pod: dict[str, Any]) -> bool:
-    return (pod["metadata"].get("labels") or {}).get(WORKER_INDEX) == "0"
 
 
 def _snapshot(plan: Plan) -> Snapshot:

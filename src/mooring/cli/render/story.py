@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mooring.catalog import CATALOG
 from mooring.cli.outcomes import Outcome
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import Column, Page
 from mooring.cli.render.words import and_more, counted, nodes
-from mooring.features.groups.api import GROUP_INDEX, KIND
 from mooring.kube.errors import unique_texts
 from mooring.placement import messages
 from mooring.placement.cluster import Cluster
@@ -198,32 +198,27 @@ def _add_tally(page: Page, outcomes: Sequence[Outcome]) -> None:
     """One line per workload: how many of its pods land."""
     total: Counter[str] = Counter()
     landed: Counter[str] = Counter()
-    whole: dict[str, dict[str, bool]] = {}
+    units: dict[str, tuple[str, dict[str, bool]]] = {}
     for outcome in outcomes:
         owner = str(outcome.subject.source)
         total[owner] += 1
         landed[owner] += outcome.lands
-        if (group := _group_of(outcome)) is not None:
-            groups = whole.setdefault(owner, {})
-            groups[group] = groups.get(group, True) and outcome.lands
+        kind = CATALOG.workloads().get(outcome.subject.source.kind)
+        if kind is not None and kind.unit is not None:
+            _, whole = units.setdefault(owner, (kind.unit.plural, {}))
+            unit = kind.unit.of(outcome.subject.pod["metadata"].get("labels") or {})
+            whole[unit] = whole.get(unit, True) and outcome.lands
     for owner, count in total.items():
         good = landed[owner] == count
-        if owner in whole:
-            groups = whole[owner]
-            what = f"all {len(groups):,}" if good else f"{sum(groups.values()):,} of {len(groups):,}"
-            text = f"{owner}: {what} groups land, {landed[owner]:,} of {counted(count, 'pod')}"
+        if owner in units:
+            plural, whole = units[owner]
+            what = f"all {len(whole):,}" if good else f"{sum(whole.values()):,} of {len(whole):,}"
+            text = f"{owner}: {what} {plural} land, {landed[owner]:,} of {counted(count, 'pod')}"
         elif count == 1:
             text = f"{owner} {'lands' if good else 'cannot land'}"
         else:
             text = f"{owner}: {f'all {count:,} pods land' if good else f'{landed[owner]:,} of {count:,} pods land'}"
         page.line(text, "good" if good else "bad")
-
-
-def _group_of(outcome: Outcome) -> str | None:
-    """The group that a pod of a LeaderWorkerSet is in."""
-    if outcome.subject.source.kind != KIND:
-        return None
-    return str(outcome.subject.pod["metadata"]["labels"][GROUP_INDEX])
 
 
 def _add_rows(page: Page, cluster: Cluster, outcomes: Sequence[Outcome]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from mooring.catalog import CATALOG
 from mooring.client.transport import AsyncTransport, Unreachable
 from mooring.kube.status import ApiError
 from mooring.kube.times import moment
@@ -15,13 +16,7 @@ from mooring.runtime.controller import Controller
 if TYPE_CHECKING:
     from mooring.runtime.webhooks.model import Webhook
 
-__all__ = ["SAFE", "described", "rivals"]
-
-SAFE: Final = ("nodes", "lws", "lws-groups", "lws-webhook", "lws-pod-webhook")
-"""Controllers that no Kubernetes has of its own; these run unless others are named."""
-
-SCHEDULER: Final = "kube-scheduler"
-MANAGER: Final = "kube-controller-manager"
+__all__ = ["described", "rivals"]
 
 
 def described(part: Controller | Webhook) -> str:
@@ -37,11 +32,10 @@ async def rivals(transport: AsyncTransport, names: Iterable[str], now: datetime)
 
 
 def _by_rival(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    built_in = [name for name in names if name not in SAFE]
-    for rival in (SCHEDULER, MANAGER):
-        ours = [name for name in built_in if (name == "scheduler") == (rival == SCHEDULER)]
-        if ours:
-            yield rival, ours
+    programs = CATALOG.rivals
+    chosen = [name for name in names if name in programs]
+    for rival in sorted({programs[name] for name in chosen}, reverse=True):
+        yield rival, [name for name in chosen if programs[name] == rival]
 
 
 async def _warning(transport: AsyncTransport, rival: str, ours: list[str], now: datetime) -> str:

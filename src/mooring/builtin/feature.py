@@ -1,0 +1,60 @@
+"""The control plane of Kubernetes as a feature: what a bare API server lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mooring.builtin.progress import daemon_set_progress, job_progress, replicas_progress
+from mooring.runtime.feature import Feature, Parts
+
+if TYPE_CHECKING:
+    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.runtime.controller import Controller
+
+
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.builtin.controllers import control_plane
+
+    return control_plane()
+
+
+def _workloads() -> tuple[WorkloadKind, ...]:
+    from mooring.placement.workload_kinds import BUILT_IN
+
+    return BUILT_IN
+
+
+_NAMES: Final = (
+    "deployment",
+    "replicaset",
+    "statefulset",
+    "daemonset",
+    "claims",
+    "job",
+    "job-orphans",
+    "disruption",
+    "endpoints",
+    "endpointslices",
+    "scheduler",
+    "node-ipam",
+    "node-lifecycle",
+    "node-outages",
+    "taint-eviction",
+    "pod-gc",
+    "garbage-collector",
+    "namespace",
+)
+
+CONTROL_PLANE: Final = Feature(
+    "control-plane",
+    controllers=Parts(_NAMES, _controllers),
+    workloads=Parts(("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job"), _workloads),
+    progress={
+        ("batch/v1", "Job"): job_progress,
+        ("apps/v1", "DaemonSet"): daemon_set_progress,
+        ("apps/v1", "Deployment"): replicas_progress,
+        ("apps/v1", "ReplicaSet"): replicas_progress,
+        ("apps/v1", "StatefulSet"): replicas_progress,
+    },
+    rivals={name: "kube-scheduler" if name == "scheduler" else "kube-controller-manager" for name in _NAMES},
+)

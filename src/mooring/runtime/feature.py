@@ -1,0 +1,90 @@
+"""A feature as declared: everything that the rest of the product must know of it, in one place.
+
+`features/NAME/feature.py` holds `FEATURE = Feature(...)` and `catalog` one line for it. CustomResourceDefinitions and
+access rules, `mooring up`, `run` and their `--controllers`, `explain` and `plan` follow from the declaration.
+
+Parts have names that are known without loading them: the process that checks `--controllers` and the API server of
+`mooring up` must start fast and load nothing that they do not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
+
+if TYPE_CHECKING:
+    from mooring.api.crds.resource import CustomResource
+    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
+
+T = TypeVar("T")
+
+Progress = Callable[[Object], str]
+"""What an object still waits for, in one sentence; empty when it is there."""
+
+
+def _nothing() -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Parts(Generic[T]):
+    """Some parts of a feature by their names, and how they are loaded."""
+
+    names: tuple[str, ...] = ()
+    load: Callable[[], tuple[T, ...]] = _nothing
+
+    def chosen(self, names: Mapping[str, Any] | frozenset[str], name_of: Callable[[T], str]) -> tuple[T, ...]:
+        """The parts whose names are among `names`; nothing is loaded where none is."""
+        if not any(name in names for name in self.names):
+            return ()
+        return tuple(part for part in self.all(name_of) if name_of(part) in names)
+
+    def all(self, name_of: Callable[[T], str]) -> tuple[T, ...]:
+        parts = self.load()
+        found = tuple(dict.fromkeys(map(name_of, parts)))
+        if found != self.names:
+            raise MooringError(
+                f"a feature declares {', '.join(self.names)} and has {', '.join(found)}; name them alike"
+            )
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """One feature. What it does not have is left out."""
+
+    name: str
+    # Its own kinds. Definitions, conversions between versions and what serves them follow.
+    resources: Callable[[], tuple[CustomResource, ...]] = _nothing
+    # By the words that `--controllers` takes: `Controller.name` and `Webhook.switch`.
+    controllers: Parts[Controller] = Parts()
+    webhooks: Parts[Webhook] = Parts()
+    # Kinds whose objects make pods, by the name of the kind: what `explain` and snapshots know of them.
+    workloads: Parts[WorkloadKind] = Parts()
+    # By apiVersion and kind, for `plan`.
+    progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
+    # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.
+    plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
+    # Feature gates, and whether each is open when nobody says anything.
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    # The program of a Kubernetes control plane that does the work of a controller; the others are safe beside one.
+    rivals: Mapping[str, str] = field(default_factory=dict)
+    # What neither rivals anything nor is wanted by everybody: it runs on an external cluster when it is named.
+    on_request: frozenset[str] = frozenset()
+    # Parts that work beside somebody else's controllers of the same kinds; alone they bring no definitions.
+    add_ons: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that `--controllers` can switch."""
+        return (*self.controllers.names, *self.webhooks.names)
+
+    def serves_kinds(self, chosen: frozenset[str]) -> bool:
+        """Whether its own kinds are served when these parts were chosen."""
+        return any(name in chosen for name in self.names if name not in self.add_ons)
