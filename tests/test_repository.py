@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,18 @@ def test_every_dependency_states_its_size_and_reason() -> None:
     for name in PYPROJECT["project"]["dependencies"]:
         (line,) = (line for line in lines if f'"{name}"' in line)
         assert " MB" in line.partition("#")[2], line
+
+
+def test_nothing_that_editors_and_merges_leave_behind_is_tracked_or_packed() -> None:
+    leftovers = ["*.orig", "*.rej", "*~"]
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
+    tracked = listed.stdout.splitlines()
+    assert "pyproject.toml" in tracked
+    assert [path for path in tracked for pattern in leftovers if fnmatch(path, pattern)] == []
+    # The wheel holds what lies in the folder, tracked or not, less what is excluded here.
+    assert set(leftovers) <= set(PYPROJECT["tool"]["hatch"]["build"]["exclude"])
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
