@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mooring.api.autoscaling_conversion import convert_autoscaler
 from mooring.kube.schemas import builtin_schema
+from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
 from mooring.registry.admission import Chain, Naming
@@ -251,7 +252,7 @@ class Registry:
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[str] = (),
+        doubled: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
@@ -269,7 +270,7 @@ class Registry:
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[str] = (),
+        doubled: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
@@ -317,7 +318,7 @@ class Registry:
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[str] = (),
+        doubled: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, doubled)
@@ -475,7 +476,7 @@ def _options(
     user: str,
     warnings: Warnings | None,
     groups: Sequence[str] = (),
-    doubled: Sequence[str] = (),
+    doubled: Sequence[FieldPath] = (),
 ) -> Options:
     return Options(
         now=now,
