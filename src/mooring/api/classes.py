@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from mooring.api.core.defaults import rounded
+from mooring.api.core.defaults_spec import rounded
 from mooring.api.core.validation_affinity import check_tolerations
 from mooring.api.core.validation_meta import check_label_key, check_labels
 from mooring.api.core.validation_resources import check_overhead

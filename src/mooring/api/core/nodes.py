@@ -3,7 +3,7 @@
 from typing import Any
 
 from mooring.api.core.addresses import check_cidr, family_of, is_cidr
-from mooring.api.core.defaults import rounded
+from mooring.api.core.defaults_spec import rounded
 from mooring.api.core.validation_nodes import validate_node, validate_node_resources, validate_taints
 from mooring.kube.errors import FieldError, duplicate, forbidden, invalid
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from posixpath import normpath
 from typing import Any, Final
 
-from mooring.api.core.defaults import default_volume_source, rounded
+from mooring.api.core.defaults_spec import default_volume_source, rounded
 from mooring.api.core.validation_affinity import check_node_selector
 from mooring.api.core.validation_claims import check_claim_spec
 from mooring.api.core.validation_disks import DISK_CHECKS, check_driver
