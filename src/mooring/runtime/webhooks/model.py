@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from mooring.admission.reviews import Operation
 from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.status import InvalidError
 from mooring.runtime.kinds import HasMeta, Key, Kind
@@ -19,7 +20,6 @@ from mooring.runtime.reading import Reader
 from mooring.runtime.view import View
 
 Object = dict[str, Any]
-Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 T = TypeVar("T", bound=HasMeta)
 
 _PODS: Final = frozenset({"pods", "pods/*", "*", "*/*"})
