@@ -72,9 +72,34 @@ def test_every_module_says_why_it_exists(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
-def test_no_module_outgrows_its_reader() -> None:
-    sizes = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
-    assert {path: lines for path, lines in sizes.items() if lines > 500} == {}
+# The files that are still longer than anybody wants to read, by name, so that they may be moved. The list only shrinks.
+LONG = [
+    "cluster.py",
+    "connection.py",
+    "fleet.py",
+    "machine.py",
+    "pods.py",
+    "test_daemonset.py",
+    "test_deployment.py",
+    "test_groups.py",
+    "test_job.py",
+    "test_live.py",
+    "test_pod_side.py",
+    "test_rules.py",
+    "test_running.py",
+    "test_stages.py",
+    "test_statefulset.py",
+    "workloads.py",
+]
+
+
+def test_no_file_outgrows_its_reader() -> None:
+    paths = [path for folder in ("src", "tests", "bench", "scripts") for path in (ROOT / folder).rglob("*.py")]
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    longest = {str(path.relative_to(ROOT)): lines for path, lines in sizes.items() if lines > 400}
+    # One too many is to be split, one too few is to be taken off the list.
+    assert sorted(path.rpartition("/")[2] for path in longest) == LONG, longest
+    assert max(longest.values()) < 650
 
 
 def test_the_version_is_one() -> None:
