@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from mooring.admission.reviews import Operation
 from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.objects import Object
@@ -19,7 +20,6 @@ from mooring.kube.status import InvalidError
 from mooring.runtime.reading import Reader
 from mooring.runtime.view import View
 
-Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 T = TypeVar("T", bound=HasMeta)
 
 _PODS: Final = frozenset({"pods", "pods/*", "*", "*/*"})
