@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from mooring.admission.conversions import convert_review
+from mooring.admission.reviews import BadReview
 from mooring.api.kinds import Kind
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.prometheus import Metric
@@ -22,7 +24,7 @@ from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.absences import absences, look
 from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
-from mooring.runtime.webhooks.reviews import BadReview, convert_review, read_review, write_review
+from mooring.runtime.webhooks.reviews import read_review, write_review
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -2,14 +2,23 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.kube.status import NotFoundError
-from mooring.registry.resources import Resource
 
-__all__ = ["Hook", "Invocation", "Rule", "hooks_of", "invocation", "is_exempt", "selects_namespace", "selects_object"]
+__all__ = [
+    "Hook",
+    "Invocation",
+    "Rule",
+    "Served",
+    "hooks_of",
+    "invocation",
+    "is_exempt",
+    "selects_namespace",
+    "selects_object",
+]
 
 
 # A webhook must not be able to keep people from removing it.
@@ -25,6 +34,31 @@ _EXEMPT: Final = frozenset(
 )
 
 
+class Served(Protocol):
+    """What rules look at in a kind as the API serves it."""
+
+    @property
+    def group(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def plural(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def store(self) -> str: ...
+
+    @property
+    def namespaced(self) -> bool: ...
+
+
+R = TypeVar("R", bound=Served)
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of a webhook. `resources` are pairs of resource and sub-resource; `*` stands for any."""
@@ -35,7 +69,7 @@ class Rule:
     resources: tuple[tuple[str, str], ...]
     scope: str
 
-    def covers(self, resource: Resource, subresource: str, operation: str) -> bool:
+    def covers(self, resource: Served, subresource: str, operation: str) -> bool:
         return (
             _has(self.operations, operation)
             and _has(self.groups, resource.group)
@@ -44,7 +78,7 @@ class Rule:
             and self._covers_scope(resource)
         )
 
-    def _covers_scope(self, resource: Resource) -> bool:
+    def _covers_scope(self, resource: Served) -> bool:
         if self.scope == "*":
             return True
         return self.scope == ("Namespaced" if resource.namespaced else "Cluster")
@@ -72,11 +106,11 @@ class Hook:
     versions: tuple[str, ...]
 
 
-class Invocation(NamedTuple):
+class Invocation(NamedTuple, Generic[R]):
     """A webhook that a request concerns, and the version in which it wants to see the object."""
 
     hook: Hook
-    resource: Resource
+    resource: R
 
 
 def hooks_of(configuration: Object) -> list[Hook]:
@@ -117,14 +151,14 @@ def _rule(rule: Object) -> Rule:
     )
 
 
-def is_exempt(resource: Resource) -> bool:
+def is_exempt(resource: Served) -> bool:
     """Whether no webhook is ever asked about a kind."""
     return resource.group == "admissionregistration.k8s.io" and resource.kind in _EXEMPT
 
 
 def invocation(
-    hook: Hook, resource: Resource, subresource: str, operation: str, equivalents: Iterable[Resource]
-) -> Invocation | None:
+    hook: Hook, resource: R, subresource: str, operation: str, equivalents: Iterable[R]
+) -> Invocation[R] | None:
     """The webhook with the version it is called with, if its rules cover the request.
 
     `equivalents` are all versions of the same objects: what a rule says about one holds for the others too, unless it
@@ -144,7 +178,7 @@ def invocation(
 
 def selects_namespace(
     hook: Hook,
-    resource: Resource,
+    resource: Served,
     subresource: str,
     namespace: str,
     obj: Object | None,

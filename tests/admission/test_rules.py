@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from mooring.apiserver.webhooks.pending import Pending, settled
-from mooring.apiserver.webhooks.review import BadReview, denial, read_verdict, review_version
-from mooring.apiserver.webhooks.rules import Hook, hooks_of, invocation, is_exempt, selects_namespace, selects_object
-from mooring.apiserver.webhooks.session import SameNames
+from mooring.admission.rules import Hook, hooks_of, invocation, is_exempt, selects_namespace, selects_object
 from mooring.kube.objects import Object
-from mooring.kube.status import InternalError, NotFoundError
+from mooring.kube.status import NotFoundError
 from mooring.registry import Resource, Resources
-from mooring.registry.objects import Identity
 from mooring.registry.resources import builtin_resources
 
 RESOURCES = Resources(builtin_resources())
@@ -131,67 +126,3 @@ def test_a_namespace_that_is_not_there_is_not_found() -> None:
     found = hook(namespaceSelector={"matchLabels": {"a": "b"}})
     with pytest.raises(NotFoundError, match='namespaces "gone" not found'):
         selects_namespace(found, PODS, "", "gone", None, lambda _: None)
-
-
-# Reviews
-
-
-def test_the_first_version_that_both_know_is_spoken() -> None:
-    assert review_version(("v7", "v1beta1", "v1")) == "v1beta1"
-    with pytest.raises(BadReview, match="does not accept known AdmissionReview versions"):
-        review_version(("v7",))
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"response": 3}', b"\xff\xfe"])
-def test_an_answer_that_cannot_be_read_is_no_verdict(body: bytes) -> None:
-    with pytest.raises(BadReview):
-        read_verdict(body, "u", "v1", mutates=True)
-
-
-def test_old_reviews_are_read_with_less_care() -> None:
-    body = b'{"response": {"allowed": true, "patch": "W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL2EifV0="}}'
-    assert read_verdict(body, "u", "v1beta1", mutates=True).patch == [{"op": "remove", "path": "/a"}]
-
-
-def test_a_refusal_has_the_code_of_one() -> None:
-    assert denial("h", {"code": 201, "message": "no"}).code == 400
-    assert denial("h", {"code": "x"}).code == 400
-    assert denial("h", None).status()["message"] == 'admission webhook "h" denied the request without explanation'
-
-
-# Attempts
-
-
-def test_an_attempt_is_repeated_until_its_questions_are_answered() -> None:
-    known: list[int] = []
-
-    def attempt() -> int:
-        if len(known) < 3:
-
-            async def settle(_: bool) -> None:
-                known.append(1)
-
-            raise Pending(settle)
-        return len(known)
-
-    assert asyncio.run(settled(attempt)) == 3
-
-
-def test_an_attempt_that_never_ends_is_given_up() -> None:
-    async def settle(_: bool) -> None:
-        return
-
-    def attempt() -> int:
-        raise Pending(settle)
-
-    with pytest.raises(InternalError, match="kept changing"):
-        asyncio.run(settled(attempt))
-
-
-def test_every_attempt_gets_the_names_of_the_first() -> None:
-    names = SameNames(Identity(1))
-    first = (names.uid(), names.name("a-"))
-    names.start_over()
-    assert (names.uid(), names.name("a-")) == first
-    assert names.generated == first[1]
-    assert names.name("a-") != first[1]
