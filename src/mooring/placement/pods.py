@@ -71,6 +71,12 @@ class NodeTerms(NamedTuple):
     # The node names that every term asks for, as the terms of a DaemonSet's pods do; None where some term does not.
     named: frozenset[str] | None
 
+    def matches(self, labels: dict[str, str], name: str) -> bool:
+        """Whether a node of these labels and this name is selected."""
+        if any(labels.get(key) != value for key, value in self.node_selector):
+            return False
+        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
+
 
 class HostPort(NamedTuple):
     ip: str
@@ -106,6 +112,7 @@ class Template:
         "images",
         "node_preferred",
         "node_terms",
+        "only_node",
         "plain",
         "ports",
         "rejection",
@@ -147,9 +154,11 @@ class Template:
         self.spread_soft, soft_error = _constraints(constraints, SCHEDULE_ANYWAY, labels)
         self.rejection = self._find_rejection(hard_error, unread)
         self.score_error = self._find_score_error(soft_error)
-        named = self.node_terms is not None and self.node_terms.named is not None
+        named = None if self.node_terms is None else self.node_terms.named
         # Whether nothing but filters and scores over all nodes decides where such a pod goes.
-        self.plain = not (named or self.rejection or self.score_error)
+        self.plain = not (named is not None or self.rejection or self.score_error)
+        # The one node that such a pod can go to, as a DaemonSet's pods do.
+        self.only_node = next(iter(named)) if named is not None and len(named) == 1 else ""
         self.unevaluated = _unevaluated(spec)
         self.carries_terms = bool(
             self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred

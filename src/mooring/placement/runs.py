@@ -38,10 +38,11 @@ class SpreadRun:
         self._static_version = -1
         self._position = 0
 
-    def best(self) -> int:
-        """The slot that wins; the shape must be fresh."""
+    def best(self, start: int) -> int:
+        """The slot that wins a search that begins at a place in the order; the shape must be fresh."""
         if not self._shape.count:
             return -1
+        self._shape.turn(start)
         self._refresh()
         scores = self._table() * (WEIGHTS["PodTopologySpread"] << TIE_BITS)
         scores.take(self._codes, out=self._looked_up, mode="wrap")
@@ -136,7 +137,7 @@ class SpreadRuns:
         self._static = static
         self._runs: OrderedDict[tuple[Shape, Constraint, str], SpreadRun] = OrderedDict()
 
-    def best(self, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...]) -> int | None:
+    def best(self, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...], start: int) -> int | None:
         """The winner under default spreading; None where labels are too odd for the table, as hosts without a name."""
         zones = self._static.cluster.labels.column(ZONE)
         if len(zones.values) > MAX_ZONES or "" in zones.index or not self._static.everywhere(HOSTNAME):
@@ -149,4 +150,4 @@ class SpreadRuns:
                 self._runs.popitem(last=False)
         else:
             self._runs.move_to_end(key)
-        return run.best()
+        return run.best(start)

@@ -3,7 +3,7 @@
 Scheduling the next pod of a template differs from the last one only where pods came or went meanwhile. A `Shape`
 remembers the fit and the scores that do not look at other pods, replays the cluster's journal for the slots that
 changed, and holds one number per slot that sorts nodes by score first and by the scheduler's tie order second, so that
-the winner is a single `argmax`.
+the winner is a single `argmax`. Where the search begins touches the tie order only, which is added anew when it moves.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections import OrderedDict
 
 import numpy as np
 
-from mooring.placement.filters import needs, port_conflict, taken_ports
+from mooring.placement.filters import has_room, needs, taken_ports
 from mooring.placement.labels import Mask
 from mooring.placement.pods import Template
 from mooring.placement.scores import WEIGHTS, balanced_allocation, least_allocated, normalised
-from mooring.placement.selection import dense_ranks
+from mooring.placement.selection import tie_order
 from mooring.placement.static import Scores, StaticFacts
 
 # Bits below the score that hold the tie order: enough for two million nodes.
@@ -42,6 +42,8 @@ class Shape:
         self.preference: Scores | int
         self.keys: Scores
         self.count = 0
+        # Where the search began last.
+        self._start = 0
 
     def refresh(self) -> None:
         """Catch up with the cluster."""
@@ -59,10 +61,29 @@ class Shape:
                 self._rank()
         self.position = cluster.journal_start + len(cluster.journal)
 
-    def best(self) -> int:
+    def best(self, start: int) -> int:
         """The slot that wins on these scores alone, or -1."""
-        slot = int(self.keys.argmax())
-        return slot if self.count else -1
+        if not self.count:
+            return -1
+        self.turn(start)
+        return int(self.keys.argmax())
+
+    def turn(self, start: int) -> None:
+        """Let ties be decided by a search that begins at a place in the scheduler's order."""
+        if start != self._start:
+            self._start = start
+            self.keys -= self._ties
+            self._ties = self._tie_order()
+            self.keys += self._ties
+
+    def _tie_order(self) -> Scores:
+        if self._places is None:
+            return self._static.ties(self._start)
+        offset = 0
+        if self._start and self.count:
+            # Those of the feasible list that come before the start move behind all others together.
+            offset = (self._places.item(self._cluster.order.item(self._start - 1)) + 1) % self.count
+        return tie_order(self._cluster.node_count, max(self.count, 1), offset).take(self._places, mode="clip")
 
     def _rebuild(self) -> None:
         cluster, static, template = self._cluster, self._static, self._template
@@ -93,17 +114,17 @@ class Shape:
         cluster = self._cluster
         self.preference = self.preference_among(self.feasible)
         self.count = int(np.count_nonzero(self.feasible))
-        self._ties = self._static.ties()
+        # Places in the feasible list; a node that is not feasible has that of the one before it.
+        self._places: Scores | None = None
         if self.count < cluster.node_count:
-            order = cluster.order
-            positions = np.cumsum(self.feasible[order])
-            ranks = dense_ranks(order.size)
-            self._ties = np.zeros(cluster.size, dtype=np.int64)
-            self._ties[order] = order.size - 1 - ranks[positions - 1]
+            self._places = np.zeros(cluster.size, dtype=np.int64)
+            self._places[cluster.order] = np.cumsum(self.feasible[cluster.order]) - 1
         keys = self.base + self.preference
         keys <<= TIE_BITS
-        keys += self._ties
         keys[~self.feasible] = INFEASIBLE
+        self._start %= cluster.node_count
+        self._ties = self._tie_order()
+        keys += self._ties
         self.keys = keys
 
     def preference_among(self, feasible: Mask) -> Scores | int:
@@ -117,7 +138,7 @@ class Shape:
 
     def _patch(self, slot: int) -> bool:
         """Bring one slot up to date; true when it became feasible or ceased to be."""
-        fits = self._fits(slot)
+        fits = self._admitted.item(slot) and has_room(self._cluster, self._template, self._needs, slot)
         was: bool = self.feasible.item(slot)
         if fits:
             base = self._score(slot)
@@ -125,22 +146,9 @@ class Shape:
             preference = self.preference if isinstance(self.preference, int) else self.preference.item(slot)
             self.keys[slot] = ((base + preference) << TIE_BITS) + self._ties.item(slot)
         else:
-            self.keys[slot] = INFEASIBLE
+            self.keys[slot] = INFEASIBLE + self._ties.item(slot)
         self.feasible[slot] = fits
         return fits != was
-
-    def _fits(self, slot: int) -> bool:
-        cluster = self._cluster
-        if not self._admitted.item(slot) or cluster.pod_count.item(slot) >= cluster.alloc_pods.item(slot):
-            return False
-        for need in self._needs:
-            if need.allocatable.item(slot) - need.used.item(slot) < need.amount:
-                return False
-        for wanted in self._template.ports:
-            taken = cluster.ports.get((wanted.protocol, wanted.port), {}).get(slot, {})
-            if any(port_conflict(wanted, ip) for ip in taken):
-                return False
-        return True
 
     def _score(self, slot: int) -> int:
         """`base` of one slot, by the formulas of `scores`."""
