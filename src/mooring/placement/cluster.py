@@ -269,6 +269,18 @@ class Cluster:
         if info.key in self.pods:
             self.remove_pod(info.key)
         self.pods[info.key] = info
+        self._set_down(info)
+
+    def remove_pod(self, key: str) -> None:
+        self._lift(self.pods.pop(key))
+
+    def move(self, info: PodInfo, node: str, nominated: str) -> None:
+        """Hold a known pod elsewhere; it keeps its place among all pods."""
+        self._lift(info)
+        info.node_name, info.nominated = node, nominated
+        self._set_down(info)
+
+    def _set_down(self, info: PodInfo) -> None:
         if info.finished:
             return
         if info.node_name:
@@ -280,14 +292,13 @@ class Cluster:
         elif info.nominated:
             self.nominated.setdefault(info.nominated, {})[info.key] = info
 
-    def remove_pod(self, key: str) -> None:
-        info = self.pods.pop(key)
-        slot = self.placed.get(key)
+    def _lift(self, info: PodInfo) -> None:
+        slot = self.placed.get(info.key)
         if slot is not None:
             self._detach(info, slot)
             return
         for table, name in ((self.waiting, info.node_name), (self.nominated, info.nominated)):
-            if name in table and table[name].pop(key, None) is not None and not table[name]:
+            if name in table and table[name].pop(info.key, None) is not None and not table[name]:
                 del table[name]
 
     def bind(self, info: PodInfo, slot: int) -> None:

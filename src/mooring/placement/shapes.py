@@ -42,8 +42,11 @@ class Shape:
         self.preference: Scores | int
         self.keys: Scores
         self.count = 0
-        # Where the search began last.
+        # Where the search began last, what ties are worth from there, and the places in the feasible list: none are
+        # kept while every node is in it. A node that is not feasible has the place of the one before it.
         self._start = 0
+        self._ties: Scores
+        self._places: Scores | None = None
 
     def refresh(self) -> None:
         """Catch up with the cluster."""
@@ -114,8 +117,7 @@ class Shape:
         cluster = self._cluster
         self.preference = self.preference_among(self.feasible)
         self.count = int(np.count_nonzero(self.feasible))
-        # Places in the feasible list; a node that is not feasible has that of the one before it.
-        self._places: Scores | None = None
+        self._places = None
         if self.count < cluster.node_count:
             self._places = np.zeros(cluster.size, dtype=np.int64)
             self._places[cluster.order] = np.cumsum(self.feasible[cluster.order]) - 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import HasMeta, Key, Kind, key_of, key_of_object
 
 Object = dict[str, Any]
@@ -92,6 +93,13 @@ class Run(NamedTuple):
     recorded: bool
 
 
+class Assume(NamedTuple):
+    """What a fold shall hold of this decision until it is seen, in the fold's own terms."""
+
+    fold: Fold[Any]
+    assumptions: tuple[Any, ...]
+
+
 class Decision(NamedTuple):
     """Writes by stage. An empty decision means that all is as it should be."""
 
@@ -106,6 +114,8 @@ class Decision(NamedTuple):
     memory: Any = None
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False
+    # Held by folds until the writes are seen, or until the key runs again.
+    assumes: tuple[Assume, ...] = ()
 
     @property
     def stages(self) -> tuple[tuple[Write, ...], ...]:
