@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Assume, Event, Run
+from mooring.runtime.decision import Assume, Decision, Event, Run
 from mooring.runtime.defining import Definitions, Redefined
 from mooring.runtime.folds import Fold
 from mooring.runtime.holds import Holds
@@ -338,7 +338,7 @@ class Machine:
         memory, defined = self._memory.get(asker), self._definitions.now
         view = View(self.stores, self._folds, self._readable[controller], now, memory, problem, defined)
         try:
-            decision = controller.reconcile(asker.key, view, now)
+            decision = self.reconcile(asker, view)
         except Unavailable as missing:
             self.wanted.setdefault(missing.kind)
             return Task(asker, (), unavailable=str(missing))
@@ -359,6 +359,10 @@ class Machine:
                 raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
         self._assume(asker, decision.assumes)
         return Task(asker, stages, decision.events, decision.effects, final=decision.final)
+
+    def reconcile(self, asker: Asker, view: View) -> Decision:
+        """Every decision is made here, where the test kit makes it twice (`mooring.testing.decisions`)."""
+        return asker.controller.reconcile(asker.key, view, view.now)
 
     def _assume(self, asker: Asker, assumes: tuple[Assume, ...]) -> None:
         """Let folds hold what a key assumes, and no longer what it assumed before."""
