@@ -104,11 +104,11 @@ class ClusterState:
         """All that an answer may depend on; what is only remembered to answer sooner is left out."""
         cluster = self.cluster
         nominated = {node: frozenset(pods) for node, pods in cluster.nominated.items()}
-        nodes = [(name, list(cluster.node_pods[slot])) for name, slot in cluster.slots.items()]
-        used = [column.tolist() for column in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
+        nodes = [(cluster.names[slot], list(cluster.node_pods[slot])) for slot in cluster.order.tolist()]
+        used = [each[cluster.order].tolist() for each in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
         pods = [(info, info.node_name, info.nominated) for info in cluster.pods.values()]
         waiting = (list(self.pending.items()), list(self.condemned.items()), self._unconfirmed.assumed())
-        return nodes, cluster.order.tolist(), used, pods, nominated, waiting, self.position, self.engine.start
+        return nodes, used, pods, nominated, waiting, self.position, self.engine.start
 
     # What is seen
 

@@ -356,8 +356,8 @@ class Cluster:
     def pretending(self, nodes: Iterable[Node] = (), without_pods: Iterable[str] = ()) -> Iterator[None]:
         """The cluster with nodes added or changed and pods gone, for the length of a `with` block.
 
-        Afterwards everything is as before, the order of nodes and of the pods on them included, because that order
-        decides ties.
+        Pods that are gone are still known, but are nowhere. Afterwards everything is as before, the order of nodes and
+        of the pods on them included, because that order decides ties.
         """
         changed = list(nodes)
         zones = {zone: dict(slots) for zone, slots in self._zones.items()}
@@ -369,7 +369,7 @@ class Cluster:
         gone = [self.pods[key] for key in without_pods]
         touched = {slot: dict(self.node_pods[slot]) for p in gone if (slot := self.placed.get(p.key)) is not None}
         for pod in gone:
-            self.remove_pod(pod.key)
+            self._lift(pod)
         for node in changed:
             self.set_node(node)
         try:
@@ -380,7 +380,7 @@ class Cluster:
             for old in before:
                 self.set_node(old)
             for pod in gone:
-                self.put(pod)
+                self._set_down(pod)
             for slot, pods in touched.items():
                 self.node_pods[slot] = pods
             self._zones, self._order = zones, None
