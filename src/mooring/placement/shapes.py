@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import OrderedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mooring.placement.filters import has_room, needs, taken_ports
 from mooring.placement.labels import Mask
 from mooring.placement.pods import Template
-from mooring.placement.scores import WEIGHTS, balanced_allocation, least_allocated, normalised
+from mooring.placement.scores import EVERYWHERE, WEIGHTS, Where, balanced_allocation, least_allocated, normalised
 from mooring.placement.selection import tie_order
 from mooring.placement.static import Scores, StaticFacts
 
@@ -23,8 +24,10 @@ from mooring.placement.static import Scores, StaticFacts
 TIE_BITS = 21
 INFEASIBLE = -(1 << 50)
 
-# Beyond this many changed slots starting afresh is quicker.
-MAX_PATCHES = 64
+# Up to this many changed slots are looked at one by one, more of them together, and beyond a share of all of them
+# starting afresh is quicker.
+FEW = 12
+MOST = 0.25
 MAX_SHAPES = 256
 
 
@@ -45,6 +48,7 @@ class Shape:
         # Where the search began last, what ties are worth from there, and the places in the feasible list: none are
         # kept while every node is in it. A node that is not feasible has the place of the one before it.
         self._start = 0
+        self._ranked = False
         self._ties: Scores
         self._places: Scores | None = None
 
@@ -54,14 +58,13 @@ class Shape:
         behind = self.position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
         stale = self._static_version != cluster.static_version
-        if stale or changed is None or len(changed) > MAX_PATCHES:
+        if stale or changed is None or len(changed) > MOST * cluster.size:
             self._rebuild()
-        elif changed:
-            moved = False
+        elif len(changed) > FEW:
+            self._patch_all(np.array(changed))
+        else:
             for slot in set(changed):
-                moved |= self._patch(slot)
-            if moved:
-                self._rank()
+                self._patch(slot)
         self.position = cluster.journal_start + len(cluster.journal)
 
     def best(self, start: int) -> int:
@@ -72,8 +75,11 @@ class Shape:
         return int(self.keys.argmax())
 
     def turn(self, start: int) -> None:
-        """Let ties be decided by a search that begins at a place in the scheduler's order."""
-        if start != self._start:
+        """Bring `keys` up to date for a search that begins at a place in the scheduler's order."""
+        if not self._ranked:
+            self._start = start
+            self._rank()
+        elif start != self._start:
             self._start = start
             self.keys -= self._ties
             self._ties = self._tie_order()
@@ -91,32 +97,47 @@ class Shape:
     def _rebuild(self) -> None:
         cluster, static, template = self._cluster, self._static, self._template
         self._static_version = cluster.static_version
-        admitted = static.admitted(template, "")
-        mask = admitted & (cluster.pod_count < cluster.alloc_pods)
+        self._admitted = static.admitted(template, "")
         self._needs = needs(cluster, template)
-        for need in self._needs:
-            mask &= need.allocatable - need.used >= need.amount
-        if template.ports:
-            mask &= ~taken_ports(cluster, template.ports)
-        self._admitted = admitted
         self._images = static.image_locality(template)
-        self.feasible = mask
-        self.base = least_allocated(static, *template.resources.score)
-        self.base += self._images
-        if any(template.resources.balanced):
-            self.base += balanced_allocation(static, *template.resources.balanced)
+        self.feasible = self._fits(EVERYWHERE)
+        self.base = self._scores(EVERYWHERE)
+        self._recount()
         capacity = static.capacity()
         self._even = capacity.complete and capacity.cpu.exact and capacity.memory.exact
         self._soft_taints = static.soft_taints(template.tolerations)
         self._preferred = static.preferred(template.node_preferred) if template.node_preferred else None
         self._plain = self._preferred is None and not static.repels_softly(template.tolerations)
-        self._rank()
+
+    def _fits(self, at: Where) -> Mask:
+        """Where pods of the template fit."""
+        cluster = self._cluster
+        mask = self._admitted[at] & (cluster.pod_count[at] < cluster.alloc_pods[at])
+        for need in self._needs:
+            mask &= need.allocatable[at] - need.used[at] >= need.amount
+        if self._template.ports:
+            mask &= ~taken_ports(cluster, self._template.ports)[at]
+        return mask
+
+    def _scores(self, at: Where) -> Scores:
+        """`base` of some slots."""
+        resources = self._template.resources
+        scores = least_allocated(self._static, *resources.score, at)
+        scores += self._images[at]
+        if any(resources.balanced):
+            scores += balanced_allocation(self._static, *resources.balanced, at)
+        return scores
+
+    def _recount(self) -> None:
+        """The feasible list is another one: every score that is relative to it, and every tie, may have moved."""
+        self.count = int(np.count_nonzero(self.feasible))
+        self._ranked = False
 
     def _rank(self) -> None:
-        """Number the feasible list anew: every score that is relative to it, and every tie, may have moved."""
+        """Number the feasible list, and sort by that what scores the same."""
         cluster = self._cluster
+        self._ranked = True
         self.preference = self.preference_among(self.feasible)
-        self.count = int(np.count_nonzero(self.feasible))
         self._places = None
         if self.count < cluster.node_count:
             self._places = np.zeros(cluster.size, dtype=np.int64)
@@ -124,7 +145,6 @@ class Shape:
         keys = self.base + self.preference
         keys <<= TIE_BITS
         keys[~self.feasible] = INFEASIBLE
-        self._start %= cluster.node_count
         self._ties = self._tie_order()
         keys += self._ties
         self.keys = keys
@@ -138,19 +158,29 @@ class Shape:
             total += normalised(self._preferred, feasible, reverse=False) * WEIGHTS["NodeAffinity"]
         return total
 
-    def _patch(self, slot: int) -> bool:
-        """Bring one slot up to date; true when it became feasible or ceased to be."""
+    def _patch(self, slot: int) -> None:
+        """Bring one slot up to date."""
         fits = self._admitted.item(slot) and has_room(self._cluster, self._template, self._needs, slot)
-        was: bool = self.feasible.item(slot)
         if fits:
-            base = self._score(slot)
-            self.base[slot] = base
+            self.base[slot] = self._score(slot)
+        if fits != self.feasible.item(slot):
+            self.feasible[slot] = fits
+            self._recount()
+        elif self._ranked and fits:
             preference = self.preference if isinstance(self.preference, int) else self.preference.item(slot)
-            self.keys[slot] = ((base + preference) << TIE_BITS) + self._ties.item(slot)
-        else:
-            self.keys[slot] = INFEASIBLE + self._ties.item(slot)
-        self.feasible[slot] = fits
-        return fits != was
+            self.keys[slot] = ((self.base.item(slot) + preference) << TIE_BITS) + self._ties.item(slot)
+
+    def _patch_all(self, slots: NDArray[np.int64]) -> None:
+        """The same for many slots at once."""
+        fits, base = self._fits(slots), self._scores(slots)
+        self.base[slots] = base
+        if not np.array_equal(fits, self.feasible[slots]):
+            self.feasible[slots] = fits
+            self._recount()
+        elif self._ranked:
+            preference = self.preference if isinstance(self.preference, int) else self.preference[slots]
+            keys = ((base + preference) << TIE_BITS) + self._ties[slots]
+            self.keys[slots] = np.where(fits, keys, self.keys[slots])
 
     def _score(self, slot: int) -> int:
         """`base` of one slot, by the formulas of `scores`."""
