@@ -28,7 +28,6 @@ from mooring.testing.workloads import (
     job,
     service,
     stateful_set,
-    template,
 )
 from tests.groups.town import CREW, Town
 

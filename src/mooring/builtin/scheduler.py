@@ -1,8 +1,10 @@
 """The scheduler: decides for all waiting pods at once, in batches, what the engine would decide one after another.
 
 Each pod that is placed is held as bound before the next is looked at, so a batch is what a scheduler does that waits
-for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing. A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which
-sees the mark: whatever is lost in between, a marked pod goes.
+for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing.
+
+A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which sees the mark:
+whatever is lost in between, a marked pod goes.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ _twice: Positions = np.zeros(0, dtype=np.int64)
 
 
 def _worth_twice(size: int) -> Positions:
-    """What each place is worth, from size - 1 down to 0, and the same again: any turn of a full list is a part of it."""
+    """What each place is worth, from size - 1 down to 0, and the same again: it contains every turn of a full list."""
     global _twice
     if 2 * size != _twice.size:
         _twice = np.empty(2 * size, dtype=np.int64)

@@ -170,9 +170,9 @@ class StaticFacts:
             return False
         if cluster.taint_set.item(slot) and self.tainted(tolerations).item(slot):
             return False
-        node = cluster.nodes[slot]
+        terms, node = template.node_terms, cluster.nodes[slot]
         assert node is not None
-        return template.node_terms is None or template.node_terms.matches(node.metadata.labels or {}, cluster.names[slot])
+        return terms is None or terms.matches(node.metadata.labels or {}, node.metadata.name)
 
     def named(self, name: str) -> Mask:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)

@@ -75,7 +75,9 @@ def _facts(asker: Asker, view: View) -> dict[str, object]:
 
 def _compare(asker: Asker, before: dict[str, object], after: dict[str, object]) -> None:
     for name, facts in before.items():
-        assert facts == after[name], f"{asker} changes fold {name} while it decides; what it assumes goes into a Decision"
+        assert facts == after[name], (
+            f"{asker} changes fold {name} while it decides; what it assumes goes into a Decision"
+        )
 
 
 def facts_of(fold: Fold[Any], state: Any) -> object:
