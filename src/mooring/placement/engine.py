@@ -178,7 +178,8 @@ class Engine:
             return Placement(-1)
         totals = shape.base.take(found)
         preference = shape.preference_among(feasible)
-        totals += preference if isinstance(preference, int) else preference.take(found)
+        if preference is not None:
+            totals += preference.take(found)
         if constraints:
             spread = SpreadScore(static, pod, constraints, found, strict=template.has_spread)
             totals += spread.normalised() * WEIGHTS["PodTopologySpread"]
@@ -195,7 +196,10 @@ class Engine:
             listed = np.cumsum(feasible[self.cluster.order])
             positions = listed.take(positions) - 1
             start = listed.item(start - 1) if start else 0
-        return int(tied[np.argmin(heap_ranks(count).take((positions - start) % count))])
+        if start:
+            # Nodes before the start come last; a negative index says just that.
+            positions -= start
+        return int(tied[np.argmin(heap_ranks(count).take(positions, mode="wrap"))])
 
     def _search(self, filters: Filters, start: int) -> Search:
         cluster = self.cluster

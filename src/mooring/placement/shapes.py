@@ -42,7 +42,7 @@ class Shape:
         self.position = 0
         self.feasible: Mask
         self.base: Scores
-        self.preference: Scores | int
+        self.preference: Scores | None
         self.keys: Scores
         self.count = 0
         # Where the search began last, what ties are worth from there, and the places in the feasible list: none are
@@ -142,17 +142,16 @@ class Shape:
         if self.count < cluster.node_count:
             self._places = np.zeros(cluster.size, dtype=np.int64)
             self._places[cluster.order] = np.cumsum(self.feasible[cluster.order]) - 1
-        keys = self.base + self.preference
-        keys <<= TIE_BITS
-        keys[~self.feasible] = INFEASIBLE
+        keys = (self.base if self.preference is None else self.base + self.preference) << TIE_BITS
+        np.copyto(keys, INFEASIBLE, where=~self.feasible)
         self._ties = self._tie_order()
         keys += self._ties
         self.keys = keys
 
-    def preference_among(self, feasible: Mask) -> Scores | int:
-        """Scores by taints and node affinity, which are relative to the best feasible node."""
+    def preference_among(self, feasible: Mask) -> Scores | None:
+        """Scores by taints and node affinity, relative to the best feasible node; None where all nodes get the same."""
         if self._plain:
-            return 100 * WEIGHTS["TaintToleration"]
+            return None
         total = normalised(self._soft_taints, feasible, reverse=True) * WEIGHTS["TaintToleration"]
         if self._preferred is not None:
             total += normalised(self._preferred, feasible, reverse=False) * WEIGHTS["NodeAffinity"]
@@ -167,7 +166,7 @@ class Shape:
             self.feasible[slot] = fits
             self._recount()
         elif self._ranked and fits:
-            preference = self.preference if isinstance(self.preference, int) else self.preference.item(slot)
+            preference = 0 if self.preference is None else self.preference.item(slot)
             self.keys[slot] = ((self.base.item(slot) + preference) << TIE_BITS) + self._ties.item(slot)
 
     def _patch_all(self, slots: NDArray[np.int64]) -> None:
@@ -178,8 +177,9 @@ class Shape:
             self.feasible[slots] = fits
             self._recount()
         elif self._ranked:
-            preference = self.preference if isinstance(self.preference, int) else self.preference[slots]
-            keys = ((base + preference) << TIE_BITS) + self._ties[slots]
+            if self.preference is not None:
+                base += self.preference[slots]
+            keys = (base << TIE_BITS) + self._ties[slots]
             self.keys[slots] = np.where(fits, keys, self.keys[slots])
 
     def _score(self, slot: int) -> int:
