@@ -1,8 +1,8 @@
-"""The sixteen rules of view and decision, each with a test of its name."""
+"""The rules of view and decision, each with a test of its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -18,7 +18,7 @@ from mooring.kube.status import ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView
 from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run
+from mooring.runtime.decision import Apply, Assume, Create, Decision, Delete, Event, Patch, Run
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.machine import Asker, Machine
@@ -326,6 +326,60 @@ def test_rule_7_folds_follow_the_stream_of_changes() -> None:
         create(simulation, config_map(name))
     simulation.run()
     assert answers[-1] == 3
+
+
+class Wishes:
+    """What was assumed by a decision and has not been seen."""
+
+    def __init__(self) -> None:
+        self.assumed: tuple[str, ...] = ()
+
+    def change(self, kind: Kind[Any], changed: Changed) -> bool:
+        self.assumed = tuple(name for name in self.assumed if name != changed.key.name)
+        return True
+
+    def assume(self, names: Sequence[str]) -> None:
+        self.assumed = tuple(names)
+
+
+def test_rule_17_a_fold_holds_what_a_decision_assumes_until_it_is_seen_or_decided_anew() -> None:
+    fold: Fold[Wishes] = Fold("wishes", (CONFIG_MAP,), Wishes, Wishes.change, assume=Wishes.assume)
+    held: list[tuple[str, ...]] = []
+    assumes = (Assume(fold, ("a", "b")),)
+
+    def deciding(key: Key, view: View, now: datetime) -> Decision:
+        assert view.fold(fold).assumed == (), "what was not seen by now was never carried out"
+        return Decision(assumes=assumes)
+
+    def asking(key: Key, view: View, now: datetime) -> Decision:
+        held.append(view.glance(fold).assumed)
+        return Decision()
+
+    asker = controller(asking, folds=(fold,))
+    made = machine(Controller("deciding", deciding, folds=(fold,)), asker)
+    step(made)
+    made.decide(Asker(asker, A), START)
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.decide(Asker(asker, A), START)
+    assert held == [("a", "b"), ("b",)]
+    assumes = ()
+    step(made)
+    made.decide(Asker(asker, A), START)
+    assert held[-1] == ()
+
+
+def test_rule_17_a_run_that_fails_assumes_nothing() -> None:
+    fold: Fold[Wishes] = Fold("wishes", (CONFIG_MAP,), Wishes, Wishes.change, assume=Wishes.assume)
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        undeclared = Create(CONFIG_MAP, config_map("b"))
+        return Decision(children=(undeclared,), assumes=(Assume(fold, ("b",)),))
+
+    made = machine(Controller("deciding", reconcile, folds=(fold,)))
+    made.flush(START)
+    with pytest.raises(MooringError, match="which it does not declare"):
+        made.next(START)
+    assert made._folds[fold].assumed == ()
 
 
 def test_rule_7_those_who_decide_for_many_go_first() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from mooring.api.kinds import HasMeta, Key, Kind, key_of, key_of_object
 from mooring.kube.objects import Object
+from mooring.runtime.folds import Fold
 
 
 class Create(NamedTuple):
@@ -91,6 +92,13 @@ class Run(NamedTuple):
     recorded: bool
 
 
+class Assume(NamedTuple):
+    """What a fold shall hold of this decision until it is seen, in the fold's own terms."""
+
+    fold: Fold[Any]
+    assumptions: tuple[Any, ...]
+
+
 class Decision(NamedTuple):
     """Writes by stage. An empty decision means that all is as it should be."""
 
@@ -105,6 +113,8 @@ class Decision(NamedTuple):
     memory: Any = None
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False
+    # Held by folds until the writes are seen, or until the key runs again.
+    assumes: tuple[Assume, ...] = ()
 
     @property
     def stages(self) -> tuple[tuple[Write, ...], ...]:

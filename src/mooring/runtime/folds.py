@@ -1,12 +1,13 @@
 """State derived from the stream of changes, kept by the runtime and shared by whoever asks.
 
 A fold is for answers about the whole cluster, such as where a pod would fit: computing them from lists would cost the
-cluster each time. Controllers read the state and never change it.
+cluster each time. Controllers read the state and leave it as it was, so that deciding twice decides the same. What a
+decision counts on before it is seen goes into the decision, and the runtime hands it to the fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -22,6 +23,9 @@ class Fold(Generic[S]):
     """A named fold over some kinds, and over those that are defined while it runs.
 
     `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
+    `assume` holds what a decision assumes in place of what its controller assumed before; with nothing, when its key
+    runs again: what has not been seen by then was never carried out. One controller at most assumes things of a fold.
+    `facts` is what of the state counts, for tests that compare it; by default all of it does.
     """
 
     name: str
@@ -30,3 +34,5 @@ class Fold(Generic[S]):
     apply: Callable[[S, Kind[Any], Changed], bool]
     interval: timedelta = timedelta(0)
     defined: Defined | None = None
+    assume: Callable[[S, Sequence[Any]], None] | None = None
+    facts: Callable[[S], object] | None = None

@@ -17,7 +17,7 @@ from mooring.api.kinds import Defined, Key, Kind, by_name
 from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Event, Run
+from mooring.runtime.decision import Assume, Decision, Event, Run
 from mooring.runtime.defining import Definitions, Redefined
 from mooring.runtime.folds import Fold
 from mooring.runtime.holds import Holds
@@ -104,6 +104,8 @@ class Machine:
         self._polls: dict[Asker, set[datetime]] = {}
         self._alarms: list[tuple[datetime, int, Asker]] = []
         self._alarm_count = 0
+        # The folds that hold what a key has decided and not seen.
+        self._assumed: dict[Asker, tuple[Fold[Any], ...]] = {}
         self._folded: dict[Fold[Any], None] = {}
         self._rested: dict[Fold[Any], datetime] = {}
         for controller in self.controllers:
@@ -331,11 +333,12 @@ class Machine:
     def decide(self, asker: Asker, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = asker.controller
+        self._assume(asker, ())
         problem = self._problems.get(asker, "")
         memory, defined = self._memory.get(asker), self._definitions.now
         view = View(self.stores, self._folds, self._readable[controller], now, memory, problem, defined)
         try:
-            decision = controller.reconcile(asker.key, view, now)
+            decision = self.reconcile(asker, view)
         except Unavailable as missing:
             self.wanted.setdefault(missing.kind)
             return Task(asker, (), unavailable=str(missing))
@@ -354,7 +357,26 @@ class Machine:
         for run in decision.effects:
             if not run.recorded:
                 raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
+        self._assume(asker, decision.assumes)
         return Task(asker, stages, decision.events, decision.effects, final=decision.final)
+
+    def reconcile(self, asker: Asker, view: View) -> Decision:
+        """Every decision is made here, where the test kit makes it twice (`mooring.testing.decisions`)."""
+        return asker.controller.reconcile(asker.key, view, view.now)
+
+    def _assume(self, asker: Asker, assumes: tuple[Assume, ...]) -> None:
+        """Let folds hold what a key assumes, and no longer what it assumed before."""
+        for fold in self._assumed.pop(asker, ()):
+            self._hold(fold, ())
+        if assumes:
+            self._assumed[asker] = tuple(each.fold for each in assumes)
+            for fold, assumptions in assumes:
+                self._hold(fold, assumptions)
+
+    def _hold(self, fold: Fold[Any], assumptions: tuple[Any, ...]) -> None:
+        if fold.assume is None:
+            raise MooringError(f"fold {fold.name} holds no assumptions; declare `assume` on it")
+        fold.assume(self._folds[fold], assumptions)
 
     def _subscribe(self, asker: Asker, view: View) -> None:
         old = self._questions.get(asker, set())

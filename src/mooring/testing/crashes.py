@@ -1,6 +1,7 @@
 """The crash kit: a run that is cut off between any two writes and started again must end where an undisturbed one does.
 
 It carries out every prefix of every decision of a whole run, which is what rule 3 of the runtime asks of controllers.
+In the undisturbed run every decision is made twice (`mooring.testing.decisions`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.faults import Crash
 from mooring.runtime.simulation import START, Simulation
+from mooring.testing.decisions import deciding_once, deciding_twice
 
 # What differs between two runs without meaning anything.
 _INCIDENTAL = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp")
@@ -64,10 +66,12 @@ def survives_every_crash(
     """
     crew, first = tuple(controllers), tuple(before)
     managers = frozenset(f"mooring-{controller.name}" for controller in of)
-    peaceful, places = _end(crew, populate, first, managers, -1, after=False)
+    with deciding_twice():
+        peaceful, places = _end(crew, populate, first, managers, -1, after=False)
     for number in range(places):
         for after in (False, True):
-            end, _ = _end(crew, populate, first, managers, number, after=after)
+            with deciding_once():
+                end, _ = _end(crew, populate, first, managers, number, after=after)
             moment = "after" if after else "before"
             assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
     return places

@@ -1,8 +1,10 @@
 """The scheduler: decides for all waiting pods at once, in batches, what the engine would decide one after another.
 
 Each pod that is placed is held as bound before the next is looked at, so a batch is what a scheduler does that waits
-for every binding. A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which
-sees the mark: whatever is lost in between, a marked pod goes.
+for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing.
+
+A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which sees the mark:
+whatever is lost in between, a marked pod goes.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ from mooring.builtin.scheduler.queue import Attempt, Queue, likeness, line_up, w
 from mooring.placement import messages
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import Verdicts
+from mooring.placement.overlay import Overlay
 from mooring.placement.pods import PodInfo
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Bind, Decision, Delete, Event, Patch, Write
+from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_condemned
 from mooring.workloads.conditions import pod_conditions
@@ -44,15 +47,19 @@ class Failure(NamedTuple):
 class Batch:
     """What one run decides, as it grows."""
 
-    def __init__(self, view: View, state: ClusterState) -> None:
+    def __init__(self, view: View, state: ClusterState, overlay: Overlay, start: int) -> None:
         self._view = view
         self._state = state
+        self._overlay = overlay
+        # Where the search for the next pod begins.
+        self.start = start
         self._now = view.now
         self.binds: list[Write] = []
         self.marks: dict[str, Write] = {}
         self.statuses: list[Write] = []
         self.events: list[Event] = []
-        self._memo: dict[tuple[object, ...], Failure] = {}
+        # By what pods have in common: why they fail, and how far the search for each moves on.
+        self._memo: dict[tuple[object, ...], tuple[Failure, int]] = {}
         self._memo_position = -1
 
     @property
@@ -65,20 +72,25 @@ class Batch:
         alike = likeness(info)
         known = self._known(alike)
         if known is not None:
-            return known
-        placed = self._state.engine.schedule(info)
-        if placed.slot < 0:
-            failure = self._explain(info)
-            self._memo[alike] = failure
+            failure, moved = known
+            self.start += moved
             return failure
-        self._state.assume(info, placed.slot)
+        placed = self._state.engine.place(info, self.start)
+        if placed.slot < 0:
+            # A search that finds nothing moves on as well.
+            failure = self._explain(info)
+            self._memo[alike] = failure, placed.next_start - self.start
+            self.start = placed.next_start
+            return failure
+        self.start = placed.next_start
+        self._overlay.bind(info, placed.slot)
         key = key_of(pod)
         self.binds.append(Bind(POD, key, info.node_name))
         said = f"Successfully assigned {info.key} to {info.node_name}"
         self.events.append(Event(POD, key, "Normal", "Scheduled", said))
         return None
 
-    def _known(self, alike: tuple[object, ...]) -> Failure | None:
+    def _known(self, alike: tuple[object, ...]) -> tuple[Failure, int] | None:
         """The answer to a pod like this one, if the cluster is still as it was."""
         cluster = self._state.cluster
         position = cluster.journal_start + len(cluster.journal)
@@ -127,13 +139,13 @@ class Batch:
     def _preempt(self, pod: Pod, node: str, victims: tuple[PodInfo, ...]) -> None:
         state, cluster = self._state, self._state.cluster
         info = cluster.pods[str(key_of(pod))]
-        for rival in list(cluster.nominated.get(node, {}).values()):
+        for rival in sorted(cluster.nominated.get(node, {}).values(), key=lambda rival: rival.key):
             # Who counted on this node at a lower priority has to look again.
             if rival.priority < info.priority and rival.key in state.pending and rival.key not in self.marks:
                 key = key_of(state.pending[rival.key])
                 self.marks[rival.key] = Patch(POD, key, {"status": {"nominatedNodeName": None}}, "status")
-                state.nominate(rival, "")
-        state.nominate(info, node)
+                self._overlay.nominate(rival, "")
+        self._overlay.nominate(info, node)
         self._memo.clear()
         why = f"{pod.spec.scheduler_name or NAME}: preempting to accommodate a higher priority pod"
         mark = PodCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=why)
@@ -154,9 +166,14 @@ class Batch:
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     state = view.fold(CLUSTER)
-    state.settle()
     queue = view.memory if isinstance(view.memory, Queue) else Queue()
-    batch = Batch(view, state)
+    with state.supposing() as overlay:
+        return _decide(view, state, overlay, queue)
+
+
+def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> Decision:
+    now = view.now
+    batch = Batch(view, state, overlay, queue.start)
     # 1. Victims that are marked go.
     condemned = [Delete(POD, key_of(pod)) for pod in state.condemned.values()]
     # 2. Gates are acknowledged.
@@ -187,7 +204,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         children=(*condemned, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
-        memory=Queue(MappingProxyType(attempts), position),
+        memory=Queue(MappingProxyType(attempts), position, batch.start),
+        assumes=(Assume(CLUSTER, overlay.assumed()),),
     )
 
 

@@ -59,10 +59,11 @@ class Attempt(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """Failed attempts by pod, and how far the scheduler has read what happened."""
+    """Failed attempts by pod, how far the scheduler has read what happened, and where its next search begins."""
 
     attempts: Mapping[str, Attempt] = MappingProxyType({})
     position: int = -1
+    start: int = 0
 
 
 class Line(NamedTuple):
