@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from mooring.supervisor.table import all_controllers
 
 from mooring.api.kinds import Key
 from mooring.kube.objects import Object
@@ -16,7 +17,6 @@ from mooring.runtime.decision import Decision, Patch
 from mooring.runtime.folds import Fold
 from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
-from mooring.supervisor.table import all_controllers
 from mooring.testing.builders import node, pod
 from mooring.testing.decisions import deciding_twice
 from mooring.testing.groups import leader_worker_set
