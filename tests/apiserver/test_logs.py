@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mooring.apiserver.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.apiserver.logs import NodeAccess
+from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from tests.apiserver.world import PODS, TOKEN, Api
 
 Object = dict[str, Any]

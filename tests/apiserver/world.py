@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import httpx2
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.request import Receive, Scope, Send
 from mooring.apiserver.server import Server
-from mooring.apiserver.turns import Turns
 from mooring.apiserver.users import User
+from mooring.net.asgi import Receive, Scope, Send
+from mooring.net.fairqueue import FairQueue
 from mooring.registry import CheckedStorage, MemoryStorage, Registry
 
 Object = dict[str, Any]
@@ -53,7 +53,7 @@ class Switch:
 
     def __init__(self) -> None:
         self.app: Application | None = None
-        self.turns = Turns()
+        self.queue = FairQueue()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self.app is not None

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from mooring.apiserver.certificates import ensure_certificates
 from mooring.client.access import Access
 from mooring.client.kubeconfig import KubeconfigError, find_access
 from mooring.client.own_kubeconfig import admin_token, with_cluster
 from mooring.manifests.emit import to_yaml
+from mooring.net.certificates import ensure_certificates
 
 Object = dict[str, Any]
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -16,9 +16,9 @@ from urllib.parse import quote, urlencode
 import httptools
 
 from mooring.apiserver.calls import Call, Context, wrong_method
-from mooring.apiserver.request import Disconnected, Send
 from mooring.kube.errors import FieldError, forbidden, invalid
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
+from mooring.net.asgi import Disconnected, Send
 
 __all__ = ["Logs", "NodeAccess"]
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.apiserver.request import Send
 from mooring.kube.status import ApiError
+from mooring.net.asgi import Header, Send
 
 __all__ = [
     "JSON",
@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 Object = dict[str, Any]
-Header = tuple[bytes, bytes]
 
 JSON: Final = b"application/json"
 TEXT: Final = b"text/plain; charset=utf-8"

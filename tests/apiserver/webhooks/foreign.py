@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from mooring.apiserver.certificates import ensure_certificates
+from mooring.net.certificates import ensure_certificates
 
 Object = dict[str, Any]
 Answer = Callable[[Object], Object]

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from mooring.apiserver.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.apiserver.tokens import digest
 from mooring.cli.running.access import issue_controllers_token, issue_node_token, write_kubeconfig
 from mooring.cli.running.address import Address
@@ -20,6 +19,7 @@ from mooring.cli.running.folder import DataFolder
 from mooring.cli.running.selection import PROCESS_NODE
 from mooring.cli.running.supervisor import Signals, Supervisor
 from mooring.cli.running.voice import Voice
+from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 
 __all__ = ["Cluster"]
 

@@ -11,7 +11,7 @@ from mooring.cli.running.settling import settle
 from mooring.cli.running.table import all_controllers
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
+from mooring.net.tls import client_context
 from mooring.runtime.live import Live
 
 __all__ = ["run_crew"]

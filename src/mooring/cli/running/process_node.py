@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import ssl
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -45,7 +44,7 @@ async def _run(orders: dict[str, Any]) -> None:
     from mooring.cli.running.logs import tell_parent
     from mooring.client.access import Access
     from mooring.client.http import HttpTransport
-    from mooring.client.tls import client_context
+    from mooring.net.tls import client_context, server_context
     from mooring.node.agent import Settings, run_node
     from mooring.node.machine import this_machine
 
@@ -54,8 +53,7 @@ async def _run(orders: dict[str, Any]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     authorization = {"Authorization": f"Bearer {orders['token']}"}
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.load_cert_chain(orders["certificate"], orders["key"])
+    serving = server_context(Path(orders["certificate"]), Path(orders["key"]))
     machine = this_machine()
     transport = HttpTransport(
         Access(orders["server"], tls, headers=lambda: authorization), fields={"Pod": f"spec.nodeName={machine.name}"}
