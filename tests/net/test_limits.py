@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,9 +14,10 @@ import pytest
 
 from mooring.client.inprocess import AsyncInProcess
 from mooring.net.asgi import Receive, Scope, Send, TooLarge, read_body, send_whole
+from mooring.net.certificates import ensure_certificates
 from mooring.net.limits import DEFAULT, Limits
 from mooring.net.server import HttpServer
-from mooring.net.tls import client_context
+from mooring.net.tls import client_context, server_context
 from mooring.node.logs import LogWriter
 from mooring.node.serving import LogServer
 from mooring.registry import Registry
@@ -57,11 +57,11 @@ class Echo:
 
 
 @asynccontextmanager
-async def serving(limits: Limits) -> AsyncIterator[tuple[HttpServer, Echo, int]]:
+async def serving(limits: Limits, tls: ssl.SSLContext | None = None) -> AsyncIterator[tuple[HttpServer, Echo, int]]:
     echo = Echo()
     server = HttpServer(echo, limits=limits)
     try:
-        yield server, echo, await server.listen("127.0.0.1", 0)
+        yield server, echo, await server.listen("127.0.0.1", 0, tls)
     finally:
         server.close()
         await server.finish(0)
@@ -149,14 +149,20 @@ async def test_a_slow_request_behind_one_that_is_being_answered_has_its_time() -
         writer.close()
 
 
+@pytest.mark.parametrize("secure", [False, True])
 @awaited
-async def test_a_client_that_reads_nothing_of_its_answer_is_cut_off() -> None:
-    async with serving(replace(PATIENT, stalled_seconds=0.4)) as (server, echo, port):
-        with socket.create_connection(("127.0.0.1", port)) as deaf:
-            deaf.sendall(b"GET /long HTTP/1.1\r\n\r\n")
-            await until(lambda: echo.answering)
-            await until(lambda: not echo.answering)
-            await until(lambda: not server.connections)
+async def test_a_client_that_reads_nothing_of_its_answer_is_cut_off(secure: bool, tmp_path: Path) -> None:
+    files = ensure_certificates(tmp_path / "tls", ["127.0.0.1"], now=now())
+    shown = server_context(files.certificate, files.key) if secure else None
+    trusted = client_context(authority=files.authority.read_bytes()) if secure else None
+    async with serving(replace(PATIENT, stalled_seconds=0.4), shown) as (server, echo, port):
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusted)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        writer.write(b"GET /long HTTP/1.1\r\n\r\n")
+        await until(lambda: echo.answering)
+        await until(lambda: not echo.answering)
+        await until(lambda: not server.connections)
+        writer.transport.abort()
 
 
 @awaited
