@@ -84,13 +84,13 @@ class Exchange:
                 waits_for.then = lambda: self._step(coroutine)
                 return
             tasks = self._connection.server.tasks
-            task = asyncio.get_running_loop().create_task(self._finish(_Rest(coroutine, waits_for)))
+            task = asyncio.get_running_loop().create_task(self._finish(_Remainder(coroutine, waits_for)))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
-    async def _finish(self, rest: "_Rest") -> None:
+    async def _finish(self, remainder: "_Remainder") -> None:
         try:
-            await rest
+            await remainder
         except Exception as error:
             self._fail(error)
         else:
@@ -116,9 +116,9 @@ class Exchange:
         if connection.lost or self._complete:
             return
         if message["type"] == "http.response.start":
-            self._start(message["status"], message["headers"])
+            self._send_head(message["status"], message["headers"])
         else:
-            self._go_on(message.get("body", b""), last=not message.get("more_body"))
+            self._send_body(message.get("body", b""), last=not message.get("more_body"))
 
     def push(self, make: Callable[[], bytes]) -> bool:
         """Send a part of a stream now, without waiting for anything; whether that was possible."""
@@ -128,7 +128,7 @@ class Exchange:
         self._connection.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
         return True
 
-    def _start(self, status: int, headers: list[Header]) -> None:
+    def _send_head(self, status: int, headers: list[Header]) -> None:
         self._begun = True
         parts = [_STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status, self._connection.server.date]
         measured = False
@@ -149,11 +149,11 @@ class Exchange:
         parts.append(b"\r\n")
         self._head = b"".join(parts)
         if not measured:
-            # Whoever streams may have nothing to say for long, and the client waits to hear that it was understood.
+            # A stream may be silent for long, and the client waits to hear that its request was understood.
             self._connection.transport.write(self._head)
             self._head = b""
 
-    def _go_on(self, body: bytes, *, last: bool) -> None:
+    def _send_body(self, body: bytes, *, last: bool) -> None:
         if self.scope["method"] == "HEAD":
             body = b""
         elif self._chunked:
@@ -172,17 +172,17 @@ class Exchange:
     # How it ends
 
     def wake(self) -> None:
-        """It is over, or nobody listens any more: whoever waits for that hears it."""
+        """Wake the application if it waits for the end of the answer or of the connection."""
         if self._over is not None and not self._over.done():
             self._over.set_result(None)
 
     def _end(self) -> None:
-        """The application is done with this request."""
+        """The application has returned."""
         if not self._complete and not self._connection.lost:
             self._connection.close()
 
     def _fail(self, error: Exception) -> None:
-        """The application failed in a way that it has no answer for itself."""
+        """The application raised an exception: 500, unless the answer has begun."""
         _log.error("%s %s failed: %r", self.scope["method"], self.scope["path"], error)
         self.keep_alive = False
         if self._complete or self._connection.lost:
@@ -190,11 +190,11 @@ class Exchange:
         if self._begun and not self._head:
             self._connection.close()
             return
-        self._start(500, [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(_FAILED))])
-        self._go_on(_FAILED, last=True)
+        self._send_head(500, [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(_FAILED))])
+        self._send_body(_FAILED, last=True)
 
 
-class _Rest:
+class _Remainder:
     """What is left of a coroutine that was begun outside of a task, to be awaited inside of one."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, None], waits_for: Any) -> None:

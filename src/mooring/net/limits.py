@@ -17,7 +17,7 @@ class Limits:
     """`head_bytes` is for the request line with all headers, `body_bytes` for what an application is given.
 
     Of a larger body `drained_bytes` are read and dropped, because clients read their answer only after they have sent
-    everything; whoever sends more is answered in the middle and cut off.
+    everything; a client that sends more is answered in the middle and cut off.
 
     `head_seconds` counts from the first byte of a request to the end of its head, `request_seconds` to the end of its
     body. `idle_seconds` is longer than clients keep connections, so that it is never the server that breaks a reuse.

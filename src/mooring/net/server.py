@@ -1,7 +1,7 @@
 """Serves an application over HTTP/1.1: the one server behind the API, health and metrics, logs of a node, and webhooks.
 
-It knows of every connection, so that a server which stops can let those finish who wait for an answer, and need not
-wait for those who merely keep a connection open. Signals are for whoever runs the process.
+It knows of every connection, so that a server which stops finishes the requests that are being answered, and does not
+wait for connections that are merely kept open. Signals are left to the process around it.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ _LINGER_SECONDS: Final = 0.05
 class HttpServer:
     """`app` is a plain ASGI application; it hears of nothing but requests. `queue` says whose request is next.
 
-    A request is begun outside of a task and becomes one when it first waits for something else than a `Waiter`: whoever
-    needs a task, as time limits do, lets the loop come round first.
+    A request is begun outside of a task and becomes one when it first waits for something else than a `Waiter`. An
+    application that needs a task, as `asyncio.timeout` does, awaits `asyncio.sleep(0)` first.
     """
 
     def __init__(self, app: App, *, queue: FairQueue | None = None, limits: Limits = DEFAULT) -> None:
@@ -67,7 +67,7 @@ class HttpServer:
             connection.shutdown()
 
     async def finish(self, seconds: float) -> None:
-        """Return when everybody has got an answer or has waited for so many seconds; then nobody is connected."""
+        """Wait so many seconds at most for requests that are being answered; then close every connection."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + seconds
         while (self.tasks or any(each.busy for each in self.connections)) and loop.time() < give_up:

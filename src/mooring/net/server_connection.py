@@ -23,7 +23,7 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class ServerConnection(asyncio.Protocol):
-    """One client's. The server that made it is told of it while it lasts."""
+    """One client's connection. It is in the server's set of connections while it lasts."""
 
     def __init__(self, server: "HttpServer") -> None:
         self.server = server
@@ -36,8 +36,8 @@ class ServerConnection(asyncio.Protocol):
         # The request that is being answered, and those that came before it was.
         self._exchange: Exchange | None = None
         self._queued: deque[Exchange] = deque()
-        # Whether what still comes is of no interest; and whether nothing more is sent either.
-        self._deaf = self._closing = False
+        # Whether input is discarded from now on; and whether nothing more is sent either.
+        self._discards = self._closing = False
         self._reading = True
         # A request has begun to come; its head has come.
         self._receiving = self._head_read = False
@@ -53,7 +53,7 @@ class ServerConnection(asyncio.Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether somebody waits for an answer here."""
+        """Whether a request is being answered."""
         return self._exchange is not None
 
     # What the event loop calls
@@ -65,8 +65,8 @@ class ServerConnection(asyncio.Protocol):
         self.server.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.lost = self._deaf = True
-        # What is held here holds this connection in turn, and the collector may not come by for an hour.
+        self.lost = self._discards = True
+        # The parser and this connection hold each other, and the garbage collector may not come by for an hour.
         del self._parser
         self.server.connections.discard(self)
         self._queued.clear()
@@ -76,13 +76,13 @@ class ServerConnection(asyncio.Protocol):
         self.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._discards:
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             # No other protocol is spoken here; the request is answered as if it had not asked for one.
-            self._deaf = True
+            self._discards = True
         except httptools.HttpParserError:
             self._refuse(400)
         else:
@@ -119,12 +119,12 @@ class ServerConnection(asyncio.Protocol):
     def close(self) -> None:
         """Send what is left, read nothing more."""
         if not self._closing:
-            self._deaf = self._closing = True
+            self._discards = self._closing = True
             self._note_unread()
             self.transport.close()
 
     def enforce_limits(self, now: float) -> None:
-        """Part with a client that reads nothing, sends too slowly, or has not asked for anything for long."""
+        """Close a connection whose client reads nothing, sends too slowly, or has been idle for too long."""
         if self.paused or self._closing:
             if self._stalled(now):
                 self.transport.abort()
@@ -183,7 +183,7 @@ class ServerConnection(asyncio.Protocol):
             self.transport.write(_CONTINUE)
 
     def on_body(self, body: bytes) -> None:
-        if self._deaf:
+        if self._discards:
             return
         self._body_bytes += len(body)
         if self._body_bytes <= self._limits.body_bytes:
@@ -192,14 +192,14 @@ class ServerConnection(asyncio.Protocol):
             self._stop_reading()
 
     def on_message_complete(self) -> None:
-        if not self._deaf:
+        if not self._discards:
             parser = self._parser
             stays = parser.should_keep_alive() and not parser.should_upgrade() and parser.get_http_version() != "1.0"
             self._take(keep_alive=stays)
 
     def _stop_reading(self) -> None:
-        """The client sends more than anybody wants to hear out: it is answered now, and then it has to go."""
-        self._deaf = True
+        """The body is larger than what is read and dropped: it is answered now, and the connection closed."""
+        self._discards = True
         self._take(keep_alive=False)
 
     # Requests
@@ -223,7 +223,7 @@ class ServerConnection(asyncio.Protocol):
         if url[:1] == b"/":
             raw_path, _, query = url.partition(b"?")
         else:
-            # A client that takes us for a proxy writes the whole address, and OPTIONS may be about `*`.
+            # A client that takes this server for a proxy writes the whole URL, and OPTIONS may be about `*`.
             parsed = httptools.parse_url(url) if b"://" in url else None
             raw_path, query = (parsed.path or b"/", parsed.query or b"") if parsed else (url, b"")
         path = raw_path.decode("latin-1")
@@ -258,8 +258,8 @@ class ServerConnection(asyncio.Protocol):
             self.transport.resume_reading()
 
     def _refuse(self, status: int) -> None:
-        """Part with a client that breaks the rules of HTTP or exceeds a limit."""
-        self._deaf = True
+        """Answer a request that breaks the rules of HTTP or exceeds a limit, and close the connection."""
+        self._discards = True
         if self._exchange is None:
             self.transport.write(refusal(status))
         self.close()

@@ -1,4 +1,4 @@
-"""What a request may wait for without becoming a task: a future that resumes it by a plain call."""
+"""What a request may wait for without becoming a task: a future that resumes the request by a plain call."""
 
 import asyncio
 from collections.abc import Callable

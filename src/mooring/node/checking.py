@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from mooring.kube.errors import MooringError
 from mooring.net.client_connection import Answer as HttpAnswer
@@ -21,6 +21,8 @@ Object = dict[str, Any]
 
 _MOST_BODY_BYTES: Final = 10 << 10
 _MOST_REDIRECTS: Final = 10
+# What Go leaves as it is in the path of a URL.
+_PATH_SAFE: Final = "/%$&+,:;=@!'()*~"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _AGENT: Final = "kube-probe/1.35"
 
@@ -99,7 +101,7 @@ async def _get(url: str, given: Sequence[Object]) -> HttpAnswer:
     sent |= {each["name"].lower(): each.get("value", "") for each in given}
     connection = await destination.dial()
     try:
-        target = urlunsplit(("", "", place.path or "/", place.query, ""))
+        target = quote(place.path or "/", safe=_PATH_SAFE) + (f"?{place.query}" if place.query else "")
         answer = await connection.open(request_bytes("GET", target, sent))
         size = 0
         async with aclosing(connection.parts()) as parts:
