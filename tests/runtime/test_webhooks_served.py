@@ -17,8 +17,8 @@ import pytest
 
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
 from mooring.kube.errors import MooringError
+from mooring.net.tls import client_context
 from mooring.runtime.webhooks import Conversion, Webhook, WebhookServer
 from mooring.runtime.webhooks.keys import Keys, host_of
 from mooring.testing.builders import pod

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from mooring.apiserver.users import User
-from mooring.apiserver.webhooks.http import Answer
 from mooring.kube.errors import MooringError, go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError
+from mooring.net.client_connection import Answer
 from mooring.registry import Resource
 from mooring.registry.admission import Operation
 
@@ -227,7 +227,8 @@ def failure_of(answer: Answer) -> str:
             return str(found["message"])
     except msgspec.DecodeError:
         pass
-    text = body[:2048].decode(errors="replace").strip() if answer.is_text else "unknown"
+    is_text = answer.headers.get(b"content-type", b"text/plain").startswith(b"text/")
+    text = body[:2048].decode(errors="replace").strip() if is_text else "unknown"
     if status in _WORDS:
         return _WORDS[status]
     if status in (403, 406, 415):
