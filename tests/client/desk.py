@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from mooring.apiserver.certificates import ensure_certificates
 from mooring.client.access import Access
 from mooring.client.kubeconfig import KubeconfigError, find_access
 from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
+from mooring.net.certificates import ensure_certificates
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 CA = "certificate-authority-data"

@@ -345,7 +345,7 @@ class Wishes:
 def test_rule_17_a_fold_holds_what_a_decision_assumes_until_it_is_seen_or_decided_anew() -> None:
     fold: Fold[Wishes] = Fold("wishes", (CONFIG_MAP,), Wishes, Wishes.change, assume=Wishes.assume)
     held: list[tuple[str, ...]] = []
-    assumes = (Assume(fold, ("a", "b")),)
+    assumes: tuple[Assume, ...] = (Assume(fold, ("a", "b")),)
 
     def deciding(key: Key, view: View, now: datetime) -> Decision:
         assert view.fold(fold).assumed == (), "what was not seen by now was never carried out"

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from mooring.supervisor.table import all_controllers
 
 from mooring.api.kinds import Key
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.nodes.stages.crd import stage_definition
 from mooring.runtime.controller import Controller
@@ -64,7 +64,7 @@ def test_every_controller_decides_the_same_twice() -> None:
             town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
         town.run(600)
     names = {controller.name for controller in CREW}
-    assert names == {controller.name for controller in all_controllers()}
+    assert names == {controller.name for controller in CATALOG.controllers()}
     assert names - {name for name, count in decided.items() if count} == set(), "these have written nothing"
 
 

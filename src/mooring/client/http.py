@@ -16,13 +16,13 @@ from urllib.parse import urlencode
 import msgspec
 
 from mooring.client.access import Access
-from mooring.client.connection import Answer, Connection, Cut
+from mooring.client.connections import Connections
 from mooring.client.paths import Place, Places, base_of
-from mooring.client.pool import Pool
 from mooring.client.transport import Batch, Change, Page, Request, UnknownOutcome, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
+from mooring.net.client_connection import Answer, ClientConnection, Cut
 
 # Large enough that the round trips do not count, small enough that a page is a moment's work.
 PAGE: Final = 500
@@ -82,7 +82,7 @@ class HttpTransport:
         agent: str = "mooring",
         fields: Mapping[str, str] | None = None,
     ) -> None:
-        self._pool = Pool(access, connections)
+        self._connections = Connections(access, connections)
         self._access = access
         self._page = page
         self._idle = idle
@@ -97,7 +97,7 @@ class HttpTransport:
         return self._access.server
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._connections.close()
 
     # Reading
 
@@ -159,7 +159,7 @@ class HttpTransport:
         except msgspec.DecodeError as error:
             raise Unreachable(f"a watch of {kind} sent what cannot be read: {error}") from None
         finally:
-            self._pool.give_back(connection)
+            self._connections.end_watch(connection)
 
     async def place(self, api_version: str, kind: str) -> Place:
         """Where a kind is. Raises NotFoundError if the server does not have it."""
@@ -182,24 +182,24 @@ class HttpTransport:
                 await asyncio.sleep(min(error.retry_after or 1, _LONGEST_PATIENCE) * (1 + self._draw.random() / 10))
         raise AssertionError("the last round returns or raises")
 
-    async def _open(self, path: str) -> Connection:
+    async def _open(self, path: str) -> ClientConnection:
         """A connection with the head of a watch read."""
         for again in (True, False):
-            connection = await self._pool.dial()
+            connection = await self._connections.open_watch()
             try:
-                status = await connection.open(self._pool.head("GET", path, self._headers, b""), self._seconds)
-                if status == 200:
+                request = self._connections.request("GET", path, self._headers)
+                if (await connection.open(request, self._seconds)).status == 200:
                     return connection
                 answer = await connection.rest(self._seconds)
             except (TimeoutError, Cut) as error:
-                self._pool.give_back(connection)
+                self._connections.end_watch(connection)
                 why = str(error) or f"nothing came in {self._seconds:.0f} s"
                 raise Unreachable(f"{self.server} does not answer a watch: {why}") from None
             except BaseException:
-                self._pool.give_back(connection)
+                self._connections.end_watch(connection)
                 raise
-            self._pool.give_back(connection)
-            if not (status == 401 and again and await self._access.refresh()):
+            self._connections.end_watch(connection)
+            if not (answer.status == 401 and again and await self._access.refresh()):
                 raise _error(answer)
         raise AssertionError("the last round returns or raises")
 
@@ -270,29 +270,30 @@ class HttpTransport:
         return answer
 
     async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> Answer:
-        async with self._pool.room:
-            while True:
-                connection = self._pool.take() or await self._pool.dial()
-                request = self._pool.head(method, path, headers, data)
-                try:
-                    return await connection.ask(request, self._seconds)
-                except Cut as error:
-                    self._pool.drop_idle()
-                    if method != "GET":
-                        raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
-                    if not connection.reused:
-                        raise Unreachable(f"{self.server} did not answer: {error}") from None
-                except TimeoutError:
-                    connection.close()
-                    late = f"no answer in {self._seconds:.0f} s"
-                    if method != "GET":
-                        raise UnknownOutcome(f"{method} {path} was not answered: {late}") from None
-                    raise Unreachable(f"{self.server} did not answer: {late}") from None
-                except BaseException:
-                    connection.close()
-                    raise
-                finally:
-                    self._pool.give_back(connection)
+        connections = self._connections
+        while True:
+            connection = connections.take() or await connections.lend()
+            try:
+                # Made last, because tokens change while one waits.
+                request = connections.request(method, path, headers, data)
+                return await connection.ask(request, self._seconds)
+            except Cut as error:
+                connections.drop_idle()
+                if method != "GET":
+                    raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
+                if not connection.reused:
+                    raise Unreachable(f"{self.server} did not answer: {error}") from None
+            except TimeoutError:
+                connection.close()
+                late = f"no answer in {self._seconds:.0f} s"
+                if method != "GET":
+                    raise UnknownOutcome(f"{method} {path} was not answered: {late}") from None
+                raise Unreachable(f"{self.server} did not answer: {late}") from None
+            except BaseException:
+                connection.close()
+                raise
+            finally:
+                connections.give_back(connection)
 
 
 def _batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:

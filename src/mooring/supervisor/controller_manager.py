@@ -10,7 +10,7 @@ from typing import Any
 from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
+from mooring.net.tls import client_context
 from mooring.runtime.live import Live
 from mooring.supervisor.fleet.apply import settle
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import ssl
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -44,7 +43,7 @@ def _keep_to_itself() -> None:
 async def _run(orders: dict[str, Any]) -> None:
     from mooring.client.access import Access
     from mooring.client.http import HttpTransport
-    from mooring.client.tls import client_context
+    from mooring.net.tls import client_context, server_context
     from mooring.nodes.process.kubelet import Settings, run_node
     from mooring.nodes.process.node_object import this_machine
     from mooring.supervisor.logs import tell_parent
@@ -54,8 +53,7 @@ async def _run(orders: dict[str, Any]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     authorization = {"Authorization": f"Bearer {orders['token']}"}
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.load_cert_chain(orders["certificate"], orders["key"])
+    serving = server_context(Path(orders["certificate"]), Path(orders["key"]))
     machine = this_machine()
     transport = HttpTransport(
         Access(orders["server"], tls, headers=lambda: authorization), fields={"Pod": f"spec.nodeName={machine.name}"}

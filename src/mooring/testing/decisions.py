@@ -52,7 +52,7 @@ def deciding_once() -> Iterator[None]:
 @contextmanager
 def _deciding(how: Callable[[Machine, Asker, View], Decision]) -> Iterator[None]:
     before = Machine.reconcile
-    Machine.reconcile = how  # type: ignore[method-assign]
+    Machine.reconcile = how  # type: ignore[assignment, method-assign]
     try:
         yield
     finally:

@@ -7,9 +7,9 @@ import msgspec
 
 from mooring.admission.reviews import GroupVersionKind, GroupVersionResource, Operation, ReviewRequest, UserInfo
 from mooring.apiserver.users import User
-from mooring.apiserver.webhooks.http import Answer
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
+from mooring.net.client_connection import Answer
 from mooring.registry import Resource
 
 __all__ = ["Attributes", "failure_of", "review"]
@@ -80,7 +80,8 @@ def failure_of(answer: Answer) -> str:
             return str(found["message"])
     except msgspec.DecodeError:
         pass
-    text = body[:2048].decode(errors="replace").strip() if answer.is_text else "unknown"
+    is_text = answer.headers.get(b"content-type", b"text/plain").startswith(b"text/")
+    text = body[:2048].decode(errors="replace").strip() if is_text else "unknown"
     if status in _WORDS:
         return _WORDS[status]
     if status in (403, 406, 415):

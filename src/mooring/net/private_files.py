@@ -10,7 +10,7 @@ __all__ = ["write_private"]
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Replace a file at once: whoever reads meanwhile, or after a crash, finds the old one or the new one."""
+    """Replace a file at once: a reader meanwhile, or after a crash, finds the old one or the new one."""
     # mkstemp makes files of mode 0600, whatever the umask is.
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:

@@ -1,4 +1,4 @@
-"""TLS as kubectl does it: trusts the cluster's own authority and shows a client certificate."""
+"""TLS contexts: what a server shows, and whom a client trusts, as kubectl does it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import ssl
 import tempfile
 from pathlib import Path
 
-__all__ = ["client_context", "show_certificate"]
+__all__ = ["client_context", "server_context", "show_certificate"]
+
+
+def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """What a server shows to clients."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    return context
 
 
 def client_context(*, authority: bytes | None, insecure: bool = False) -> ssl.SSLContext:

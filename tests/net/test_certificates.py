@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from mooring.apiserver.certificates import CertificateError, Certificates, ensure_certificates
+from mooring.net.certificates import CertificateError, Certificates, ensure_certificates
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 NAMES = ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc"]
@@ -157,7 +157,7 @@ def test_a_start_that_makes_nothing_imports_no_cryptographic_library(folder: Pat
     ensure_certificates(folder, NAMES, now=NOW)
     code = (
         "import sys; from datetime import *; from pathlib import Path;"
-        "from mooring.apiserver.certificates import ensure_certificates;"
+        "from mooring.net.certificates import ensure_certificates;"
         f"ensure_certificates(Path({str(folder)!r}), {NAMES!r}, now=datetime.now(UTC));"
         "print('cryptography' in sys.modules)"
     )

@@ -16,8 +16,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mooring.apiserver.private_files import write_private
 from mooring.kube.errors import MooringError
+from mooring.net.private_files import write_private
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from mooring.apiserver.turns import Turns
+from mooring.net.fairqueue import FairQueue
 
 
 def test_the_lines_of_different_people_take_turns() -> None:
     async def story() -> list[str]:
-        turns, begun = Turns(), list[str]()
+        queue, begun = FairQueue(), list[str]()
         for number in range(4):
-            turns.line_up(b"controllers", partial(begun.append, f"c{number}"))
-        turns.line_up(b"person", partial(begun.append, "p0"))
-        while turns.waiting():
+            queue.enqueue(b"controllers", partial(begun.append, f"c{number}"))
+        queue.enqueue(b"person", partial(begun.append, "p0"))
+        while queue.waiting():
             await asyncio.sleep(0)
         return begun
 
@@ -23,12 +23,12 @@ def test_the_lines_of_different_people_take_turns() -> None:
 
 def test_who_comes_during_a_burst_does_not_wait_for_its_end() -> None:
     async def story() -> list[str]:
-        turns, begun = Turns(length=0), list[str]()
+        queue, begun = FairQueue(slice_seconds=0), list[str]()
         for number in range(50):
-            turns.line_up(b"controllers", partial(begun.append, f"c{number}"))
+            queue.enqueue(b"controllers", partial(begun.append, f"c{number}"))
         await asyncio.sleep(0)
-        turns.line_up(b"person", partial(begun.append, "p"))
-        while turns.waiting():
+        queue.enqueue(b"person", partial(begun.append, "p"))
+        while queue.waiting():
             await asyncio.sleep(0)
         return begun
 
@@ -37,16 +37,16 @@ def test_who_comes_during_a_burst_does_not_wait_for_its_end() -> None:
 
 def test_a_request_that_brings_the_next_one_of_its_line_does_not_keep_others_waiting() -> None:
     async def story() -> list[str]:
-        turns, begun = Turns(length=0), list[str]()
+        queue, begun = FairQueue(slice_seconds=0), list[str]()
 
         def again() -> None:
             begun.append("c")
             if len(begun) < 20:
-                turns.line_up(b"controllers", again)
+                queue.enqueue(b"controllers", again)
 
-        turns.line_up(b"controllers", again)
-        turns.line_up(b"person", partial(begun.append, "p"))
-        while turns.waiting():
+        queue.enqueue(b"controllers", again)
+        queue.enqueue(b"person", partial(begun.append, "p"))
+        while queue.waiting():
             await asyncio.sleep(0)
         return begun
 
