@@ -15,6 +15,7 @@ from mooring.kube.errors import MooringError
 from mooring.runtime.webhooks import Conversion
 from mooring.testing.conversions import conversions_round_trip
 from tests.api.sample import MODEL_CACHES, ModelCache, OldModelCache, from_hub, to_hub
+from tests.runtime.hooks import GADGET_RESOURCE
 
 Object = dict[str, Any]
 
@@ -174,6 +175,7 @@ def test_true_is_not_one() -> None:
 
 def test_the_test_that_comes_with_a_declaration_passes() -> None:
     assert conversions_round_trip(MODEL_CACHES) == 2
+    assert conversions_round_trip(GADGET_RESOURCE) == 2
 
 
 @pytest.fixture
