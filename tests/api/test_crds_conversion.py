@@ -205,6 +205,11 @@ def test_the_test_that_comes_with_a_declaration_can_fail() -> None:
         made = from_hub(obj)
         return {**made, "spec": {**made["spec"], "image": "Not An Image"}}
 
+    def demanding(obj: Object) -> Object:
+        return to_hub(obj) if obj["spec"]["image"] else obj
+
+    with pytest.raises(KeyError, match=r"spec|image"):
+        conversions_round_trip(broken(Spoke(demanding, from_hub)))
     for spoke, sentence in (
         (Spoke(to_hub, careless), "changed what it was given"),
         (Spoke(to_hub, unpruned), "makes fields that v1alpha1 does not have"),

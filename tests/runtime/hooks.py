@@ -85,12 +85,13 @@ class Gadget(Typed, frozen=True):
 
 
 def to_hub(gadget: Object) -> Object:
-    width, _, height = gadget["spec"]["size"].partition("x")
-    return {**gadget, "spec": {"width": int(width), "height": int(height)}}
+    width, _, height = gadget.get("spec", {}).get("size", "").partition("x")
+    return {**gadget, "spec": {"width": int(width), "height": int(height)} if height else {}}
 
 
 def from_hub(gadget: Object) -> Object:
-    return {**gadget, "spec": {"size": f"{gadget['spec']['width']}x{gadget['spec']['height']}"}}
+    spec = gadget.get("spec", {})
+    return {**gadget, "spec": {"size": f"{spec['width']}x{spec['height']}"} if len(spec) == 2 else {}}
 
 
 GADGET_RESOURCE = CustomResource(

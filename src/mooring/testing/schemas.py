@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.kube.schemas import Schema, structural_schema, validate
 
-__all__ = ["custom_objects", "objects_of", "version_schema"]
+__all__ = ["custom_objects", "halves_of", "objects_of", "version_schema"]
 
 Object = dict[str, Any]
 Values = st.SearchStrategy[Any]
@@ -86,6 +86,26 @@ def custom_objects(resource: CustomResource, version: str = "") -> st.SearchStra
         }
     )
     return st.builds(lambda one, other: {**one, **other}, named, objects_of(schema.with_attributes(properties=own)))
+
+
+@st.composite
+def halves_of(draw: st.DrawFn, objects: st.SearchStrategy[Object]) -> Object:
+    """Objects of which fields are missing at any depth, required ones too, as server-side apply makes them."""
+    return {
+        name: value if name in ("apiVersion", "kind", "metadata") else _thinned(draw, value)
+        for name, value in draw(objects).items()
+        if name in ("apiVersion", "kind", "metadata") or _stays(draw)
+    }
+
+
+def _thinned(draw: st.DrawFn, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _thinned(draw, each) for name, each in value.items() if _stays(draw)}
+
+
+def _stays(draw: st.DrawFn) -> bool:
+    return draw(st.integers(0, 3)) < 3
 
 
 def objects_of(schema: Schema) -> Values:
