@@ -36,7 +36,6 @@ _LARGEST: Final = 2**63 - 1
 _KEYS: Final = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
 _TEXT: Final = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
 _QUANTITIES: Final = st.from_regex(r"\A(0|[1-9][0-9]{0,4})(m|k|M|G|Ki|Mi|Gi)?\Z")
-_NUMBERS: Final = st.floats(allow_nan=False, allow_infinity=False)
 _ANYTHING: Final = st.recursive(
     st.booleans() | st.integers(-1000, 1000) | _TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
