@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import Phase, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from mooring.kube.schemas import builtin_type, structural_schema, validate
@@ -15,7 +15,8 @@ from tests.api.sample import MODEL_CACHES
 Object = dict[str, Any]
 
 # The first one that is found will do; looking for the smallest takes most of the time.
-FIRST = settings(max_examples=5_000, phases=(Phase.generate,), database=None)
+FIRST = settings(max_examples=5_000, phases=(Phase.generate,), database=None, suppress_health_check=tuple(HealthCheck))
+SLOW = (HealthCheck.too_slow,)
 FORMATS = (
     "byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "mac", "uri", "uuid"
 )  # fmt: skip
@@ -76,7 +77,7 @@ OWN = EVERYTHING.with_attributes(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, suppress_health_check=SLOW)
 @given(objects_of(OWN))
 def test_objects_are_valid(obj: Object) -> None:
     assert not validate(OWN, obj)
@@ -99,14 +100,14 @@ def test_every_corner_is_reached(holds: Any) -> None:
     assert find(objects_of(OWN), holds, settings=FIRST) is not None
 
 
-@settings(max_examples=10)
+@settings(max_examples=10, suppress_health_check=SLOW)
 @given(st.data())
 def test_pods_are_drawn_too(data: st.DataObject) -> None:
     """Built-in types are deep; an object of one stays small enough to look at."""
     assert not validate(builtin_type("core.v1.PodSpec"), data.draw(objects_of(builtin_type("core.v1.PodSpec"))))
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, suppress_health_check=SLOW)
 @given(custom_objects(MODEL_CACHES, "v1alpha1"))
 def test_whole_objects_say_what_they_are(obj: Object) -> None:
     assert (obj["apiVersion"], obj["kind"]) == ("example.com/v1alpha1", "ModelCache")

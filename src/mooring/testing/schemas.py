@@ -26,8 +26,10 @@ __all__ = ["custom_objects", "halves_of", "objects_of", "version_schema"]
 Object = dict[str, Any]
 Values = st.SearchStrategy[Any]
 
-# Objects of built-in types are as wide as they are deep: of their optional fields few are drawn, and none far down.
-_BUILTIN_FIELDS: Final = 2
+# A pod is as wide as it is deep. So that an example stays small enough to be read, few optional fields are drawn of
+# objects far down and of built-in types, and none further down.
+_FEW_FIELDS: Final = 2
+_DEEP: Final = 3
 _DEEPEST: Final = 8
 # As many items more than a list must have.
 _MORE: Final = 3
@@ -205,8 +207,8 @@ def _fields(draw: st.DrawFn, schema: Schema, depth: int) -> Object:
     optional = sorted(set(schema.properties) - set(needed))
     least = max(0, (schema.min_properties or 0) - len(needed))
     most = len(optional) if schema.max_properties is None else schema.max_properties - len(needed)
-    if schema.builtin:
-        most = _BUILTIN_FIELDS
+    if schema.builtin or depth > _DEEP:
+        most = max(least, min(most, _FEW_FIELDS))
     if depth > _DEEPEST:
         most = least
     chosen = draw(st.lists(st.sampled_from(optional), min_size=least, max_size=most, unique=True)) if optional else []
