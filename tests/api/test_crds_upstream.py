@@ -11,7 +11,8 @@ import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from tests.api.test_leaderworkerset_definition import differences
-from tests.api.upstream import BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS, WORKSPACES
+from tests.api.upstream import BYO_HOSTS, WORKSPACES
+from tests.api.upstream_notebooks import NOTEBOOK_VALIDATION_JOBS
 
 Object = dict[str, Any]
 
