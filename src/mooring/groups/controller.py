@@ -100,9 +100,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
     revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
-    current = equal_revision(revisions, lws)
+    word = "" if leaders is None else label_of(leaders)
+    current = equal_revision(revisions, lws, word)
     if current is None:
-        word = "" if leaders is None else label_of(leaders)
         lost = bool(word) and all(label_of(each) != word for each in revisions)
         made = new_revision(lws, revisions, word if lost else "")
         told = made.object["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"]

@@ -19,7 +19,8 @@ from mooring.builtin.podcontrol import pod_from_template
 from mooring.groups.objects import leaders_of, workers_of
 from mooring.groups.pod_affinity import with_group_affinity
 from mooring.groups.pod_webhook import member
-from mooring.groups.revisions import blueprint_from, data_of
+from mooring.groups.revision_data import data_of
+from mooring.groups.revisions import blueprint_from
 from mooring.groups.rollout import Step, limits_of
 from mooring.placement.workloads import MAX_PODS, Expansion, WorkloadError
 

@@ -7,7 +7,7 @@ well on pods of another controller, or on templates that carry the annotations b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from mooring.api.leaderworkerset import (
     EFFECTS,
@@ -18,6 +18,8 @@ from mooring.api.leaderworkerset import (
 )
 
 Object = dict[str, Any]
+
+_POD_TEMPLATES: Final = ("leaderTemplate", "workerTemplate")
 
 
 def unique_annotations(template: LeaderWorkerTemplate) -> dict[str, str]:
@@ -32,6 +34,18 @@ def unique_annotations(template: LeaderWorkerTemplate) -> dict[str, str]:
         found[UNIQUE_TOLERATION_KEY] = policy.replica_unique_toleration.key
         found[UNIQUE_TOLERATION_EFFECT] = policy.replica_unique_toleration.effect
     return found
+
+
+def with_unique_annotations(template: Object, annotations: Mapping[str, str]) -> Object:
+    """A `leaderWorkerTemplate` whose pod templates carry these; what is not changed is shared with the one given."""
+    if not annotations:
+        return template
+    return template | {name: _annotated(template[name], annotations) for name in _POD_TEMPLATES if template.get(name)}
+
+
+def _annotated(template: Object, annotations: Mapping[str, str]) -> Object:
+    metadata = template.get("metadata") or {}
+    return {**template, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **annotations}}}
 
 
 def wrong_effect(annotations: Mapping[str, str]) -> str:
