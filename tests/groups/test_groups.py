@@ -289,25 +289,6 @@ def test_deleting_a_set_deletes_everything() -> None:
         town.run()
 
 
-def test_a_stateful_set_of_somebody_else_is_left_alone() -> None:
-    labels = {"app": "other"}
-    other = {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {"name": "serve", "namespace": "default"},
-        "spec": {
-            "replicas": 0,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}},
-        },
-    }
-    town = Town(other, leader_worker_set(), nodes=1)
-    assert town.get("StatefulSet")["spec"]["selector"] == {"matchLabels": labels}
-    assert town.told("FailedCreate") == [
-        "StatefulSet serve belongs to somebody else; delete it, or choose another name for this set"
-    ]
-
-
 def test_claims_are_made_for_leaders_and_workers() -> None:
     claim = {
         "metadata": {"name": "data"},

@@ -1,4 +1,4 @@
-"""Revisions hold one canonical form, byte by byte that of upstream's controller, whatever the spelling of a template."""
+"""Revisions hold one canonical form, byte by byte that of upstream's, whatever the spelling of a template."""
 
 from __future__ import annotations
 

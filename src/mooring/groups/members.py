@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.api.leaderworkerset import (
     EXCLUSIVE_TOPOLOGY,
     GROUP_INDEX,
+    GROUP_KEY,
     NAME,
     RECREATE_AFTER_START,
+    REVISION,
     WORKER_INDEX,
     LeaderWorkerSet,
 )
 from mooring.api.workloads import Pod, StatefulSet
 from mooring.builtin.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE, STATEFUL_SET
+from mooring.builtin.podcontrol import adopt
+from mooring.groups.events import CREATE, DELETE, event_about
 from mooring.groups.kinds import LEADER_WORKER_SET
 from mooring.groups.objects import group_service, workers_of
-from mooring.groups.picture import is_of
+from mooring.groups.picture import is_of, was_of
 from mooring.groups.revisions import Blueprint, blueprint_of, label_of
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
@@ -38,6 +42,13 @@ class Seen(NamedTuple):
 
     workers: str
     uids: frozenset[tuple[str, str]]
+
+
+class Memory(NamedTuple):
+    """The workers that were seen last, and what was told last of why there can be none."""
+
+    seen: Seen | None = None
+    told: str = ""
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -61,11 +72,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         index = leader.metadata.labels.get(GROUP_INDEX, "")
         text = f"Worker pod {failed} failed, deleted leader pod {key.name} to recreate group {index}"
         gone = Delete(POD, key, propagation="Foreground")
-        return Decision(children=(gone,), events=(_event(lws, "Normal", "RecreateGroup", text),), memory=seen)
+        event = event_about(lws, "Normal", "RecreateGroup", text, DELETE, (POD, key))
+        return Decision(children=(gone,), events=(event,), memory=Memory(seen))
 
     # 2. Nothing is made for a leader that goes away.
     if leader.metadata.deleting or blueprint is None:
-        return Decision(memory=seen)
+        return Decision(memory=Memory(seen))
 
     # 3. A Service of its own, if the set wants one for every group.
     children: list[Write] = []
@@ -73,16 +85,20 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         children.append(group_service(lws, leader))
 
     # 4. The workers, unless they are there, are not wanted, or have to wait for their leader.
-    if blueprint.template.size <= 1 or view.get(STATEFUL_SET, *key) is not None:
-        return Decision(children=tuple(children), memory=seen)
+    there = view.get(STATEFUL_SET, *key)
+    if there is not None and _left_behind(there, lws, leader):
+        children.append(adopt(STATEFUL_SET, there, POD, leader))
+    if blueprint.template.size <= 1 or there is not None:
+        return Decision(children=tuple(children), memory=Memory(seen))
     if lws.spec.startup_policy == "LeaderReady" and not leader.ready:
         return Decision(children=tuple(children))
     domain = _domain(view, lws, leader)
-    if isinstance(domain, str):
-        events = (_event(lws, "Warning", "FailedCreate", domain),) if domain else ()
-        return Decision(children=tuple(children), events=events)
-    children.append(workers_of(lws, leader, blueprint, domain))
-    return Decision(children=tuple(children), events=(_made(view, lws, leader),))
+    problem = domain if isinstance(domain, str) else view.problem
+    if isinstance(domain, dict):
+        children.append(workers_of(lws, leader, blueprint, domain))
+    return Decision(
+        children=tuple(children), events=_told(view, lws, leader, domain, problem), memory=Memory(None, problem)
+    )
 
 
 def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
@@ -125,11 +141,17 @@ def _failed(
     for pod in everybody:
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
-    before = view.memory
-    if after_start or workers is None or not isinstance(before, Seen) or before.workers != workers.metadata.uid:
+    before = view.memory.seen if isinstance(view.memory, Memory) else None
+    if after_start or workers is None or before is None or before.workers != workers.metadata.uid:
         return ""
-    there = set(_identities(members))
-    return min((name for name, uid in before.uids if (name, uid) not in there), default="")
+    missed = before.uids - set(_identities(members))
+    return min((name for name, uid in missed if not _stays(view, leader, name, uid)), default="")
+
+
+def _stays(view: View, leader: Pod, name: str, uid: str) -> bool:
+    """Whether a worker is only let go by its StatefulSet: one that is deleted and leaves its pods behind."""
+    pod = view.get(POD, leader.metadata.namespace, name)
+    return pod is not None and pod.metadata.uid == uid and not pod.metadata.deleting
 
 
 def _identities(pods: Sequence[Pod]) -> list[tuple[str, str]]:
@@ -153,26 +175,35 @@ def _domain(view: View, lws: LeaderWorkerSet, leader: Pod) -> dict[str, str] | s
         return ""
     node = view.get(NODE, "", name)
     if node is None:
-        return f"Failed to create worker statefulset for leader pod {leader.metadata.name}: there is no node {name}"
+        return f"there is no node {name}"
     value = node.metadata.labels.get(topology)
     if value is None:
-        return (
-            f"Failed to create worker statefulset for leader pod {leader.metadata.name}: "
-            f"node {name} has no label {topology}"
-        )
+        return f"node {name} has no label {topology}"
     return {topology: value}
 
 
-def _made(view: View, lws: LeaderWorkerSet, leader: Pod) -> Event:
+def _left_behind(workers: StatefulSet, lws: LeaderWorkerSet, leader: Pod) -> bool:
+    """Whether the workers of this very group belong to nobody, since their leader was deleted without them."""
+    if workers.metadata.deleting or not was_of(workers, lws):
+        return False
+    ours, theirs = workers.metadata.labels, leader.metadata.labels
+    return all(ours.get(label) == theirs.get(label) for label in (GROUP_KEY, REVISION))
+
+
+def _told(
+    view: View, lws: LeaderWorkerSet, leader: Pod, domain: dict[str, str] | str, problem: str
+) -> tuple[Event, ...]:
+    """That workers are made, or, once, why they cannot be."""
     name = leader.metadata.name
-    if problem := view.problem:
-        text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
-        return _event(lws, "Warning", "FailedCreate", text)
-    return _event(lws, "Normal", "GroupsProgressing", f"Created worker statefulset for leader pod {name}")
-
-
-def _event(lws: LeaderWorkerSet, kind: Literal["Normal", "Warning"], reason: str, text: str) -> Event:
-    return Event(LEADER_WORKER_SET, key_of(lws), kind, reason, text)
+    if not problem:
+        if isinstance(domain, str):
+            return ()
+        text = f"Created worker statefulset for leader pod {name}"
+        return (event_about(lws, "Normal", "GroupsProgressing", text, CREATE, (STATEFUL_SET, key_of(leader))),)
+    if isinstance(view.memory, Memory) and view.memory.told == problem:
+        return ()
+    text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
+    return (event_about(lws, "Warning", "FailedCreate", text, CREATE),)
 
 
 CONTROLLER: Final = Controller(

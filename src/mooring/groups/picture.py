@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mooring.api.leaderworkerset import LeaderWorkerSet
+from mooring.api.leaderworkerset import NAME, LeaderWorkerSet
 from mooring.api.workloads import Pod, StatefulSet
 from mooring.builtin.kinds import POD, STATEFUL_SET
 from mooring.groups.identity import ordinal_of
@@ -81,3 +81,8 @@ def is_of(child: HasMeta, owner: HasMeta) -> bool:
     """Whether one object controls another, this very one and not a namesake."""
     reference = child.metadata.controller
     return reference is not None and reference.uid == owner.metadata.uid
+
+
+def was_of(child: HasMeta, lws: LeaderWorkerSet) -> bool:
+    """Whether nobody controls an object that a set of this name made, which a deletion that leaves orphans leaves."""
+    return child.metadata.controller is None and child.metadata.labels.get(NAME) == lws.metadata.name

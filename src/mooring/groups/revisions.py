@@ -72,6 +72,12 @@ def blueprint_from(data: Object, word: str) -> Blueprint:
     return Blueprint(word, plain, typed_template(plain), subdomain)
 
 
+def is_revision_of(revision: ControllerRevision, lws: LeaderWorkerSet) -> bool:
+    """Whether a revision is one of a set of this name. Those of its StatefulSets carry the same label."""
+    named = revision.metadata.labels.get(NAME) == lws.metadata.name
+    return named and "leaderWorkerTemplate" in (revision.data.get("spec") or {})
+
+
 def equal_revision(
     revisions: Sequence[ControllerRevision], lws: LeaderWorkerSet, word: str = ""
 ) -> ControllerRevision | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from mooring.client.transport import Request
 from mooring.kube.times import timestamp
-from mooring.runtime.decision import Event
+from mooring.runtime.decision import Event, Object
 from mooring.runtime.store import Store
 
 # Beyond this many of one kind about one object, only every hundredth is written.
@@ -61,7 +61,7 @@ class Recorder:
         self._series[name] = series
         if series.times > BURST and series.times % 100:
             return None
-        body = {
+        body: Object = {
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {"namespace": namespace, "name": name},
@@ -75,6 +75,8 @@ class Recorder:
             "firstTimestamp": series.first,
             "lastTimestamp": moment,
         }
+        if event.action:
+            body["action"] = event.action
         verb: Literal["create", "apply"] = "create" if known is None else "apply"
         return Request(verb, "v1", "Event", namespace, name, body, manager=f"mooring-{self._component}")
 

@@ -42,11 +42,8 @@ def _completed(kind: str, typed: Any, written: Any) -> Any:
 
 def _completed_struct(kind: str, typed: dict[str, Any], written: dict[str, Any]) -> dict[str, Any]:
     types = _types(kind)
-    made = {name: _completed(types[name], item, written.get(name)) for name, item in typed.items()}
-    for name, item in written.items():
-        if name not in types and item is not None:
-            made[name] = item
-    return made
+    known = {name: _completed(types[name], item, written.get(name)) for name, item in typed.items()}
+    return known | {name: item for name, item in written.items() if name not in types and item is not None}
 
 
 @cache
