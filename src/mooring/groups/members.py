@@ -64,7 +64,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         workers = None
 
     # 1. A group whose member failed is made anew, by way of its leader.
-    members = () if workers is None else view.owned(POD, workers)
+    members = (*(() if workers is None else view.owned(POD, workers)), *view.owned(POD, leader))
     current = [pod for pod in members if label_of(pod) == label_of(leader)]
     seen = None if workers is None else Seen(workers.metadata.uid, frozenset(_identities(current)))
     failed = _failed(view, lws, blueprint, leader, workers, current)

@@ -19,7 +19,7 @@ from mooring.api.leaderworkerset import (
 
 Object = dict[str, Any]
 
-_POD_TEMPLATES: Final = ("leaderTemplate", "workerTemplate")
+POD_TEMPLATES: Final = ("leaderTemplate", "workerTemplate")
 
 
 def unique_annotations(template: LeaderWorkerTemplate) -> dict[str, str]:
@@ -40,12 +40,21 @@ def with_unique_annotations(template: Object, annotations: Mapping[str, str]) ->
     """A `leaderWorkerTemplate` whose pod templates carry these; what is not changed is shared with the one given."""
     if not annotations:
         return template
-    return template | {name: _annotated(template[name], annotations) for name in _POD_TEMPLATES if template.get(name)}
+    return template | {name: _annotated(template[name], annotations) for name in POD_TEMPLATES if template.get(name)}
+
+
+def annotations_of(template: Object) -> Object:
+    """The annotations of a pod template; none where they are of the wrong type, for the schema to refuse."""
+    metadata = template.get("metadata")
+    found = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _annotated(template: Object, annotations: Mapping[str, str]) -> Object:
     metadata = template.get("metadata") or {}
-    return {**template, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **annotations}}}
+    if not isinstance(metadata, dict):
+        return template
+    return {**template, "metadata": {**metadata, "annotations": {**annotations_of(template), **annotations}}}
 
 
 def wrong_effect(annotations: Mapping[str, str]) -> str:
