@@ -24,7 +24,7 @@ def templates(**annotations: str) -> Object:
     return {name: metadata | pods() for name in ("leaderTemplate", "workerTemplate")}
 
 
-def annotations(lws: Object) -> list[Object]:
+def written(lws: Object) -> list[Object]:
     """Those of the leader template, if there is one, and of the worker template."""
     template = lws["spec"]["leaderWorkerTemplate"]
     found = [template[name] for name in ("leaderTemplate", "workerTemplate") if name in template]
@@ -33,13 +33,13 @@ def annotations(lws: Object) -> list[Object]:
 
 def test_both_templates_carry_what_the_policy_asks_for() -> None:
     made = patched_to(POLICY_WEBHOOK, review(leader_worker_set(unique=KEY, template=templates(note="kept"))))
-    assert annotations(made) == [{"note": "kept", **ASKED}] * 2
+    assert written(made) == [{"note": "kept", **ASKED}] * 2
     assert made["spec"]["leaderWorkerTemplate"]["schedulingPolicy"]["replicaUniqueNodeSelector"] == KEY
 
 
 def test_without_a_template_of_its_own_the_leader_has_that_of_the_workers() -> None:
     made = patched_to(POLICY_WEBHOOK, review(leader_worker_set(unique=KEY)))
-    assert annotations(made) == [ASKED]
+    assert written(made) == [ASKED]
     assert "leaderTemplate" not in made["spec"]["leaderWorkerTemplate"]
 
 
@@ -47,13 +47,13 @@ def test_the_policy_overrules_what_stands_in_a_template() -> None:
     made = patched_to(
         POLICY_WEBHOOK, review(leader_worker_set(unique=KEY, template=templates(**{UNIQUE_SELECTOR: "b"})))
     )
-    assert annotations(made) == [ASKED] * 2
+    assert written(made) == [ASKED] * 2
 
 
 @pytest.mark.parametrize("policy", [None, {}, {"replicaUniqueNodeSelector": ""}])
 def test_who_asks_for_nothing_gets_nothing(policy: Object | None) -> None:
-    written = leader_worker_set(template={**templates(**{UNIQUE_SELECTOR: "by-hand"}), "schedulingPolicy": policy})
-    assert patched_to(POLICY_WEBHOOK, review(written)) == written
+    plain = leader_worker_set(template={**templates(**{UNIQUE_SELECTOR: "by-hand"}), "schedulingPolicy": policy})
+    assert patched_to(POLICY_WEBHOOK, review(plain)) == plain
 
 
 def test_a_policy_that_goes_takes_its_annotations_with_it() -> None:
@@ -61,7 +61,7 @@ def test_a_policy_that_goes_takes_its_annotations_with_it() -> None:
     template = dict(old["spec"]["leaderWorkerTemplate"])
     del template["schedulingPolicy"]
     new = {**old, "spec": {**old["spec"], "leaderWorkerTemplate": template}}
-    assert annotations(patched_to(POLICY_WEBHOOK, review(new, old))) == [{"note": "kept"}] * 2
+    assert written(patched_to(POLICY_WEBHOOK, review(new, old))) == [{"note": "kept"}] * 2
 
 
 def test_a_policy_that_changes_changes_them() -> None:
@@ -69,13 +69,13 @@ def test_a_policy_that_changes_changes_them() -> None:
     policy = {"replicaUniqueNodeSelector": "example.com/another"}
     template = {**old["spec"]["leaderWorkerTemplate"], "schedulingPolicy": policy}
     new = {**old, "spec": {**old["spec"], "leaderWorkerTemplate": template}}
-    assert annotations(patched_to(POLICY_WEBHOOK, review(new, old))) == [{UNIQUE_SELECTOR: "example.com/another"}]
+    assert written(patched_to(POLICY_WEBHOOK, review(new, old))) == [{UNIQUE_SELECTOR: "example.com/another"}]
 
 
 def test_what_somebody_wrote_over_it_stays_when_the_policy_goes() -> None:
     old = patched_to(POLICY_WEBHOOK, review(leader_worker_set(unique=KEY)))
     new = leader_worker_set(template=templates(**{UNIQUE_SELECTOR: "mine"}))
-    assert annotations(patched_to(POLICY_WEBHOOK, review(new, old))) == [{UNIQUE_SELECTOR: "mine"}] * 2
+    assert written(patched_to(POLICY_WEBHOOK, review(new, old))) == [{UNIQUE_SELECTOR: "mine"}] * 2
 
 
 @pytest.mark.parametrize(
