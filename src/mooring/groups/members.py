@@ -38,10 +38,14 @@ _AFTER_START: Final = "RecreateGroupAfterStart"
 
 
 class Seen(NamedTuple):
-    """The workers of one StatefulSet by name and uid: one that went, or was replaced, unseen is noticed by it."""
+    """The workers of one StatefulSet by name and uid: one that went, or was replaced, unseen is noticed by it.
+
+    `started` says that every pod of the group was there and had started.
+    """
 
     workers: str
     uids: frozenset[tuple[str, str]]
+    started: bool
 
 
 class Memory(NamedTuple):
@@ -66,8 +70,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 1. A group whose member failed is made anew, by way of its leader.
     members = (*(() if workers is None else view.owned(POD, workers)), *view.owned(POD, leader))
     current = [pod for pod in members if label_of(pod) == label_of(leader)]
-    seen = None if workers is None else Seen(workers.metadata.uid, frozenset(_identities(current)))
-    failed = _failed(view, lws, blueprint, leader, workers, current)
+    started = _started(blueprint, (leader, *current))
+    seen = None if workers is None else Seen(workers.metadata.uid, frozenset(_identities(current)), started)
+    failed = _failed(view, lws, leader, seen, current, started=started)
     if failed and not leader.metadata.deleting:
         index = leader.metadata.labels.get(GROUP_INDEX, "")
         text = f"Worker pod {failed} failed, deleted leader pod {key.name} to recreate group {index}"
@@ -120,31 +125,26 @@ def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | Non
     return blueprint_of(max(found, key=lambda each: each.revision)) if found else None
 
 
+def _started(blueprint: Blueprint | None, group: Sequence[Pod]) -> bool:
+    size = 1 if blueprint is None else blueprint.template.size
+    return len(group) >= size and all(pod.status.phase != "Pending" for pod in group)
+
+
 def _failed(
-    view: View,
-    lws: LeaderWorkerSet,
-    blueprint: Blueprint | None,
-    leader: Pod,
-    workers: StatefulSet | None,
-    members: Sequence[Pod],
+    view: View, lws: LeaderWorkerSet, leader: Pod, seen: Seen | None, members: Sequence[Pod], *, started: bool
 ) -> str:
     """The pod for which the group must be made anew; empty if there is none."""
     policy = lws.spec.leader_worker_template.get("restartPolicy", _ON_RESTART)
     if policy not in (_ON_RESTART, _AFTER_START):
         return ""
     after_start = policy == _AFTER_START or RECREATE_AFTER_START in lws.metadata.annotations
-    everybody = (leader, *members)
-    if after_start:
-        size = 1 if blueprint is None else blueprint.template.size
-        if len(everybody) < size or any(pod.status.phase == "Pending" for pod in everybody):
-            return ""
-    for pod in everybody:
+    for pod in (leader, *members) if started or not after_start else ():
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
     before = view.memory.seen if isinstance(view.memory, Memory) else None
-    if after_start or workers is None or before is None or before.workers != workers.metadata.uid:
+    if seen is None or before is None or before.workers != seen.workers or (after_start and not before.started):
         return ""
-    missed = before.uids - set(_identities(members))
+    missed = before.uids - seen.uids
     return min((name for name, uid in missed if not _stays(view, leader, name, uid)), default="")
 
 
