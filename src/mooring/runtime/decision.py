@@ -67,7 +67,7 @@ class Event(NamedTuple):
     """Something to tell about an object. Losing one never fails a decision.
 
     `after` names the object whose write it tells of: it is told only when that write was carried out. `action` is what
-    was done or tried, in a word; built-in controllers say none.
+    was done or tried, in a word: the scheduler says `Binding`; most of Kubernetes' own controllers say nothing.
     """
 
     kind: Kind[Any]
