@@ -229,21 +229,6 @@ def test_without_a_restart_policy_only_the_pod_is_replaced(policy: str) -> None:
     assert {name for name in after if after[name] != before[name]} == {"serve-0-2"}
 
 
-def test_before_all_have_started_nothing_is_made_anew_if_so_asked() -> None:
-    policy = {"restartPolicy": "RecreateGroupAfterStart"}
-    town = Town(leader_worker_set(replicas=1, size=3, template=policy, pod={"nodeSelector": {"gpu": "yes"}}))
-    town.create(node("n0", labels={"gpu": "yes"}, pods=2))
-    town.run()
-    before = town.uids()
-    running = min(town.placed())
-    town.restart(running)
-    town.run()
-    assert town.uids() == before, "one of them is still pending"
-    town.create(node("n1", labels={"gpu": "yes"}))
-    town.run()
-    assert not set(before.values()) & set(town.uids().values())
-
-
 def test_the_leader_comes_first_if_so_asked() -> None:
     lws = leader_worker_set(replicas=1, startupPolicy="LeaderReady", pod={"nodeSelector": {"gpu": "yes"}})
     town = Town(lws)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mooring.testing.builders import node
 from mooring.testing.groups import leader_worker_set, worker_pod
 from tests.groups.town import Town
 
@@ -53,3 +54,18 @@ def test_a_pod_that_belongs_to_the_leader_itself_counts_as_a_worker() -> None:
     town.delete("Pod", "serve-0-9")
     town.run()
     assert town.uids()["serve-0"] != leader["metadata"]["uid"]
+
+
+def test_before_all_have_started_nothing_is_made_anew_if_so_asked() -> None:
+    policy = {"restartPolicy": "RecreateGroupAfterStart"}
+    town = Town(leader_worker_set(replicas=1, size=3, template=policy, pod={"nodeSelector": {"gpu": "yes"}}))
+    town.create(node("n0", labels={"gpu": "yes"}, pods=2))
+    town.run()
+    before = town.uids()
+    running = min(town.placed())
+    town.restart(running)
+    town.run()
+    assert town.uids() == before, "one of them is still pending"
+    town.create(node("n1", labels={"gpu": "yes"}))
+    town.run()
+    assert not set(before.values()) & set(town.uids().values())

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from mooring.api.leaderworkerset import REPLICAS, LeaderWorkerSet
+from mooring.api.leaderworkerset import REPLICAS, REVISION, LeaderWorkerSet
 from mooring.api.workloads import ControllerRevision, StatefulSet
 from mooring.builtin.cluster_fold import CLUSTER
 from mooring.builtin.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
@@ -95,15 +95,13 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     forgotten = _forgotten(history, picture) if told.finished and not changed else ()
     status = status_change(LEADER_WORKER_SET, lws, lws.status, told.status, _ALWAYS)
     refused = _refusal(lws, standing, view.problem)
-    if refused is not None:
-        # A write is tried again and again; that it is refused is told once.
-        new = memory is None or memory.told != refused.message
-        progress = [refused] if new else []
+    if refused is None:
+        events = _progress(lws, standing, limits, step, changed=changed)
     else:
-        progress = _progress(lws, standing, limits, step, changed=changed)
-    events = (*progress, *told.events)
-    text = "" if refused is None else refused.message
-    return Decision((), tuple(children), status, forgotten, events, memory=Memory(now, placing.advice, text))
+        # A write is tried again and again; that it is refused is told once.
+        events = [] if memory is not None and memory.told == refused.message else [refused]
+    memory = Memory(now, placing.advice, "" if refused is None else refused.message)
+    return Decision((), tuple(children), status, forgotten, (*events, *told.events), memory=memory)
 
 
 def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory: Memory | None) -> Decision:
@@ -132,13 +130,12 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
     if current is None:
         lost = bool(word) and all(label_of(each) != word for each in revisions)
         made = new_revision(lws, revisions, word if lost else "")
-        told = made.object["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"]
+        key = made.object["metadata"]["labels"][REVISION]
         about = "a newly created LeaderWorkerSet" if leaders is None else "updated LWS"
-        text = f"Creating revision with key {told} for {about}"
+        text = f"Creating revision with key {key} for {about}"
         if lost:
-            text = f"Creating missing revision with key {told} for existing LeaderWorkerSet"
-        told_after = (CONTROLLER_REVISION, made.key)
-        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, told_after)
+            text = f"Creating missing revision with key {key} for existing LeaderWorkerSet"
+        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (CONTROLLER_REVISION, made.key))
         return Decision(intent=(made,), events=(event,))
     if current is not revisions[-1]:
         number = revisions[-1].revision + 1
