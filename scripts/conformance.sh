@@ -63,11 +63,16 @@ for suite in $suites; do
     *) echo "conformance: there is no suite $suite; there are webhooks, controllers and addon" >&2; exit 1 ;;
     esac
     prepare "$suite"
+    echo "conformance: $suite of upstream's $VERSION" >&2
+    rm -f "$OUT/$suite.json"
     (
         cd "$folder/$suite/test/integration/$place"
         go test -c -o "$folder/$suite.test" .
         KUBEBUILDER_ASSETS=$BIN MOORING="$ROOT/.venv/bin/python -m mooring" MOORING_LOG="$OUT/$suite.log" \
-            "$folder/$suite.test" -ginkgo.no-color -ginkgo.json-report="$OUT/$suite.json" $focus "$@"
-    ) || failed=1
+            "$folder/$suite.test" -ginkgo.no-color -ginkgo.json-report="$OUT/$suite.json" $focus "$@" >"$OUT/$suite.out" 2>&1
+    ) || true
+    [ -f "$OUT/$suite.json" ] || { tail -20 "$OUT/$suite.out" >&2; exit 1; }
+    (cd "$ROOT" && .venv/bin/python -m scripts.conformance "$suite" "$OUT/$suite.json") || failed=1
 done
+echo "conformance: what each story said is in $OUT" >&2
 exit $failed
