@@ -48,6 +48,10 @@ _EMPTY: Final = {
     "core.v1.SecretKeySelector": "name",
     "core.v1.SecretProjection": "name",
 }
+# A named reference has one owner, and so has what embeds one; the tables say so only of the reference itself.
+_REFERENCES: Final = frozenset(name for name, field in _EMPTY.items() if field == "name")
+# Maps that say aloud that they are shared key by key, as maps are anyway.
+_GRANULAR: Final = {"core.v1.PersistentVolumeClaimStatus": ("allocatedResourceStatuses",)}
 # Fields whose defaults are filled in later, by the API itself.
 _UNFILLED: Final = {"core.v1.AzureDiskVolumeSource": ("cachingMode", "kind")}
 
@@ -79,6 +83,8 @@ def _openapi(schema: Schema) -> Object:
             made["properties"][_EMPTY[schema.name]] = {"type": "string", "default": ""}
         for name in _UNFILLED.get(schema.name, ()):
             made["properties"][name] = {"type": "string"}
+        for name in _GRANULAR.get(schema.name, ()):
+            made["properties"][name] = {**made["properties"][name], "x-kubernetes-map-type": "granular"}
     if schema.required:
         made["required"] = sorted(schema.required)
     if schema.additional_properties is not None:
@@ -88,7 +94,7 @@ def _openapi(schema: Schema) -> Object:
         made["x-kubernetes-list-type"] = schema.list_type
         if schema.list_map_keys:
             made["x-kubernetes-list-map-keys"] = list(schema.list_map_keys)
-    if schema.atomic:
+    if schema.atomic or schema.name in _REFERENCES:
         made["x-kubernetes-map-type"] = "atomic"
     return _with_default(schema, made)
 

@@ -20,8 +20,6 @@ TEMPLATES = [f".spec.leaderWorkerTemplate.{name}.spec" for name in ("leaderTempl
 # Fields of pods that one version of Kubernetes has and the other does not, and what only we have.
 MISSING = {f"{path}.schedulingGroup" for path in TEMPLATES}
 OURS = {f"{path}.workloadRef" for path in TEMPLATES} | {".spec.leaderWorkerTemplate.schedulingPolicy"}
-# How writers share parts of a template, which are replaced as a whole when their set is.
-SHARING = ("x-kubernetes-map-type",)
 
 
 def schema(definition: Object) -> Object:
@@ -54,7 +52,7 @@ def test_every_field_is_described() -> None:
 
 
 def differences(ours: Object, theirs: Object, path: str = "") -> Iterator[str]:
-    for key in sorted((ours.keys() | theirs.keys()) - {"description", *SHARING}):
+    for key in sorted((ours.keys() | theirs.keys()) - {"description"}):
         mine, other = ours.get(key), theirs.get(key)
         if key == "properties":
             for name in sorted(dict(mine or {}).keys() | dict(other or {}).keys()):
