@@ -19,6 +19,7 @@ from mooring.client.access import Access
 from mooring.client.connections import Connections
 from mooring.client.paths import Place, Places, base_of
 from mooring.client.transport import Batch, Change, Page, Request, UnknownOutcome, Unreachable
+from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
@@ -61,7 +62,6 @@ class _Versioned(msgspec.Struct):
 _read_list = msgspec.json.Decoder(_List).decode
 _read_events = msgspec.json.Decoder(_Event).decode_lines
 _read_version = msgspec.json.Decoder(_Versioned).decode
-_encode = msgspec.json.Encoder().encode
 
 
 class HttpTransport:
@@ -260,7 +260,7 @@ class HttpTransport:
         self, method: str, path: str, body: Object | None = None, media: str = "application/json"
     ) -> Answer:
         """The answer to a request, if it is a good one."""
-        data = b"" if body is None else _encode(body)
+        data = b"" if body is None else go_json(body)
         headers = self._headers if body is None else {**self._headers, "Content-Type": media}
         answer = await self._send(method, path, headers, data)
         if answer.status == 401 and await self._access.refresh():

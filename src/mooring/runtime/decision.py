@@ -66,7 +66,8 @@ Write = Create | Apply | Patch | Delete | Bind
 class Event(NamedTuple):
     """Something to tell about an object. Losing one never fails a decision.
 
-    `after` names the object whose write it tells of: it is told only when that write was carried out.
+    `after` names the object whose write it tells of: it is told only when that write was carried out. `action` is what
+    was done or tried, in a word: the scheduler says `Binding`; most of Kubernetes' own controllers say nothing.
     """
 
     kind: Kind[Any]
@@ -75,6 +76,7 @@ class Event(NamedTuple):
     reason: str
     message: str
     after: tuple[Kind[Any], Key] | None = None
+    action: str = ""
 
 
 class Run(NamedTuple):

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from mooring.client.transport import Request
+from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Event
 from mooring.runtime.store import Store
@@ -61,7 +62,7 @@ class Recorder:
         self._series[name] = series
         if series.times > BURST and series.times % 100:
             return None
-        body = {
+        body: Object = {
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {"namespace": namespace, "name": name},
@@ -75,6 +76,8 @@ class Recorder:
             "firstTimestamp": series.first,
             "lastTimestamp": moment,
         }
+        if event.action:
+            body["action"] = event.action
         verb: Literal["create", "apply"] = "create" if known is None else "apply"
         return Request(verb, "v1", "Event", namespace, name, body, manager=f"mooring-{self._component}")
 

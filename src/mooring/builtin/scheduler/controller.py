@@ -87,7 +87,7 @@ class Batch:
         key = key_of(pod)
         self.binds.append(Bind(POD, key, info.node_name))
         said = f"Successfully assigned {info.key} to {info.node_name}"
-        self.events.append(Event(POD, key, "Normal", "Scheduled", said))
+        self.events.append(Event(POD, key, "Normal", "Scheduled", said, action="Binding"))
         return None
 
     def _known(self, alike: tuple[object, ...]) -> tuple[Failure, int] | None:
@@ -115,8 +115,8 @@ class Batch:
 
     def fail(self, pod: Pod, failure: Failure) -> None:
         """Tell a pod why it waits, and make room for it if others have to go."""
-        key = key_of(pod)
-        self.events.append(Event(POD, key, "Warning", "FailedScheduling", messages.note(failure.message)))
+        key, text = key_of(pod), messages.note(failure.message)
+        self.events.append(Event(POD, key, "Warning", "FailedScheduling", text, action="Scheduling"))
         reason = "SchedulerError" if failure.error else "Unschedulable"
         self._set_status(pod, reason, failure.message, failure.nominated)
         if failure.nominated and failure.victims:
@@ -161,7 +161,7 @@ class Batch:
         conditions = pod_conditions(found, mark, self._now)
         if conditions is not None:
             self.marks[victim.key] = Patch(POD, key, {"status": {"conditions": conditions}}, "status")
-        self.events.append(Event(POD, key, "Normal", "Preempted", said))
+        self.events.append(Event(POD, key, "Normal", "Preempted", said, action="Preempting"))
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:

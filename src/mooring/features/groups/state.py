@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta
-from mooring.features.groups.api import LeaderWorkerSet
+from mooring.features.groups.api import NAME, LeaderWorkerSet
 from mooring.features.groups.identity import ordinal_of
 from mooring.features.groups.revisions import Blueprint, label_of
 from mooring.features.groups.rollout import GroupState
@@ -82,3 +82,8 @@ def is_of(child: HasMeta, owner: HasMeta) -> bool:
     """Whether one object controls another, this very one and not a namesake."""
     reference = child.metadata.controller
     return reference is not None and reference.uid == owner.metadata.uid
+
+
+def was_of(child: HasMeta, lws: LeaderWorkerSet) -> bool:
+    """Whether nobody controls an object that a set of this name made, which a deletion that leaves orphans leaves."""
+    return child.metadata.controller is None and child.metadata.labels.get(NAME) == lws.metadata.name

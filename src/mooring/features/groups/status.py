@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from mooring.api.apps.views import StatefulSet
-from mooring.api.kinds import key_of
+from mooring.api.kinds import Key, Kind, key_of
 from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus, StatusCondition
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.state import Picture
+from mooring.groups.events import CREATE, UPDATE, event_about
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Event
 
 AVAILABLE: Final = StatusCondition("Available", "True", "AllGroupsReady", "All replicas are ready")
 PROGRESSING: Final = StatusCondition("Progressing", "True", "GroupsProgressing", "Replicas are progressing")
 UPDATING: Final = StatusCondition("UpdateInProgress", "True", "GroupsUpdating", "Rolling Upgrade is in progress")
+CONFLICTED: Final = "Conflicted"
 _EXCLUDED: Final = {
     AVAILABLE.type: (PROGRESSING.type, UPDATING.type),
     PROGRESSING.type: (AVAILABLE.type,),
@@ -69,16 +71,43 @@ def report(
     )
     tail = f", with {ready} groups ready of total {replicas} groups"
     told = tuple(
-        Event(LEADER_WORKER_SET, key_of(lws), "Normal", each.reason, f"{each.message}{tail}") for each in begun
+        event_about(lws, "Normal", each.reason, f"{each.message}{tail}", UPDATE, _written(lws)) for each in begun
     )
     return Report(status, told, finished=partition == 0 and done == replicas)
+
+
+def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
+    """The status of a set whose StatefulSet cannot be made, because another one has its name. It is told once."""
+    condition = StatusCondition(CONFLICTED, "True", "StatefulSetNotOwned", text)
+    before = _found(lws).get(CONFLICTED)
+    same = before is not None and (before.status, before.message) == (condition.status, condition.message)
+    conditions, _ = _conditions(lws, (), (condition,), now)
+    status = replace(lws.status, conditions=conditions, observed_generation=lws.metadata.generation)
+    told = () if same else (event_about(lws, "Warning", "FailedCreate", text, CREATE, _written(lws)),)
+    return Report(status, told, finished=False)
+
+
+def without_conflict(lws: LeaderWorkerSet) -> tuple[StatusCondition, ...]:
+    """What ends the condition, where there was one."""
+    if CONFLICTED not in _found(lws):
+        return ()
+    text = f"StatefulSet {lws.metadata.name} belongs to this set"
+    return (StatusCondition(CONFLICTED, "False", "NoConflicts", text),)
+
+
+def _written(lws: LeaderWorkerSet) -> tuple[Kind[Any], Key]:
+    return LEADER_WORKER_SET, key_of(lws)
+
+
+def _found(lws: LeaderWorkerSet) -> dict[str, StatusCondition]:
+    return {condition.type: condition for condition in lws.status.conditions}
 
 
 def _conditions(
     lws: LeaderWorkerSet, true: tuple[StatusCondition, ...], extra: Iterable[StatusCondition], now: datetime
 ) -> tuple[tuple[StatusCondition, ...], list[StatusCondition]]:
     """The conditions as they should be, and those that have just become true."""
-    found = {condition.type: condition for condition in lws.status.conditions}
+    found = _found(lws)
     begun = []
     for condition in true:
         before = found.get(condition.type)

@@ -12,6 +12,7 @@ from mooring.features.groups.validation import (
     validate_leader_worker_set,
     validate_leader_worker_set_update,
 )
+from mooring.groups.policy_webhook import POLICY_WEBHOOK
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.model import Admitted, Denied, Request, Rule, Webhook
 
@@ -41,4 +42,4 @@ def check(request: Request, view: View) -> Admitted | Denied:
 
 DEFAULTING: Final = Webhook("defaults.leaderworkerset.mooring.dev", "mutating", fill_in, _RULES, switch="lws-webhook")
 VALIDATION: Final = Webhook("validation.leaderworkerset.mooring.dev", "validating", check, _RULES, switch="lws-webhook")
-WEBHOOKS: Final = (DEFAULTING, VALIDATION, POD_WEBHOOK)
+WEBHOOKS: Final = (DEFAULTING, VALIDATION, POD_WEBHOOK, POLICY_WEBHOOK)
