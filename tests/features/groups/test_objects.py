@@ -13,9 +13,9 @@ from mooring.features.groups import api
 from mooring.features.groups.api import LeaderWorkerSet
 from mooring.features.groups.defaults import default_leader_worker_set
 from mooring.features.groups.objects import group_service, leaders_of, shared_service, workers_of
+from mooring.features.groups.revision_data import data_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, equal_revision, new_revision, word_of
 from mooring.features.groups.rollout import Step, limits_of
-from mooring.groups.revision_data import data_of
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
 

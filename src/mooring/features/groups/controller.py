@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from mooring.api.apps.views import ControllerRevision, StatefulSet
 from mooring.api.kinds import Key, key_of
 from mooring.features.groups.api import REPLICAS, REVISION, LeaderWorkerSet
+from mooring.features.groups.events import CREATE, DELETE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import leaders_of, shared_service
 from mooring.features.groups.placeable import Advice, tell_placing
@@ -26,7 +27,6 @@ from mooring.features.groups.revisions import (
 from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, next_step
 from mooring.features.groups.state import Picture, is_of, take_picture, was_of
 from mooring.features.groups.status import report, report_conflict, without_conflict
-from mooring.groups.events import CREATE, DELETE, UPDATE, event_about
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View

@@ -14,10 +14,10 @@ from mooring.features.groups.defaults import default_leader_worker_set
 from mooring.features.groups.objects import leaders_of, workers_of
 from mooring.features.groups.pods.affinity import with_group_affinity
 from mooring.features.groups.pods.webhook import member
+from mooring.features.groups.revision_data import data_of
 from mooring.features.groups.revisions import blueprint_from
 from mooring.features.groups.rollout import Step, limits_of
 from mooring.features.groups.validation import validate_leader_worker_set
-from mooring.groups.revision_data import data_of
 from mooring.kube.objects import Object
 from mooring.placement.workloads import MAX_PODS, Expansion, WorkloadError
 from mooring.workloads.kinds import STATEFUL_SET

@@ -23,11 +23,11 @@ from mooring.features.groups.api import (
     WORKER_INDEX,
     LeaderWorkerSet,
 )
+from mooring.features.groups.events import CREATE, DELETE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, label_of
 from mooring.features.groups.state import is_of, was_of
-from mooring.groups.events import CREATE, DELETE, event_about
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View

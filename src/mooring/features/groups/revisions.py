@@ -14,7 +14,7 @@ from mooring.api.kinds import HasMeta
 from mooring.features.groups.api import NAME, REVISION, UNIQUE_PER_REPLICA, LeaderWorkerSet, LeaderWorkerTemplate
 from mooring.features.groups.api import read_template as typed_template
 from mooring.features.groups.kinds import LEADER_WORKER_SET
-from mooring.groups.revision_data import canonical_data, data_of
+from mooring.features.groups.revision_data import canonical_data, data_of
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from mooring.api.apps.views import StatefulSet
 from mooring.api.kinds import Key, Kind, key_of
 from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus, StatusCondition
+from mooring.features.groups.events import CREATE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.state import Picture
-from mooring.groups.events import CREATE, UPDATE, event_about
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Event
 

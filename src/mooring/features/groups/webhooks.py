@@ -7,12 +7,12 @@ from typing import Final
 from mooring.features.groups.api import API_VERSION, PLURAL
 from mooring.features.groups.defaults import default_leader_worker_set
 from mooring.features.groups.pods.webhook import POD_WEBHOOK
+from mooring.features.groups.policy_webhook import POLICY_WEBHOOK
 from mooring.features.groups.validation import (
     leader_worker_set_warnings,
     validate_leader_worker_set,
     validate_leader_worker_set_update,
 )
-from mooring.groups.policy_webhook import POLICY_WEBHOOK
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.model import Admitted, Denied, Request, Rule, Webhook
 

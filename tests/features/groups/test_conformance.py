@@ -8,7 +8,7 @@ from typing import Any
 from mooring.kube.objects import Object
 from scripts.conformance import accepted, verdict
 
-PAGE = Path(__file__).parents[2] / "docs" / "leaderworkersets.md"
+PAGE = Path(__file__).parents[3] / "docs" / "leaderworkersets.md"
 
 
 def story(name: str, state: str = "passed", kind: str = "It", **fields: Any) -> Object:

@@ -7,8 +7,8 @@ import pytest
 from mooring.features.groups.api import KIND
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
+from tests.features.groups.revision_cases import SAME
 from tests.features.groups.town import Town
-from tests.groups.revision_cases import SAME
 
 
 def own_revisions(town: Town) -> list[Object]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mooring.features.groups.api import UNIQUE_SELECTOR, UNIQUE_TOLERATION_EFFECT, UNIQUE_TOLERATION_KEY
-from mooring.groups.policy_webhook import POLICY_WEBHOOK
+from mooring.features.groups.policy_webhook import POLICY_WEBHOOK
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.webhooks import admitted, patched_to, review

@@ -13,14 +13,14 @@ from mooring.features.groups.api import (
     UNIQUE_TOLERATION_KEY,
     LeaderWorkerSet,
 )
+from mooring.features.groups.revision_data import canonical_data, data_of
 from mooring.features.groups.revisions import word_of
-from mooring.groups.revision_data import canonical_data, data_of
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
 from tests.features.groups.cases import pods
-from tests.groups.record_revisions import RECORDED, stored
-from tests.groups.revision_cases import ALL, DIFFERENT, SAME
+from tests.features.groups.record_revisions import RECORDED, stored
+from tests.features.groups.revision_cases import ALL, DIFFERENT, SAME
 
 UPSTREAM: dict[str, dict[str, str]] = json.loads(RECORDED.read_text(encoding="utf-8"))
 KEY = "example.com/node-group"

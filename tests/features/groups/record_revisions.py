@@ -1,6 +1,6 @@
 """Records the revisions that upstream's controller makes of `revision_cases`, in `tests/data/groups/revisions.json`.
 
-    python -m tests.groups.record_revisions MODULE
+    python -m tests.features.groups.record_revisions MODULE
 
 MODULE is a copy of upstream's Go module that may be written to. Every set goes there as an API server stores it.
 """
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from mooring.kube.objects import Object
 from mooring.runtime.simulation import START
+from tests.features.groups.revision_cases import ALL
 from tests.features.groups.town import registry_with_groups
-from tests.groups.revision_cases import ALL
 
-RECORDED = Path(__file__).parents[1] / "data" / "groups" / "revisions.json"
-PROGRAM = Path(__file__).parents[1] / "tools" / "conformance" / "record_revisions.go"
+RECORDED = Path(__file__).parents[2] / "data" / "groups" / "revisions.json"
+PROGRAM = Path(__file__).parents[2] / "tools" / "conformance" / "record_revisions.go"
 
 
 def stored(case: Object) -> Object:
