@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from mooring.api.kinds import Defined, Kind
+from mooring.api.kinds import DynamicKinds, Kind
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")
@@ -22,7 +22,7 @@ S = TypeVar("S")
 class Fold(Generic[S]):
     """A named fold over some kinds, and over those that are defined while it runs.
 
-    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
+    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `min_interval`.
     `assume` holds what a decision assumes in place of what its controller assumed before; with nothing, when its key
     runs again: what has not been seen by then was never carried out. One controller at most assumes things of a fold.
     `facts` is what of the state counts, for tests that compare it; by default all of it does.
@@ -32,7 +32,7 @@ class Fold(Generic[S]):
     kinds: tuple[Kind[Any], ...]
     start: Callable[[], S]
     apply: Callable[[S, Kind[Any], Changed], bool]
-    interval: timedelta = timedelta(0)
-    defined: Defined | None = None
+    min_interval: timedelta = timedelta(0)
+    defined: DynamicKinds | None = None
     assume: Callable[[S, Sequence[Any]], None] | None = None
     facts: Callable[[S], object] | None = None

@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 
 from mooring.runtime.decision import Decision
+from mooring.runtime.dispatcher import Dispatcher, ReconcileRequest
 from mooring.runtime.folds import Fold
-from mooring.runtime.machine import Asker, Machine
 from mooring.runtime.view import Unavailable, View
 
-_ONCE = Machine.reconcile
+_ONCE = Dispatcher.reconcile
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def deciding_twice() -> Iterator[Counter[str]]:
     """For the length of a `with` block; gives how many decisions each controller has made that contain a write."""
     decided: Counter[str] = Counter()
 
-    def twice(machine: Machine, asker: Asker, view: View) -> Decision:
+    def twice(machine: Dispatcher, asker: ReconcileRequest, view: View) -> Decision:
         facts = _facts(asker, view)
         first = _ONCE(machine, asker, view)
         _compare(asker, facts, _facts(asker, view))
@@ -50,30 +50,30 @@ def deciding_once() -> Iterator[None]:
 
 
 @contextmanager
-def _deciding(how: Callable[[Machine, Asker, View], Decision]) -> Iterator[None]:
-    before = Machine.reconcile
-    Machine.reconcile = how  # type: ignore[assignment, method-assign]
+def _deciding(how: Callable[[Dispatcher, ReconcileRequest, View], Decision]) -> Iterator[None]:
+    before = Dispatcher.reconcile
+    Dispatcher.reconcile = how  # type: ignore[assignment, method-assign]
     try:
         yield
     finally:
-        Machine.reconcile = before  # type: ignore[method-assign]
+        Dispatcher.reconcile = before  # type: ignore[method-assign]
 
 
 def _asked(view: View) -> tuple[object, ...]:
     return frozenset(view.questions), frozenset(view.timers), frozenset(view.polls), view.asks_for_problems
 
 
-def _facts(asker: Asker, view: View) -> dict[str, object]:
+def _facts(asker: ReconcileRequest, view: View) -> dict[str, object]:
     found = {}
     for fold in asker.controller.folds:
         try:
-            found[fold.name] = facts_of(fold, view.glance(fold))
+            found[fold.name] = facts_of(fold, view.peek(fold))
         except Unavailable:
             continue
     return found
 
 
-def _compare(asker: Asker, before: dict[str, object], after: dict[str, object]) -> None:
+def _compare(asker: ReconcileRequest, before: dict[str, object], after: dict[str, object]) -> None:
     for name, facts in before.items():
         assert facts == after[name], (
             f"{asker} changes fold {name} while it decides; what it assumes goes into a Decision"
