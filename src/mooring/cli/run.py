@@ -86,7 +86,7 @@ def command(
     webhooks = [webhook for webhook in all_webhooks() if webhook.switch in chosen]
 
     from mooring.client.kubeconfig import find_access
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
     from mooring.supervisor.external.process import run_controllers
 
     with ExitStack() as open_until_the_end:
