@@ -22,19 +22,18 @@ from mooring.client.transport import AsyncTransport, Object, UnknownOutcome, Unr
 from mooring.client.watching import Follower
 from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
-from mooring.runtime.accounting import account
 from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Event, Run
+from mooring.runtime.decision import Run
+from mooring.runtime.epilogue import Epilogue
+from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.feeds import Feed, FeedMetrics
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
 from mooring.runtime.machine import Asker, Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.recorder import Recorder
 from mooring.runtime.store import NOT_LISTED
-from mooring.runtime.telling import Teller
 
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
@@ -80,8 +79,9 @@ class Live:
         self.machine = Machine(self.controllers, draw)
         self.metrics = RuntimeMetrics(self.controllers)
         self.feeds = FeedMetrics(self.machine.kinds)
-        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers} if events else {}
-        self._teller = Teller(transport)
+        self._broadcaster = EventBroadcaster(transport)
+        record = self._broadcaster.add if events else None
+        self._epilogue = Epilogue(self.machine, self.metrics, start=self._start, record=record)
         self._followers: dict[Kind[Any], Follower] = {}
         self._following: dict[Kind[Any], asyncio.Task[None]] = {}
         self._redefined = 0
@@ -109,14 +109,14 @@ class Live:
 
     def metrics_text(self) -> str:
         self.metrics.depth.set(value=len(self.machine.queue))
-        return self.metrics.text() + exposition((*self.feeds.all, self._teller.lost))
+        return self.metrics.text() + exposition((*self.feeds.all, self._broadcaster.lost))
 
     # Running
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. Writes that are under way are finished, up to the grace; watches are closed."""
         self._follow_wanted()
-        tasks = [asyncio.create_task(self._teller.run()), asyncio.create_task(self._heed(stop))]
+        tasks = [asyncio.create_task(self._broadcaster.run()), asyncio.create_task(self._heed(stop))]
         try:
             await self._reconcile(stop)
         finally:
@@ -131,7 +131,7 @@ class Live:
             await asyncio.wait(self._writing, timeout=self._grace)
         # Events that are lost are lost.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._teller.finish(), min(self._grace, 1.0))
+            await asyncio.wait_for(self._broadcaster.finish(), min(self._grace, 1.0))
         unfinished = [*self._writing, *tasks]
         for task in unfinished:
             task.cancel()
@@ -293,27 +293,10 @@ class Live:
             return
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
-        now = self._clock()
-        # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried again.
-        outcome.failed = outcome.failed or outcome.terminal
-        account(self.metrics, task, outcome, now)
-        self.machine.settle(task, outcome, now)
-        if not outcome.stopped:
-            for run in task.effects:
-                self._start(run)
-        self._tell(task, outcome.true(task.events), now)
+        self._epilogue.finish(task, outcome, self._clock())
         for asker in self.machine.loops.keys() - self._told_loops:
             self._told_loops.add(asker)
             say(logging.WARNING, f"{asker} goes in circles: {self.machine.loops[asker]}", key=str(asker.key))
-
-    def _tell(self, task: Task, events: tuple[Event, ...], now: datetime) -> None:
-        if not (events and self._recorders):
-            return
-        try:
-            recorder = self._recorders[task.asker.controller]
-            self._teller.tell(recorder.requests(events, self.machine.stores, now))
-        except Exception as error:
-            say(logging.ERROR, f"events of {task.asker} could not be told: {error!r}")
 
     def _start(self, run: Run) -> None:
         if self._execute is None:

@@ -425,6 +425,12 @@ class Machine:
             self._retry(asker, now + outcome.retry_after)
         elif outcome.failed:
             self._retry(asker, now + self.queue.backoff(asker))
+        elif outcome.terminal:
+            # What refuses a write for good may lie outside of what is seen (a quota, access rules, a webhook), so it
+            # is tried again; a simulation that waits for nothing else has settled.
+            moment = now + self.queue.backoff(asker)
+            self._polls.setdefault(asker, set()).add(moment)
+            self._alarm(moment, asker)
         elif asker in self.loops:
             # What goes in circles is slowed down rather than stopped: the cluster may be to blame.
             self._retry(asker, now + self.queue.backoff(asker))

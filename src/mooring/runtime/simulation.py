@@ -7,7 +7,7 @@ and starts another one on the same registry.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -16,16 +16,16 @@ from mooring.client.transport import Object, Request, Stream, Transport
 from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
-from mooring.runtime.accounting import account
 from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Run
+from mooring.runtime.epilogue import Epilogue
+from mooring.runtime.eventrecorder import repeated
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
 from mooring.runtime.kinds import Kind
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.recorder import Recorder, again
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -81,13 +81,13 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
-        self.terminal: dict[str, str] = {}
         self.machine = Machine(self.controllers, self._draw)
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
         self._redefined = 0
-        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers}
+        record = self._record if self._tells else None
+        self._epilogue = Epilogue(self.machine, self.metrics, start=self._start, record=record)
         self._follow_wanted()
 
     def _follow_wanted(self) -> None:
@@ -135,6 +135,11 @@ class Simulation:
                 self.now = end
                 return Settled(self.now, self.steps, self._moving())
             self.now = max(self.now, moment)
+
+    @property
+    def terminal(self) -> dict[str, str]:
+        """The keys whose writes are refused for good, with the reasons."""
+        return {str(asker): why for asker, why in self._epilogue.refusals.items()}
 
     def quiet(self) -> None:
         """No more faults from now on."""
@@ -200,19 +205,11 @@ class Simulation:
         for kind in self.machine.kinds if suspect else ():
             if kind in suspect:
                 self._relist(kind)
-        account(self.metrics, task, outcome, self.now)
-        if outcome.terminal:
-            self.terminal[str(task.asker)] = outcome.terminal
-        elif self.terminal:
-            self.terminal.pop(str(task.asker), None)
-        if not (outcome.failed or outcome.terminal):
-            for run in task.effects:
-                self._start(run)
-        if self._tells and task.events:
-            recorder = self._recorders[task.asker.controller]
-            for request in recorder.requests(outcome.true(task.events), self.machine.stores, self.now):
-                self._tell(request)
-        self.machine.settle(task, outcome, self.now)
+        self._epilogue.finish(task, outcome, self.now)
+
+    def _record(self, requests: Sequence[Request]) -> None:
+        for request in requests:
+            self._tell(request)
 
     # Effects
 
@@ -240,7 +237,7 @@ class Simulation:
             try:
                 self.transport.write(request)
             except AlreadyExistsError:
-                self.transport.write(again(request))
+                self.transport.write(repeated(request))
         except (ApiError, MooringError):
             # An event that is lost is lost.
             return
