@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from mooring.client.delays import Delay
-from mooring.client.transport import Batch, Change, Item, Object, Page, Request, Unreachable
+from mooring.client.transport import EVERYTHING, Batch, Change, Item, Object, Page, Request, Scope, Unreachable
 from mooring.client.watching import Follower
 from mooring.kube.status import (
     ApiError,
@@ -42,19 +42,23 @@ class Scripted:
                 raise act
             yield act
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         self.asked.append("list")
         async for act in self._play():
             assert isinstance(act, Page)
             yield act
 
-    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         self.asked.append(f"watch {resource_version}")
         async for act in self._play():
             assert isinstance(act, Batch)
             yield act
 
-    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object:
         raise NotImplementedError
 
     async def write(self, request: Request) -> Object:

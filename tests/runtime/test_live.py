@@ -369,7 +369,7 @@ async def test_effects_are_started_once_their_writes_went_well() -> None:
 @awaited
 async def test_nothing_runs_before_every_kind_was_tried() -> None:
     """A key that runs on half a picture would decide for nothing, ten thousand times at a start."""
-    other = Kind("v1", "Secret", ConfigMap)
+    other = Kind("v1", "Service", ConfigMap)
     unready: list[str] = []
 
     def reconcile(key: Key, view: View, moment: datetime) -> Decision:
@@ -378,7 +378,7 @@ async def test_nothing_runs_before_every_kind_was_tried() -> None:
 
     registry = Registry(now=now())
     put(registry, config_map("a"))
-    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Secret"))
+    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Service"))
     async with at_work(live):
         await until(lambda: live.metrics.reconciles.value("looking", "done"))
     assert unready == []

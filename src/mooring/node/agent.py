@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.client.transport import AsyncTransport, Change, Item
+from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.client.watching import Follower
 from mooring.kube.errors import MooringError
 from mooring.node.disk import Disk
@@ -133,7 +133,8 @@ class Agent:
         self._first = True
 
     async def run(self, registration: Registration, stop: asyncio.Event) -> None:
-        follower = Follower(self._host.transport, "v1", "Pod", self, draw=random.Random())
+        scope = Scope(fields=f"spec.nodeName={self._machine.name}")
+        follower = Follower(self._host.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
         tasks = [
             asyncio.create_task(follower.run()),
             asyncio.create_task(registration.keep(self._take_node)),

@@ -33,7 +33,7 @@ def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
                 _note(outcome, kind, request, transport.write(_chained(outcome, kind, request)))
             except AlreadyExistsError as error:
                 try:
-                    found = transport.get(request.api_version, request.kind, request.namespace, request.name)
+                    found = transport.get(*request[1:5], metadata_only=True)
                 except _TROUBLE:
                     found = {}
                 _exists(outcome, kind, request, found, error)
@@ -63,7 +63,7 @@ async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, 
         _note(outcome, kind, request, await transport.write(_chained(outcome, kind, request)))
     except AlreadyExistsError as error:
         try:
-            found = await transport.get(request.api_version, request.kind, request.namespace, request.name)
+            found = await transport.get(*request[1:5], metadata_only=True)
         except _TROUBLE:
             found = {}
         _exists(outcome, kind, request, found, error)
@@ -87,6 +87,8 @@ def _note(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -
         if not meta.get("deletionTimestamp"):
             return
     outcome.versions[kind, key] = int(meta["resourceVersion"])
+    if labels := meta.get("labels"):
+        outcome.labels[kind, key] = labels
 
 
 def _exists(outcome: Outcome, kind: Kind[Any], request: Request, found: Object, error: AlreadyExistsError) -> None:

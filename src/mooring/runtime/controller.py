@@ -13,6 +13,7 @@ from typing import Any
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Defined, Key, Kind
+from mooring.runtime.reads import check_reads
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]
@@ -32,6 +33,9 @@ class Controller:
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.
     defined: Defined | None = None
+
+    def __post_init__(self) -> None:
+        check_reads(self.name, self.kinds)
 
     @property
     def kinds(self) -> tuple[Kind[Any], ...]:

@@ -23,7 +23,8 @@ class Redefined(NamedTuple):
 
 class Definitions:
     def __init__(self, every: Iterable[Defined], declared: Iterable[Kind[Any]]) -> None:
-        self._declared = {(_group(kind), kind.kind): kind for kind in declared if not kind.on_demand}
+        whole = [kind for kind in declared if not (kind.on_demand or kind.is_partial)]
+        self._declared = {(_group(kind), kind.kind): kind for kind in whole}
         self._kinds: dict[Defined, dict[Key, Kind[Any]]] = {defined: {} for defined in every}
         self.now: dict[Defined, ValuesView[Kind[Any]]] = {
             defined: kinds.values() for defined, kinds in self._kinds.items()

@@ -33,6 +33,7 @@ from mooring.runtime.logs import say
 from mooring.runtime.machine import Asker, Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
+from mooring.runtime.reads import scope_of
 from mooring.runtime.store import NOT_LISTED
 
 # How long keys run before the loop may see to its sockets.
@@ -98,13 +99,13 @@ class Live:
         """Why it is not ready: the kinds that cannot be read, with the reasons."""
         stores = self.machine.stores
         needed = [kind for kind in self.machine.wanted if not kind.optional]
-        return [f"{kind} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
+        return [f"{kind.described} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
 
     @property
     def silent(self) -> list[str]:
         """Why it is not alive: the kinds that nothing has been heard of for too long."""
         now = self._monotonic()
-        quiet = {str(kind): now - follower.heard for kind, follower in self._followers.items()}
+        quiet = {kind.described: now - follower.heard for kind, follower in self._followers.items()}
         return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
 
     def metrics_text(self) -> str:
@@ -155,11 +156,17 @@ class Live:
             self.feeds,
             wake=self._wake.set,
             tell=self._note_trouble,
-            relisted=lambda kind: self.metrics.relists.add(str(kind)),
+            relisted=lambda kind: self.metrics.relists.add(kind.described),
         )
         while True:
             follower = Follower(
-                self._transport, kind.api_version, kind.kind, feed, draw=self._draw, clock=self._monotonic
+                self._transport,
+                kind.api_version,
+                kind.kind,
+                feed,
+                scope=scope_of(kind),
+                draw=self._draw,
+                clock=self._monotonic,
             )
             self._followers[kind] = follower
             try:
@@ -273,12 +280,16 @@ class Live:
 
     async def _look(self, kind: Kind[Any], key: Key) -> None:
         """See how an object is whose write was not answered, before its key runs again."""
-        if kind not in self.machine.stores:
+        views = self.machine.views_of(kind)
+        if not views:
             return
+        metadata_only = all(view.metadata_only for view in views)
         delay = Delay(self._draw)
         while True:
             try:
-                found: Object | None = await self._transport.get(kind.api_version, kind.kind, *key)
+                found: Object | None = await self._transport.get(
+                    kind.api_version, kind.kind, *key, metadata_only=metadata_only
+                )
             except NotFoundError:
                 found = None
             except ApiError as error:

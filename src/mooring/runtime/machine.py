@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from mooring.client.transport import Item, Request
+from mooring.client.transport import Item, Object, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Event, Run
@@ -24,6 +24,7 @@ from mooring.runtime.kinds import Defined, Key, Kind, by_name
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
 from mooring.runtime.reading import Sighting, version_of
+from mooring.runtime.reads import has_labels
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
@@ -67,12 +68,15 @@ class Machine:
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
         self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
         # The kinds that must be followed; more are added when somebody asks for them.
-        self.wanted = dict.fromkeys(kind for kind in self.kinds if not kind.on_demand)
+        self.wanted = dict.fromkeys(kind for kind in self.kinds if not (kind.on_demand or kind.by_name))
         # Grows whenever a definition makes other kinds wanted.
         self.redefined = 0
         # All kinds by what the API calls them, those that are only written too.
         self.names = by_name(kind for c in self.controllers for kind in (*c.kinds, *c.writes))
-        self._wider = _wider_views(self.kinds)
+        # The views that show one kind of the API, where there are several: what was written must be seen in each.
+        self._views = _several_views(self.kinds)
+        # How many questions are open about each object that is followed by its name.
+        self._single: dict[Kind[Any], int] = {}
         self.queue: WorkQueue[Asker] = WorkQueue(jitter)
         # Keys that run in circles, by what they were about to do.
         self.loops: dict[Asker, str] = {}
@@ -140,12 +144,16 @@ class Machine:
         if first:
             self._wake_all(SyncQuestion(kind), foreign=True)
 
-    def look(self, kind: Kind[Any], key: Key, item: Item | None) -> None:
+    def look(self, kind: Kind[Any], key: Key, item: Object | None) -> None:
         """One object as a live read found it, None if it is not there. It says nothing about other objects."""
-        store = self.stores[kind]
-        change = store.remove(key, store.version(key) or 0) if item is None else store.put(item)
-        if change is not None:
-            self._changed(kind, change)
+        for view in self.views_of(kind):
+            if view.only is not None and view.only != key:
+                continue
+            store = self.stores[view]
+            found = item if item is not None and has_labels(view, item["metadata"].get("labels") or {}) else None
+            change = store.remove(key, store.version(key) or 0) if found is None else store.put(found)
+            if change is not None:
+                self._changed(view, change)
 
     def _release(self, kind: Kind[Any]) -> None:
         """The server counts its versions anew: nobody will see the ones that keys wait for."""
@@ -195,8 +203,7 @@ class Machine:
         self.redefined += 1
         defined, old, new = news
         if new is not None and new not in self.stores:
-            self.stores[new] = Store(new)
-            self._folds_of[new], self._keyed_by[new] = [], []
+            self._open(new)
             self.names[new.api_version, new.kind] = new
         if old is not None and new is not None:
             self._carry_over(defined, old, new)
@@ -210,6 +217,25 @@ class Machine:
             if controller.defined is not None:
                 kinds = self._definitions.now[controller.defined]
                 self._readable[controller] = frozenset((*controller.kinds, *kinds))
+
+    def _open(self, kind: Kind[Any]) -> None:
+        """Make room for a kind that was not declared as such."""
+        self.stores[kind] = Store(kind)
+        self._folds_of[kind], self._keyed_by[kind] = [], []
+
+    def _count_single(self, kind: Kind[Any], by: int) -> None:
+        """Count the questions about an object that is followed by its name, and follow it no longer than they last."""
+        self._single[kind] = left = self._single.get(kind, 0) + by
+        siblings = self._views.setdefault((kind.api_version, kind.kind), [])
+        if kind not in siblings:
+            siblings.append(kind)
+        if not left:
+            del self._single[kind]
+            siblings.remove(kind)
+            self.wanted.pop(kind, None)
+            self._release(kind)
+            del self.stores[kind], self._folds_of[kind], self._keyed_by[kind]
+            self.redefined += 1
 
     def _add_folds(self, defined: Defined, kind: Kind[Any]) -> None:
         """Those who follow what is defined take in what was seen of a kind before."""
@@ -337,6 +363,8 @@ class Machine:
         try:
             decision = controller.reconcile(asker.key, view, now)
         except Unavailable as missing:
+            if missing.kind not in self.stores:
+                self._open(missing.kind)
             self.wanted.setdefault(missing.kind)
             return Task(asker, (), unavailable=str(missing))
         finally:
@@ -349,7 +377,7 @@ class Machine:
         if not decision.empty:
             intents = self._intents.setdefault(asker, Intents())
             also = () if controller.defined is None else self._definitions.now[controller.defined]
-            stages = requests_for(controller, decision, self.stores, intents, also)
+            stages = requests_for(controller, decision, self._store_of, intents, also)
         self._watch_for_circles(asker, stages)
         for run in decision.effects:
             if not run.recorded:
@@ -359,11 +387,13 @@ class Machine:
     def _subscribe(self, asker: Asker, view: View) -> None:
         old = self._questions.get(asker, set())
         if old != view.questions:
-            self._drop(asker, old - view.questions)
             for question in view.questions - old:
                 self._askers.setdefault(question, {})[asker] = None
                 if isinstance(question, ListQuestion):
                     self._listed.setdefault(question.kind, set()).add(question.by)
+                elif not isinstance(question, FoldQuestion) and question.kind.only is not None:
+                    self._count_single(question.kind, 1)
+            self._drop(asker, old - view.questions)
             self._questions[asker] = view.questions
         (self._troubled.add if view.asks_for_problems else self._troubled.discard)(asker)
         # Most keys wait for no moment, and must not be looked through by those who ask for the next one.
@@ -380,6 +410,8 @@ class Machine:
             del askers[asker]
             if not askers:
                 del self._askers[question]
+            if isinstance(question, GetQuestion | SyncQuestion) and question.kind.only is not None:
+                self._count_single(question.kind, -1)
 
     def _alarm(self, moment: datetime, asker: Asker) -> None:
         self._alarm_count += 1
@@ -411,13 +443,13 @@ class Machine:
             self._own[kind, key] = (asker, version, task.final)
         if outcome.versions or outcome.gone:
             newest: dict[Kind[Any], int] = {}
-            for (kind, _), version in outcome.versions.items():
-                # What nobody reads is never seen.
-                if kind in self.stores:
-                    newest[kind] = max(newest.get(kind, 0), version)
-                if kind in self._wider and self.stores[self._wider[kind]].synced:
-                    newest[self._wider[kind]] = newest[kind]
-            self._holds.hold(asker, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
+            for (kind, key), version in outcome.versions.items():
+                for view in self._showing(task, kind, key, outcome.labels.get((kind, key))):
+                    newest[view] = max(newest.get(view, 0), version)
+                    if view.is_partial:
+                        self._own[view, key] = (asker, version, task.final)
+            gone = [(view, key, uid) for kind, key, uid in outcome.gone for view in self.views_of(kind)]
+            self._holds.hold(asker, newest, gone)
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(asker, None)
@@ -443,6 +475,33 @@ class Machine:
         primary = asker.controller.of
         if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
             self._forget(asker)
+
+    def views_of(self, kind: Kind[Any]) -> Sequence[Kind[Any]]:
+        """The views that are followed of what the API calls one kind; none of what nobody reads."""
+        return self._views.get((kind.api_version, kind.kind)) or ((kind,) if kind in self.stores else ())
+
+    def _showing(self, task: Task, kind: Kind[Any], key: Key, labels: Mapping[str, str] | None) -> Iterator[Kind[Any]]:
+        """The views in which a write of an object will be seen."""
+        for view in self.views_of(kind):
+            if view is kind and not view.is_partial:
+                yield view
+            elif view.only is not None:
+                if view.only == key and self.stores[view].synced:
+                    yield view
+            elif view.is_partial:
+                # A watch by labels tells of an object that has them, or has had them.
+                store = self.stores[view]
+                if store.synced and (store.get(key) is not None or has_labels(view, labels or {})):
+                    yield view
+            elif self.stores[view].synced and (view.on_demand or view in self._readable[task.asker.controller]):
+                yield view
+
+    def _store_of(self, kind: Kind[Any], key: Key) -> Store[Any] | None:
+        """Where an object was seen that is written as one of a kind."""
+        if kind in self.stores and not kind.by_name:
+            return self.stores[kind]
+        stores = (self.stores[view] for view in self.views_of(kind))
+        return next((store for store in stores if store.get(key) is not None), None)
 
     def _retry(self, asker: Asker, moment: datetime) -> None:
         # If it falls on a moment at which the key would only have looked again, it is more than that now.
@@ -487,8 +546,10 @@ class Machine:
         return self._holds.kinds()
 
 
-def _wider_views(kinds: Iterable[Kind[Any]]) -> dict[Kind[Any], Kind[Any]]:
-    """The kinds of which there is a second view on demand: what was written must be seen in both."""
-    names = by_name(kinds)
-    pairs = [(names[kind.api_version, kind.kind], kind) for kind in kinds if kind.on_demand]
-    return {narrow: wide for narrow, wide in pairs if narrow is not wide}
+def _several_views(kinds: Iterable[Kind[Any]]) -> dict[tuple[str, str], list[Kind[Any]]]:
+    """The kinds that are one to the API, for those of which there are several."""
+    found: dict[tuple[str, str], list[Kind[Any]]] = {}
+    for kind in kinds:
+        if not kind.by_name:
+            found.setdefault((kind.api_version, kind.kind), []).append(kind)
+    return {name: views for name, views in found.items() if len(views) > 1 or views[0].is_partial}

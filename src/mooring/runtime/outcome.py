@@ -13,6 +13,8 @@ from mooring.runtime.kinds import Key, Kind
 @dataclass
 class Outcome:
     versions: dict[tuple[Kind[Any], Key], int] = field(default_factory=dict)
+    # The labels that written objects have, where they have some.
+    labels: dict[tuple[Kind[Any], Key], dict[str, str]] = field(default_factory=dict)
     gone: set[tuple[Kind[Any], Key, str]] = field(default_factory=set)
     # Objects to look at live before the key runs again, because an answer was lost.
     suspect: set[tuple[Kind[Any], Key]] = field(default_factory=set)

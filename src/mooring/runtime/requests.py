@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container
 from typing import Any
 
 from mooring.client.transport import Object, Request
@@ -11,6 +11,9 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Bind, Create, Decision, Delete, Patch, Write
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.store import Store
+
+# Where an object of a kind was seen, if it was.
+StoreOf = Callable[[Kind[Any], Key], Store[Any] | None]
 
 
 class Intents:
@@ -36,7 +39,7 @@ def _within_reach(current: Any) -> Any:
 def requests_for(
     controller: Controller,
     decision: Decision,
-    stores: Mapping[Kind[Any], Store[Any]],
+    store_of: StoreOf,
     intents: Intents,
     defined: Container[Kind[Any]] = (),
 ) -> list[list[Request]]:
@@ -56,18 +59,19 @@ def requests_for(
                 )
             written.add(target)
             if isinstance(write, Apply):
-                current = stores[write.kind].get(write.key) if write.kind in stores else None
+                store = store_of(write.kind, write.key)
+                current = None if store is None else store.get(write.key)
                 if current is not None and not intents.is_new(write, current):
                     continue
                 intents.note(write, current)
-            requests.append(_request(controller, write, stores))
+            requests.append(_request(controller, write, store_of))
         stages.append(requests)
     return stages
 
 
-def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], Store[Any]]) -> Request:
+def _request(controller: Controller, write: Write, store_of: StoreOf) -> Request:
     kind, key = write.kind, write.key
-    store = stores.get(kind)
+    store = store_of(kind, key)
     seen = None if store is None else store.get(key)
     known = None if store is None else store.version(key)
     version = None if known is None else str(known)
@@ -85,7 +89,15 @@ def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], St
             return Request("apply", kind.api_version, kind.kind, *key, body=body, manager=manager, uid=uid)
         case Patch(body=body, subresource=subresource):
             return Request(
-                "patch", kind.api_version, kind.kind, *key, body, subresource, manager, resource_version=version
+                "patch",
+                kind.api_version,
+                kind.kind,
+                *key,
+                body,
+                subresource,
+                manager,
+                resource_version=version,
+                metadata_only=kind.metadata_only,
             )
         case Delete(propagation=propagation, grace=grace):
             return Request(
@@ -98,6 +110,7 @@ def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], St
                 resource_version=version,
                 propagation=propagation,
                 grace=grace,
+                metadata_only=kind.metadata_only,
             )
         case Bind(node=node):
             body = {"target": {"apiVersion": "v1", "kind": "Node", "name": node}}

@@ -26,6 +26,7 @@ from mooring.runtime.kinds import Kind
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
+from mooring.runtime.reads import scope_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -105,9 +106,9 @@ class Simulation:
                 self._relist(kind)
 
     def _relist(self, kind: Kind[Any]) -> None:
-        self.metrics.relists.add(str(kind))
+        self.metrics.relists.add(kind.described)
         try:
-            listed = self.transport.list(kind.api_version, kind.kind)
+            listed = self.transport.list(kind.api_version, kind.kind, scope_of(kind))
         except NotFoundError:
             self._unserved.add(kind)
             self.machine.lose(kind, "is not served here")
@@ -117,7 +118,7 @@ class Simulation:
         self.machine.resync(kind, listed.items, listed.resource_version)
         if kind in self._streams:
             self._streams[kind].close()
-        self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version)
+        self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version, scope_of(kind))
 
     # Running
 
@@ -201,9 +202,9 @@ class Simulation:
 
     def _carry_out(self, task: Task) -> None:
         outcome = carry_out(task.stages, self.transport, self.machine.names) if task.stages else Outcome()
-        suspect = {kind for kind, _ in outcome.suspect}
-        for kind in self.machine.kinds if suspect else ():
-            if kind in suspect:
+        suspect = {str(kind) for kind, _ in outcome.suspect}
+        for kind in tuple(self.machine.wanted) if suspect else ():
+            if str(kind) in suspect:
                 self._relist(kind)
         self._epilogue.finish(task, outcome, self.now)
 

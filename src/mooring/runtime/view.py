@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Defined, HasMeta, Key, Kind
-from mooring.runtime.store import Store
+from mooring.runtime.reads import single
+from mooring.runtime.store import NOT_LISTED, Store
 
 T = TypeVar("T", bound=HasMeta)
 S = TypeVar("S")
@@ -79,8 +80,10 @@ class View:
         self.polls: set[datetime] = set()
 
     def get(self, kind: Kind[T], namespace: str, name: str) -> T | None:
-        store = self._store(kind)
         key = Key(namespace, name)
+        if kind.by_name:
+            kind = self._single(kind, key)
+        store = self._store(kind)
         self.questions.add(GetQuestion(kind, key))
         return store.get(key)
 
@@ -139,8 +142,20 @@ class View:
         """Look again at a moment whatever happens. A simulation that only polls has settled."""
         self.polls.add(moment)
 
-    def _store(self, kind: Kind[T]) -> Store[T]:
+    def _single(self, kind: Kind[T], key: Key) -> Kind[T]:
+        """One object of a kind that is read by name; the first to ask for it waits until it has been read."""
         if kind not in self._allowed:
+            raise MooringError(f"{kind.described} is read but not declared; add it to the controller's reads")
+        found = single(kind, key)
+        if found not in self._stores:
+            self.questions.add(SyncQuestion(found))
+            raise Unavailable(found, NOT_LISTED)
+        return found
+
+    def _store(self, kind: Kind[T]) -> Store[T]:
+        if kind.by_name and kind.only is None:
+            raise MooringError(f"{kind} is read by name only; ask for each object with view.get")
+        if kind not in self._allowed and kind.only is None:
             raise MooringError(f"{kind} is read but not declared; add it to the controller's reads")
         store = self._stores[kind]
         if not store.synced:
