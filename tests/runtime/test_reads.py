@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
-from uuid import uuid4
 
 import msgspec
 import pytest
@@ -16,14 +13,9 @@ import pytest
 from mooring.api.core.types import View as Typed
 from mooring.api.meta import Meta
 from mooring.builtin.garbage import garbage_collector
-from mooring.builtin.kinds import NAMESPACE
 from mooring.builtin.namespaces import namespace_controller
 from mooring.builtin.other_kinds import IN_NAMESPACES
-from mooring.client.access import Access
-from mooring.client.connection import Answer
-from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
-from mooring.client.transport import EVERYTHING, Batch, Object, Request, Scope
+from mooring.client.transport import Object, Request, Scope
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Patch
@@ -36,6 +28,8 @@ from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
 from tests.client.stories import until
 from tests.runtime.living import at_work
+from tests.runtime.reaching import creation, reaching
+from tests.runtime.reaching import namespace as namespace
 from tests.runtime.sample import CONFIG_MAP
 
 PASSWORD = "do not send this around"
@@ -63,54 +57,6 @@ def secret(namespace: str, name: str, owner: Object | None = None, text: str = P
         meta["ownerReferences"] = [{**found, "uid": owner["metadata"]["uid"]}]
     data = {"password": base64.b64encode(text.encode()).decode()}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": data}
-
-
-class Tapped(HttpTransport):
-    """A transport that keeps every body it receives."""
-
-    def __init__(self, access: Access) -> None:
-        super().__init__(access)
-        self.received: list[bytes] = []
-
-    async def _answer(self, *request: Any, **more: Any) -> Answer:
-        found = await super()._answer(*request, **more)
-        self.received.append(found.body)
-        return found
-
-    async def watch(
-        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
-    ) -> AsyncGenerator[Batch]:
-        async with aclosing(super().watch(api_version, kind, resource_version, scope)) as batches:
-            async for batch in batches:
-                self.received += [bytes(change.object) for change in batch.changes]
-                yield batch
-
-    def has_received(self, text: str) -> bool:
-        return any(text.encode() in body for body in self.received)
-
-
-@asynccontextmanager
-async def reaching(home: Home) -> AsyncIterator[Tapped]:
-    tls = client_context(authority=home.ca.read_bytes())
-    headers = {"Authorization": f"Bearer {home.token}"}
-    transport = Tapped(Access(home.url, tls, headers=lambda: headers))
-    try:
-        yield transport
-    finally:
-        await transport.close()
-
-
-@pytest.fixture
-def namespace(api_server: Home) -> str:
-    name = f"reads-{uuid4().hex[:8]}"
-    with api_server.api() as api:
-        assert api.post("/api/v1/namespaces", {"metadata": {"name": name}}).code == 201
-    return name
-
-
-def creation(obj: Object) -> Request:
-    meta = obj["metadata"]
-    return Request("create", obj["apiVersion"], obj["kind"], meta.get("namespace", ""), meta["name"], obj)
 
 
 def copy_named_secret(key: Key, view: View, now: datetime) -> Decision:
@@ -216,11 +162,13 @@ def test_collecting_garbage_and_emptying_a_namespace_receive_no_secrets(api_serv
                 read = msgspec.json.decode
                 return {read(bytes(item))["metadata"]["name"] for page in pages for item in page.items}
 
-            async with at_work(Live(controllers, transport)):
+            live = Live(controllers, transport)
+            async with at_work(live):
+                await until(lambda: not live.missing)
                 await user.write(Request("delete", "v1", "ConfigMap", namespace, "owner", {}))
                 while await names() != {"kept"}:
                     await asyncio.sleep(0.05)
-                await user.write(Request("delete", *str(NAMESPACE).split("/"), "", namespace, {}))
+                await user.write(Request("delete", "v1", "Namespace", "", namespace, {}))
                 while await names():
                     await asyncio.sleep(0.05)
             assert not transport.has_received(base64.b64encode(PASSWORD.encode()).decode())

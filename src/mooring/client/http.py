@@ -236,6 +236,8 @@ class HttpTransport:
                 return await self._delete(place, request)
             case "bind":
                 return await self._bind(place, request)
+            case "evict":
+                return await self._evict(place, request)
         if request.subresource == "finalize":
             return await self._finalize(place, request)
         force = {"force": "true"} if request.verb == "apply" else {}
@@ -260,6 +262,18 @@ class HttpTransport:
         # What is gone at once is answered with a Status that names it.
         uid = (found.get("details") or {}).get("uid") or request.uid or ""
         return {"metadata": {"namespace": request.namespace, "name": request.name, "uid": uid}}
+
+    async def _evict(self, place: Place, request: Request) -> Object:
+        options = _present(gracePeriodSeconds=request.grace)
+        if request.uid is not None:
+            options["preconditions"] = {"uid": request.uid}
+        metadata = {"name": request.name, "namespace": request.namespace}
+        body: Object = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        if options:
+            body["deleteOptions"] = options
+        await self._answer("POST", place.object(request.namespace, request.name, "eviction"), body)
+        # The answer is a Status, which does not show the pod.
+        return {"metadata": {**metadata, "uid": request.uid or ""}}
 
     async def _finalize(self, place: Place, request: Request) -> Object:
         """What holds a namespace can only be put, together with the whole object; there is no patch for it."""

@@ -48,6 +48,8 @@ class InProcess:
                     metadata["uid"] = request.uid
                 body = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, **request.body}
                 return registry.bind(body, now=now)
+            case "evict":
+                return registry.evict(request.namespace, request.name, now=now, uid=request.uid, grace=request.grace)
             case "delete":
                 return registry.delete(
                     resource,

@@ -17,7 +17,7 @@ Object = dict[str, Any]
 # An object as a transport has it: plain, or as the JSON that came over the wire.
 Item = Object | msgspec.Raw
 Propagation = Literal["Foreground", "Background", "Orphan"]
-Verb = Literal["create", "apply", "patch", "delete", "bind"]
+Verb = Literal["create", "apply", "patch", "delete", "bind", "evict"]
 
 
 class UnknownOutcome(MooringError):

@@ -22,6 +22,9 @@ Stages = Sequence[Sequence[Request]]
 # What a transport raises: a refusal, a lost answer, or a server that is not there.
 _TROUBLE = (ApiError, UnknownOutcome, Unreachable)
 
+# How long to wait before a pod is evicted again that its disruption budgets protect, as kubectl drain does.
+EVICTION_RETRY_SECONDS = 5
+
 
 def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
     """Write stage after stage; a failure lets the rest of its stage run and stops the later ones."""
@@ -82,6 +85,9 @@ def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
 def _note(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
     meta = result["metadata"]
     key = Key(request.namespace, request.name)
+    if request.verb == "evict":
+        outcome.gone.add((kind, key, meta["uid"]))
+        return
     if request.verb == "delete":
         outcome.gone.add((kind, key, meta["uid"]))
         if not meta.get("deletionTimestamp"):
@@ -112,7 +118,7 @@ def _owner(obj: Object) -> str | None:
 def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
     suspect = (kind, Key(request.namespace, request.name))
     match error:
-        case NotFoundError() if request.verb == "delete":
+        case NotFoundError() if request.verb in ("delete", "evict"):
             return
         case ConflictError() | NotFoundError():
             outcome.failed, outcome.stale = str(error), True
@@ -123,6 +129,9 @@ def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringErr
             outcome.suspect.add(suspect)
         case Unreachable():
             outcome.failed = str(error)
+        case ApiError(code=429) if request.verb == "evict":
+            outcome.postponed = f"{request.kind} {suspect[1]} is not evicted yet: {error}"
+            outcome.retry_after = timedelta(seconds=error.retry_after or EVICTION_RETRY_SECONDS)
         case ApiError(code=429):
             outcome.failed = str(error)
             outcome.retry_after = timedelta(seconds=error.retry_after or 1)

@@ -60,7 +60,34 @@ class Bind(NamedTuple):
     node: str
 
 
-Write = Create | Apply | Patch | Delete | Bind
+class Evict(NamedTuple):
+    """Ask for a pod to be deleted as its disruption budgets allow. While they do not, it is asked again later."""
+
+    kind: Kind[Any]
+    key: Key
+    grace: int | None = None
+
+
+class Scale(NamedTuple):
+    """Set the replicas of any kind that has the scale sub-resource, wherever it keeps them."""
+
+    kind: Kind[Any]
+    key: Key
+    replicas: int
+
+
+class ApplyStatus(NamedTuple):
+    """Server-side apply of everything this controller says in an object's status; what it no longer says goes.
+
+    For kinds whose status several write, each its own conditions or fields.
+    """
+
+    kind: Kind[Any]
+    key: Key
+    status: Object
+
+
+Write = Create | Apply | ApplyStatus | Patch | Scale | Delete | Evict | Bind
 
 
 class Event(NamedTuple):

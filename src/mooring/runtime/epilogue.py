@@ -59,9 +59,9 @@ class Epilogue:
             for request in stage:
                 self._metrics.writes.add(name, request.verb)
         if result not in ("done", "conflict"):
-            why = task.unavailable or outcome.terminal or outcome.failed
+            why = task.unavailable or outcome.terminal or outcome.failed or outcome.postponed
             # A kind that cannot be read concerns every key that asks for it, and its reflector says so once.
-            level = logging.DEBUG if task.unavailable else logging.WARNING
+            level = logging.DEBUG if result in ("unavailable", "postponed") else logging.WARNING
             say(level, why, controller=name, key=str(task.asker.key), result=result, time=now)
 
     def _tell(self, task: Task, outcome: Outcome, now: datetime) -> None:

@@ -453,14 +453,14 @@ class Machine:
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(asker, None)
-        if outcome.retry_after is not None:
-            self._retry(asker, now + outcome.retry_after)
-        elif outcome.failed:
-            self._retry(asker, now + self.queue.backoff(asker))
-        elif outcome.terminal:
-            # What refuses a write for good may lie outside of what is seen (a quota, access rules, a webhook), so it
-            # is tried again; a simulation that waits for nothing else has settled.
-            moment = now + self.queue.backoff(asker)
+        elif asker in self._intents:
+            self._intents[asker].left(outcome.versions)
+        if outcome.failed:
+            self._retry(asker, now + (outcome.retry_after or self.queue.backoff(asker)))
+        elif outcome.terminal or outcome.postponed:
+            # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried
+            # again; a simulation that waits for nothing else has settled.
+            moment = now + (outcome.retry_after or self.queue.backoff(asker))
             self._polls.setdefault(asker, set()).add(moment)
             self._alarm(moment, asker)
         elif asker in self.loops:
@@ -509,7 +509,7 @@ class Machine:
         self._alarm(moment, asker)
 
     def _note_problem(self, asker: Asker, outcome: Outcome) -> None:
-        problem = outcome.terminal or ("" if outcome.stale else outcome.failed)
+        problem = outcome.terminal or ("" if outcome.stale else outcome.failed) or outcome.postponed
         if problem == self._problems.get(asker, ""):
             return
         if problem:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mooring.kube.prometheus import Histogram, Metric, exposition
 from mooring.runtime.controller import Controller
 
-RESULTS = ("done", "conflict", "failed", "terminal", "unavailable")
+RESULTS = ("done", "conflict", "failed", "postponed", "terminal", "unavailable")
 # Seconds: reconciles take microseconds in memory and seconds only when something is wrong.
 BUCKETS = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 
@@ -25,7 +25,7 @@ class RuntimeMetrics:
             "mooring_reconcile_seconds", "How long a run took to decide.", ("controller",), BUCKETS
         )
         self.writes = Metric("mooring_writes_total", "counter", "Requests sent by verb.", ("controller", "verb"))
-        self.writes.start(names, ("apply", "bind", "create", "delete", "patch"))
+        self.writes.start(names, ("apply", "bind", "create", "delete", "evict", "patch"))
         self.relists = Metric("mooring_relists_total", "counter", "Whole lists taken of a kind.", ("kind",))
         self.depth = Metric("mooring_queue_depth", "gauge", "Keys in line.", ())
         self.depth.start()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Callable, Container, Mapping
+from typing import Any, NamedTuple
 
 from mooring.client.transport import Object, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Bind, Create, Decision, Delete, Patch, Write
+from mooring.runtime.decision import Apply, ApplyStatus, Bind, Create, Decision, Delete, Evict, Patch, Scale, Write
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.store import Store
 
@@ -16,17 +16,48 @@ from mooring.runtime.store import Store
 StoreOf = Callable[[Kind[Any], Key], Store[Any] | None]
 
 
+class _Status(NamedTuple):
+    """A status that was applied: what the object's was then, and the version that the write left."""
+
+    body: Object
+    seen: Any
+    left: int | None
+
+
 class Intents:
     """What a key applied last, and how the object looked when it was decided."""
 
     def __init__(self) -> None:
         self._sent: dict[tuple[Kind[Any], Key], tuple[Object, Any]] = {}
+        self._status: dict[tuple[Kind[Any], Key], _Status] = {}
 
     def is_new(self, write: Apply, current: Any) -> bool:
         return self._sent.get((write.kind, write.key)) != (write.object, _within_reach(current))
 
     def note(self, write: Apply, current: Any) -> None:
         self._sent[write.kind, write.key] = (write.object, _within_reach(current))
+
+    def is_new_status(self, write: ApplyStatus, current: Any, version: int | None) -> bool:
+        """Whether a status says something new, or the object's is not what it was when the same was said before."""
+        status = getattr(current, "status", None)
+        said = self._status.get((write.kind, write.key))
+        if said is None or said.body != write.status:
+            self._status[write.kind, write.key] = _Status(write.status, status, None)
+            return True
+        if version is not None and said.left == version:
+            # Nobody has touched the object since.
+            self._status[write.kind, write.key] = said._replace(seen=status)
+            return False
+        if said.seen == status:
+            return False
+        self._status[write.kind, write.key] = _Status(write.status, status, None)
+        return True
+
+    def left(self, versions: Mapping[tuple[Kind[Any], Key], int]) -> None:
+        """The versions that the writes of a decision left."""
+        for target, said in self._status.items():
+            if target in versions:
+                self._status[target] = said._replace(left=versions[target])
 
 
 def _within_reach(current: Any) -> Any:
@@ -64,6 +95,11 @@ def requests_for(
                 if current is not None and not intents.is_new(write, current):
                     continue
                 intents.note(write, current)
+            elif isinstance(write, ApplyStatus):
+                store = store_of(write.kind, write.key)
+                seen = (None, None) if store is None else (store.get(write.key), store.version(write.key))
+                if not intents.is_new_status(write, *seen):
+                    continue
             requests.append(_request(controller, write, store_of))
         stages.append(requests)
     return stages
@@ -112,6 +148,15 @@ def _request(controller: Controller, write: Write, store_of: StoreOf) -> Request
                 grace=grace,
                 metadata_only=kind.metadata_only,
             )
+        case ApplyStatus(status=status):
+            metadata = {"name": key.name, "namespace": key.namespace} if key.namespace else {"name": key.name}
+            body = _typed(kind, {"metadata": metadata, "status": status})
+            return Request("apply", kind.api_version, kind.kind, *key, body, "status", manager, uid=uid)
+        case Scale(replicas=replicas):
+            body = {"spec": {"replicas": replicas}}
+            return Request("patch", kind.api_version, kind.kind, *key, body, "scale", manager, resource_version=version)
+        case Evict(grace=grace):
+            return Request("evict", kind.api_version, kind.kind, *key, {}, uid=uid, grace=grace)
         case Bind(node=node):
             body = {"target": {"apiVersion": "v1", "kind": "Node", "name": node}}
             return Request("bind", kind.api_version, kind.kind, *key, body=body, manager=manager, uid=uid)
