@@ -26,7 +26,7 @@ from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
-from tests.client.stories import until
+from tests.client.stories import plain, until
 from tests.runtime.living import at_work
 from tests.runtime.reaching import creation, reaching
 from tests.runtime.reaching import namespace as namespace
@@ -159,8 +159,7 @@ def test_collecting_garbage_and_emptying_a_namespace_receive_no_secrets(api_serv
 
             async def names() -> set[str]:
                 pages = [page async for page in user.list("v1", "Secret", Scope(namespace))]
-                read = msgspec.json.decode
-                return {read(bytes(item))["metadata"]["name"] for page in pages for item in page.items}
+                return {plain(item)["metadata"]["name"] for page in pages for item in page.items}
 
             live = Live(controllers, transport)
             async with at_work(live):

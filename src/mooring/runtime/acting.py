@@ -15,6 +15,7 @@ from mooring.client.transport import AsyncTransport, Object, Request, Transport,
 from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, InvalidError, NotFoundError
 from mooring.runtime.kinds import Key, Kind
+from mooring.runtime.minted import Mint, fill, random_bytes
 from mooring.runtime.outcome import Outcome
 
 Kinds = Mapping[tuple[str, str], Kind[Any]]
@@ -26,14 +27,14 @@ _TROUBLE = (ApiError, UnknownOutcome, Unreachable)
 EVICTION_RETRY_SECONDS = 5
 
 
-def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
+def carry_out(stages: Stages, transport: Transport, kinds: Kinds, mint: Mint = random_bytes) -> Outcome:
     """Write stage after stage; a failure lets the rest of its stage run and stops the later ones."""
     outcome = Outcome()
     for stage in stages:
         for request in stage:
             kind = kinds[request.api_version, request.kind]
             try:
-                _note(outcome, kind, request, transport.write(_chained(outcome, kind, request)))
+                _note(outcome, kind, request, transport.write(fill(_chained(outcome, kind, request), mint)))
             except AlreadyExistsError as error:
                 try:
                     found = transport.get(*request[1:5], metadata_only=True)
@@ -47,23 +48,25 @@ def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
     return outcome
 
 
-async def carry_out_async(stages: Stages, transport: AsyncTransport, kinds: Kinds) -> Outcome:
+async def carry_out_async(
+    stages: Stages, transport: AsyncTransport, kinds: Kinds, mint: Mint = random_bytes
+) -> Outcome:
     """The same, with the writes of one stage under way together."""
     outcome = Outcome()
     for stage in stages:
         if len(stage) == 1:
-            await _write(outcome, stage[0], transport, kinds)
+            await _write(outcome, stage[0], transport, kinds, mint)
         else:
-            await asyncio.gather(*(_write(outcome, request, transport, kinds) for request in stage))
+            await asyncio.gather(*(_write(outcome, request, transport, kinds, mint) for request in stage))
         if outcome.stopped:
             break
     return outcome
 
 
-async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds) -> None:
+async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds, mint: Mint) -> None:
     kind = kinds[request.api_version, request.kind]
     try:
-        _note(outcome, kind, request, await transport.write(_chained(outcome, kind, request)))
+        _note(outcome, kind, request, await transport.write(fill(_chained(outcome, kind, request), mint)))
     except AlreadyExistsError as error:
         try:
             found = await transport.get(*request[1:5], metadata_only=True)

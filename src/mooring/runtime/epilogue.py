@@ -75,7 +75,8 @@ class Epilogue:
         if not fresh:
             return
         try:
-            recorder = self._recorders[task.asker.controller]
-            self._record(recorder.requests(fresh, self._machine.stores, now))
+            requests = self._recorders[task.asker.controller].requests(fresh, self._machine.stores, now)
         except Exception as error:
             say(logging.ERROR, f"events of {task.asker} could not be recorded: {error!r}")
+            return
+        self._record(requests)

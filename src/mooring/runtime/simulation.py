@@ -25,6 +25,7 @@ from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
 from mooring.runtime.kinds import Kind
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
+from mooring.runtime.minted import bytes_from
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.reads import scope_of
 
@@ -75,6 +76,7 @@ class Simulation:
         self._started: set[str] = set()
         self._reports: list[tuple[datetime, Run, Object]] = []
         self._draw = random.Random(seed)
+        self._mint = bytes_from(seed)
         self.transport: Transport = InProcess(self.registry, lambda: self.now)
         if faults is not None:
             self.transport = FaultyTransport(self.transport, faults, self._draw)
@@ -201,7 +203,7 @@ class Simulation:
             self._relist(kind)
 
     def _carry_out(self, task: Task) -> None:
-        outcome = carry_out(task.stages, self.transport, self.machine.names) if task.stages else Outcome()
+        outcome = carry_out(task.stages, self.transport, self.machine.names, self._mint) if task.stages else Outcome()
         suspect = {str(kind) for kind, _ in outcome.suspect}
         for kind in tuple(self.machine.wanted) if suspect else ():
             if str(kind) in suspect:
