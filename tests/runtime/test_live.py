@@ -16,7 +16,7 @@ from mooring.client.transport import Request, UnknownOutcome
 from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Create, Decision, Event, Patch, Run
+from mooring.runtime.decision import Apply, Create, Decision, Event, Patch
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.live import Live
 from mooring.runtime.logs import logger
@@ -344,26 +344,6 @@ async def test_events_are_written_and_losing_them_fails_nothing() -> None:
         await until(lambda: [e["message"] for e in registry.list(events).items] == ["kept was seen"])
     assert "mooring_events_lost_total 1" in live.metrics_text()
     assert live.metrics.reconciles.value("seeing", "failed") == 0
-
-
-@awaited
-async def test_effects_are_started_once_their_writes_went_well() -> None:
-    started: list[Run] = []
-
-    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
-        found = view.get(CONFIG_MAP, *key)
-        if found is None:
-            return Decision()
-        if "effect" not in found.data:
-            return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "1"}}),))
-        return Decision(effects=(Run(CONFIG_MAP, key, "helm", found.data["effect"], {}, recorded=True),))
-
-    registry = Registry(now=now())
-    put(registry, config_map("a"))
-    controller = Controller("charting", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
-    async with at_work(Live([controller], transport_in(registry), execute=started.append)):
-        await until(lambda: started)
-    assert [(run.effect, run.id) for run in started] == [("helm", "1")]
 
 
 @awaited

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from mooring.runtime.decision import Decision
+from mooring.runtime.effects import Effect
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Defined, Key, Kind
 from mooring.runtime.reads import check_reads
@@ -29,6 +30,8 @@ class Controller:
     reads: tuple[Kind[Any], ...] = ()
     writes: tuple[Kind[Any], ...] = ()
     folds: tuple[Fold[Any], ...] = field(default=())
+    # What it may do outside the API.
+    effects: tuple[Effect[Any], ...] = field(default=())
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from mooring.runtime.effects import Run
 from mooring.runtime.kinds import HasMeta, Key, Kind, key_of, key_of_object
 
 Object = dict[str, Any]
@@ -104,21 +105,6 @@ class Event(NamedTuple):
     after: tuple[Kind[Any], Key] | None = None
 
 
-class Run(NamedTuple):
-    """Something done outside the API: helm, git, a script. Its executor reports only by writing the object's status.
-
-    `recorded` says that the view showed the effect's id in the object's status: an effect starts only after its id is
-    on record, so that a crash can neither lose it nor start it twice.
-    """
-
-    kind: Kind[Any]
-    key: Key
-    effect: str
-    id: str
-    arguments: Object
-    recorded: bool
-
-
 class Decision(NamedTuple):
     """Writes by stage. An empty decision means that all is as it should be."""
 
@@ -127,8 +113,10 @@ class Decision(NamedTuple):
     status: tuple[Write, ...] = ()
     release: tuple[Write, ...] = ()
     events: tuple[Event, ...] = ()
-    # Started once every stage went well.
+    # What is to be done outside the API for as long as decisions say so; started once every stage went well.
     effects: tuple[Run, ...] = ()
+    # Written by the runtime: the ids of effects that are about to start.
+    records: tuple[Patch, ...] = ()
     # Handed to the next run of the same key; may be lost at any time.
     memory: Any = None
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
@@ -136,7 +124,7 @@ class Decision(NamedTuple):
 
     @property
     def stages(self) -> tuple[tuple[Write, ...], ...]:
-        return self.intent, self.children, self.status, self.release
+        return self.intent, self.children, self.status, self.records, self.release
 
     @property
     def empty(self) -> bool:

@@ -6,11 +6,12 @@ A driver differs from another in how it writes and how it waits, never in what a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from mooring.client.transport import Request
-from mooring.runtime.decision import Event, Run
+from mooring.runtime.decision import Event
+from mooring.runtime.effects import Executor, Run
 from mooring.runtime.eventrecorder import EventRecorder
 from mooring.runtime.logs import say
 from mooring.runtime.machine import Asker, Machine, Task
@@ -19,19 +20,21 @@ from mooring.runtime.outcome import Outcome
 
 
 class Epilogue:
-    """`record` takes the writes of events, `start` an effect; neither may wait."""
+    """`record` takes the writes of events and may not wait; `executors` carry effects out, by name."""
 
     def __init__(
         self,
         machine: Machine,
         metrics: RuntimeMetrics,
         *,
-        start: Callable[[Run], None],
+        executors: Mapping[str, Executor],
         record: Callable[[Sequence[Request]], None] | None,
     ) -> None:
         self._machine = machine
         self._metrics = metrics
-        self._start = start
+        self._executors = executors
+        # The runs that were started for each key and that it still wants.
+        self._running: dict[Asker, dict[str, Run]] = {}
         self._record = record
         self._recorders = {c: EventRecorder(c.reporter or c.name) for c in machine.controllers} if record else {}
         # Events of decisions whose writes were refused: the retry of a refused write tells nothing new.
@@ -46,10 +49,41 @@ class Epilogue:
         elif self.refusals:
             self.refusals.pop(task.asker, None)
         self._machine.settle(task, outcome, now)
-        if not outcome.stopped:
-            for run in task.effects:
-                self._start(run)
+        if task.effects is not None:
+            self._run(task.asker, task.effects, start=not outcome.stopped)
         self._tell(task, outcome, now)
+
+    def _run(self, asker: Asker, wanted: tuple[Run, ...], *, start: bool) -> None:
+        """Start what is wanted and on record; cancel what is no longer wanted."""
+        before = self._running.get(asker)
+        if not (before or wanted):
+            return
+        running = {run.identity: run for run in wanted if start or (before and run.identity in before)}
+        for identity, run in (before or {}).items():
+            if identity not in running:
+                self._cancel(run)
+        for identity, run in running.items():
+            if not (before and identity in before):
+                self._start(run)
+        if running:
+            self._running[asker] = running
+        else:
+            self._running.pop(asker, None)
+
+    def _start(self, run: Run) -> None:
+        executor = self._executors.get(run.effect.executor)
+        if executor is None:
+            say(logging.ERROR, f"no executor {run.effect.executor} here for {run.effect.name} of {run.kind} {run.key}")
+            return
+        try:
+            executor.start(run)
+        except Exception as error:
+            say(logging.ERROR, f"effect {run.effect.name} {run.id} could not be started: {error!r}")
+
+    def _cancel(self, run: Run) -> None:
+        executor = self._executors.get(run.effect.executor)
+        if executor is not None:
+            executor.cancel(run)
 
     def _count(self, task: Task, outcome: Outcome, now: datetime) -> None:
         name = task.asker.controller.name

@@ -12,7 +12,7 @@ import logging
 import random
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Run
+from mooring.runtime.effects import Executor
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.feeds import Feed, FeedMetrics
@@ -52,7 +52,7 @@ def wall_clock() -> datetime:
 class Live:
     """`in_flight` is how many keys may be writing at a time, `grace` how long they may take to finish at the end.
 
-    `execute` is handed every effect that a decision starts; it must know by the effect's id what it has started before.
+    `executors` carry out the effects that decisions ask for, by the names that effects call them.
     A watch that has been silent for `silence` seconds counts as dead.
     """
 
@@ -68,13 +68,12 @@ class Live:
         grace: float = 10.0,
         silence: float = 180.0,
         events: bool = True,
-        execute: Callable[[Run], None] | None = None,
+        executors: Mapping[str, Executor] | None = None,
     ) -> None:
         self.controllers = tuple(controllers)
         self._transport = transport
         self._clock, self._monotonic = clock, monotonic
         self._in_flight, self._grace, self._silence = in_flight, grace, silence
-        self._execute = execute
         draw = draw or random.Random()
         self._draw = draw
         self.machine = Machine(self.controllers, draw)
@@ -82,7 +81,7 @@ class Live:
         self.feeds = FeedMetrics(self.machine.kinds)
         self._broadcaster = EventBroadcaster(transport)
         record = self._broadcaster.add if events else None
-        self._epilogue = Epilogue(self.machine, self.metrics, start=self._start, record=record)
+        self._epilogue = Epilogue(self.machine, self.metrics, executors=executors or {}, record=record)
         self._followers: dict[Kind[Any], Follower] = {}
         self._following: dict[Kind[Any], asyncio.Task[None]] = {}
         self._redefined = 0
@@ -308,12 +307,3 @@ class Live:
         for asker in self.machine.loops.keys() - self._told_loops:
             self._told_loops.add(asker)
             say(logging.WARNING, f"{asker} goes in circles: {self.machine.loops[asker]}", key=str(asker.key))
-
-    def _start(self, run: Run) -> None:
-        if self._execute is None:
-            say(logging.ERROR, f"nobody here carries out {run.effect}, which {run.kind} {run.key} asks for")
-            return
-        try:
-            self._execute(run)
-        except Exception as error:
-            say(logging.ERROR, f"effect {run.effect} {run.id} could not be started: {error!r}")

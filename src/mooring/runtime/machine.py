@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 from mooring.client.transport import Item, Object, Request
 from mooring.kube.errors import MooringError
+from mooring.kube.patches import merge_patch
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Event, Run
+from mooring.runtime.decision import Event, Patch
 from mooring.runtime.defining import Definitions, Redefined
+from mooring.runtime.effects import Run, record_of, started
 from mooring.runtime.folds import Fold
 from mooring.runtime.holds import Holds
 from mooring.runtime.kinds import Defined, Key, Kind, by_name
@@ -55,7 +57,8 @@ class Task(NamedTuple):
     asker: Asker
     stages: Sequence[Sequence[Request]]
     events: tuple[Event, ...] = ()
-    effects: tuple[Run, ...] = ()
+    # The effects that are wanted from now on; None where nothing was decided.
+    effects: tuple[Run, ...] | None = None
     # Why nothing could be decided.
     unavailable: str = ""
     # Whether its key has no use for seeing what it wrote.
@@ -374,15 +377,41 @@ class Machine:
         else:
             self._memory.pop(asker, None)
         stages: Sequence[Sequence[Request]] = ()
+        runs = self._wanted_runs(asker, decision.effects) if decision.effects else ()
+        if runs:
+            decision = decision._replace(records=self._records(runs, now))
         if not decision.empty:
             intents = self._intents.setdefault(asker, Intents())
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self._store_of, intents, also)
         self._watch_for_circles(asker, stages)
-        for run in decision.effects:
-            if not run.recorded:
-                raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
-        return Task(asker, stages, decision.events, decision.effects, final=decision.final)
+        return Task(asker, stages, decision.events, runs, final=decision.final)
+
+    def _wanted_runs(self, asker: Asker, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        """The runs of a decision that have not ended."""
+        found = []
+        for run in runs:
+            if run.effect not in asker.controller.effects:
+                raise MooringError(f"{asker.controller.name} runs effect {run.effect.name}, which it does not declare")
+            obj = self._seen(run)
+            record = None if obj is None else record_of(run, obj)
+            if obj is not None and not (record is not None and record.id == run.id and record.is_finished):
+                found.append(run._replace(uid=obj.metadata.uid))
+        return tuple(found)
+
+    def _records(self, runs: Iterable[Run], now: datetime) -> tuple[Patch, ...]:
+        """What puts the runs on record that are not, one write for each object."""
+        found: dict[tuple[Kind[Any], Key], Object] = {}
+        for run in runs:
+            record = record_of(run, self._seen(run))
+            if record is None or record.id != run.id:
+                target = run.kind, run.key
+                found[target] = merge_patch(found.get(target, {}), started(run, now))
+        return tuple(Patch(kind, key, body, "status") for (kind, key), body in found.items())
+
+    def _seen(self, run: Run) -> Any:
+        store = self._store_of(run.kind, run.key)
+        return None if store is None else store.get(run.key)
 
     def _subscribe(self, asker: Asker, view: View) -> None:
         old = self._questions.get(asker, set())

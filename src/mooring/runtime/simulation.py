@@ -7,18 +7,17 @@ and starts another one on the same registry.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from mooring.client.inprocess import InProcess
-from mooring.client.transport import Object, Request, Stream, Transport
+from mooring.client.transport import Request, Stream, Transport
 from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
 from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Run
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventrecorder import repeated
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
@@ -26,6 +25,7 @@ from mooring.runtime.kinds import Kind
 from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.minted import bytes_from
+from mooring.runtime.modelexecutor import ModelExecutor
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.reads import scope_of
 
@@ -33,10 +33,6 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 # Runs at one instant beyond this are a bug in a controller, not work.
 MAX_STEPS = 2_000_000
-
-
-# How an effect goes in a simulation: how long it takes, and the status it reports.
-Model = Callable[[Object], tuple[timedelta, Object]]
 
 
 class LoopError(MooringError):
@@ -59,7 +55,6 @@ class Simulation:
         registry: Registry | None = None,
         seed: int = 0,
         faults: Faults | None = None,
-        effects: Mapping[str, Model] | None = None,
         events: bool = True,
         now: datetime = START,
     ) -> None:
@@ -72,9 +67,8 @@ class Simulation:
         self.crashes = 0
         # Nobody reads the events of a plan, and they are a fifth of its writes.
         self._tells = events
-        self._effects = dict(effects or {})
-        self._started: set[str] = set()
-        self._reports: list[tuple[datetime, Run, Object]] = []
+        # It outlives the controllers' process, as an executor outside does, and has a connection of its own.
+        self.executor = ModelExecutor(InProcess(self.registry, lambda: self.now), lambda: self.now)
         self._draw = random.Random(seed)
         self._mint = bytes_from(seed)
         self.transport: Transport = InProcess(self.registry, lambda: self.now)
@@ -90,7 +84,8 @@ class Simulation:
         self._unserved: set[Kind[Any]] = set()
         self._redefined = 0
         record = self._record if self._tells else None
-        self._epilogue = Epilogue(self.machine, self.metrics, start=self._start, record=record)
+        executors = {effect.executor: self.executor for c in self.controllers for effect in c.effects}
+        self._epilogue = Epilogue(self.machine, self.metrics, executors=executors, record=record)
         self._follow_wanted()
 
     def _follow_wanted(self) -> None:
@@ -131,8 +126,8 @@ class Simulation:
             self._work(until)
             if until is not None and until():
                 return Settled(self.now, self.steps)
-            moment = min(filter(None, (self.machine.next_alarm(), self._next_report())), default=None)
-            if moment is None or (until is None and self._next_report() is None and self.machine.only_polls()):
+            moment = min(filter(None, (self.machine.next_alarm(), self.executor.next_end())), default=None)
+            if moment is None or (until is None and self.executor.next_end() is None and self.machine.only_polls()):
                 return Settled(self.now, self.steps)
             if moment > end:
                 self.now = end
@@ -153,7 +148,7 @@ class Simulation:
 
     def _work(self, until: Callable[[], bool] | None) -> None:
         """Everything that can happen at this instant."""
-        self._report()
+        self.executor.report()
         budget = self.steps + MAX_STEPS
         while self.steps < budget:
             self._deliver()
@@ -212,27 +207,6 @@ class Simulation:
 
     def _record(self, requests: Sequence[Request]) -> None:
         for request in requests:
-            self._tell(request)
-
-    # Effects
-
-    def _start(self, run: Run) -> None:
-        """An executor outlives the controllers' process, and starts an effect of one id once."""
-        if run.id not in self._started:
-            self._started.add(run.id)
-            delay, status = self._effects[run.effect](run.arguments)
-            self._reports.append((self.now + delay, run, status))
-
-    def _next_report(self) -> datetime | None:
-        return min((moment for moment, _, _ in self._reports), default=None)
-
-    def _report(self) -> None:
-        for entry in [entry for entry in self._reports if entry[0] <= self.now]:
-            self._reports.remove(entry)
-            _, run, status = entry
-            body = {"status": status}
-            kind, executor = run.kind, f"mooring-{run.effect}"
-            request = Request("patch", kind.api_version, kind.kind, *run.key, body, "status", executor)
             self._tell(request)
 
     def _tell(self, request: Request) -> None:
