@@ -293,10 +293,10 @@ def test_rule_6_memory_is_passed_on_and_may_be_lost() -> None:
 
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         view.get(CONFIG_MAP, *key)
-        remembered.append(view.memory)
-        return Decision(memory=(view.memory or 0) + 1)
+        remembered.append(view.memory(int))
+        return Decision(memory=(view.memory(int) or 0) + 1)
 
-    simulation = Simulation([controller(reconcile)])
+    simulation = Simulation([controller(reconcile, memory=int)])
     create(simulation, config_map("a"))
     simulation.run()
     change(simulation, "a", {"data": {"x": "1"}})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from mooring.runtime.controllermetrics import Sample
 from mooring.runtime.effects import Run
 from mooring.runtime.kinds import HasMeta, Key, Kind, key_of, key_of_object
 
@@ -117,8 +118,10 @@ class Decision(NamedTuple):
     effects: tuple[Run, ...] = ()
     # Written by the runtime: the ids of effects that are about to start.
     records: tuple[Patch, ...] = ()
-    # Handed to the next run of the same key; may be lost at any time.
+    # Handed to the next run of the same key, of the type that the controller declares; may be lost at any time.
     memory: Any = None
+    # Numbers to publish.
+    metrics: tuple[Sample, ...] = ()
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False
 

@@ -92,6 +92,8 @@ class Epilogue:
         for stage in task.stages:
             for request in stage:
                 self._metrics.writes.add(name, request.verb)
+        if task.metrics:
+            self._metrics.take(task.metrics, done=not outcome.stopped)
         if result not in ("done", "conflict"):
             why = task.unavailable or outcome.terminal or outcome.failed or outcome.postponed
             # A kind that cannot be read concerns every key that asks for it, and its reflector says so once.

@@ -53,6 +53,7 @@ class Live:
     """`in_flight` is how many keys may be writing at a time, `grace` how long they may take to finish at the end.
 
     `executors` carry out the effects that decisions ask for, by the names that effects call them.
+    `gates` are the feature gates that differ from their defaults.
     A watch that has been silent for `silence` seconds counts as dead.
     """
 
@@ -69,6 +70,7 @@ class Live:
         silence: float = 180.0,
         events: bool = True,
         executors: Mapping[str, Executor] | None = None,
+        gates: Mapping[str, bool] | None = None,
     ) -> None:
         self.controllers = tuple(controllers)
         self._transport = transport
@@ -76,7 +78,7 @@ class Live:
         self._in_flight, self._grace, self._silence = in_flight, grace, silence
         draw = draw or random.Random()
         self._draw = draw
-        self.machine = Machine(self.controllers, draw)
+        self.machine = Machine(self.controllers, draw, gates)
         self.metrics = RuntimeMetrics(self.controllers)
         self.feeds = FeedMetrics(self.machine.kinds)
         self._broadcaster = EventBroadcaster(transport)

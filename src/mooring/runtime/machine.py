@@ -17,10 +17,12 @@ from mooring.client.transport import Item, Object, Request
 from mooring.kube.errors import MooringError
 from mooring.kube.patches import merge_patch
 from mooring.runtime.controller import Controller
+from mooring.runtime.controllermetrics import Sample
 from mooring.runtime.decision import Event, Patch
 from mooring.runtime.defining import Definitions, Redefined
 from mooring.runtime.effects import Run, record_of, started
 from mooring.runtime.folds import Fold
+from mooring.runtime.gates import FeatureGates, all_gates
 from mooring.runtime.holds import Holds
 from mooring.runtime.kinds import Defined, Key, Kind, by_name
 from mooring.runtime.outcome import Outcome
@@ -63,11 +65,19 @@ class Task(NamedTuple):
     unavailable: str = ""
     # Whether its key has no use for seeing what it wrote.
     final: bool = False
+    # Numbers to publish.
+    metrics: tuple[Sample, ...] = ()
 
 
 class Machine:
-    def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
+    def __init__(
+        self, controllers: Iterable[Controller], jitter: random.Random, gates: Mapping[str, bool] | None = None
+    ) -> None:
         self.controllers = tuple(controllers)
+        states = all_gates((controller.gates for controller in self.controllers), gates)
+        self._gates = {c: FeatureGates({name: states[name] for name in c.gates}) for c in self.controllers}
+        # When a key of a controller with a minimum interval may run next.
+        self._rests_until: dict[Asker, datetime] = {}
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
         self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
         # The kinds that must be followed; more are added when somebody asks for them.
@@ -316,6 +326,8 @@ class Machine:
                 self._circles.pop(asker, None)
             if asker in self._holds:
                 self._held_back.add(asker)
+            elif self._rests_until and self._rests_until.get(asker, now) > now:
+                self._alarm(self._rests_until[asker], asker)
             else:
                 self.queue.add(asker)
 
@@ -360,9 +372,20 @@ class Machine:
     def decide(self, asker: Asker, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = asker.controller
+        if controller.min_interval:
+            self._rests_until[asker] = now + controller.min_interval
         problem = self._problems.get(asker, "")
         memory, defined = self._memory.get(asker), self._definitions.now
-        view = View(self.stores, self._folds, self._readable[controller], now, memory, problem, defined)
+        view = View(
+            self.stores,
+            self._folds,
+            self._readable[controller],
+            now,
+            memory,
+            problem,
+            defined,
+            self._gates[controller],
+        )
         try:
             decision = controller.reconcile(asker.key, view, now)
         except Unavailable as missing:
@@ -373,7 +396,7 @@ class Machine:
         finally:
             self._subscribe(asker, view)
         if decision.memory is not None:
-            self._memory[asker] = decision.memory
+            self._remember(asker, decision.memory)
         else:
             self._memory.pop(asker, None)
         stages: Sequence[Sequence[Request]] = ()
@@ -385,7 +408,19 @@ class Machine:
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self._store_of, intents, also)
         self._watch_for_circles(asker, stages)
-        return Task(asker, stages, decision.events, runs, final=decision.final)
+        for sample in decision.metrics:
+            if sample.metric not in controller.metrics:
+                raise MooringError(f"{controller.name} counts {sample.metric.name}, which it does not declare")
+        return Task(asker, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
+
+    def _remember(self, asker: Asker, memory: Any) -> None:
+        declared = asker.controller.memory
+        if declared is None or not isinstance(memory, declared):
+            wanted = "nothing" if declared is None else declared.__name__
+            raise MooringError(
+                f"{asker.controller.name} declares to remember {wanted}, and remembers {type(memory).__name__}"
+            )
+        self._memory[asker] = memory
 
     def _wanted_runs(self, asker: Asker, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         """The runs of a decision that have not ended."""
@@ -497,9 +532,12 @@ class Machine:
             self._retry(asker, now + self.queue.backoff(asker))
         else:
             self.queue.forget(asker)
-        held = asker in self._holds
-        if self.queue.done(asker, held=held) and held:
-            self._held_back.add(asker)
+        held, rests = asker in self._holds, asker in self._rests_until
+        if self.queue.done(asker, held=held or rests):
+            if held:
+                self._held_back.add(asker)
+            elif rests:
+                self._wake(asker, foreign=True)
         self._note_problem(asker, outcome)
         primary = asker.controller.of
         if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
@@ -551,6 +589,7 @@ class Machine:
     def _forget(self, asker: Asker) -> None:
         """An object that is gone leaves nothing behind but what its key still asks about others."""
         self._memory.pop(asker, None)
+        self._rests_until.pop(asker, None)
         self._intents.pop(asker, None)
         self._circles.pop(asker, None)
         self._problems.pop(asker, None)

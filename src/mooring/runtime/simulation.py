@@ -7,7 +7,7 @@ and starts another one on the same registry.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ class Simulation:
         seed: int = 0,
         faults: Faults | None = None,
         events: bool = True,
+        gates: Mapping[str, bool] | None = None,
         now: datetime = START,
     ) -> None:
         self.controllers = tuple(controllers)
@@ -67,6 +68,7 @@ class Simulation:
         self.crashes = 0
         # Nobody reads the events of a plan, and they are a fifth of its writes.
         self._tells = events
+        self._gates = gates
         # It outlives the controllers' process, as an executor outside does, and has a connection of its own.
         self.executor = ModelExecutor(InProcess(self.registry, lambda: self.now), lambda: self.now)
         self._draw = random.Random(seed)
@@ -78,7 +80,7 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
-        self.machine = Machine(self.controllers, self._draw)
+        self.machine = Machine(self.controllers, self._draw, self._gates)
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()

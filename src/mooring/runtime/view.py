@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
+from mooring.runtime.gates import FeatureGates
 from mooring.runtime.kinds import Defined, HasMeta, Key, Kind
 from mooring.runtime.reads import single
 from mooring.runtime.store import NOT_LISTED, Store
 
 T = TypeVar("T", bound=HasMeta)
 S = TypeVar("S")
+M = TypeVar("M")
+
+_NO_GATES: Final = FeatureGates()
 
 
 class Unavailable(MooringError):
@@ -65,13 +69,15 @@ class View:
         memory: Any = None,
         problem: str = "",
         defined: Mapping[Defined, Iterable[Kind[Any]]] | None = None,
+        gates: FeatureGates = _NO_GATES,
     ) -> None:
         self._stores = stores
         self._folds = folds
         self._allowed = allowed if isinstance(allowed, frozenset) else frozenset(allowed)
         self.now = now
-        # What the last run of this key left, or None; it may be lost at any time.
-        self.memory = memory
+        # The feature gates that the controller declares.
+        self.gates = gates
+        self._memory = memory
         self._problem = problem
         self._defined = defined or {}
         self.asks_for_problems = False
@@ -124,6 +130,10 @@ class View:
             self._store(kind)
         state: S = self._folds[fold]
         return state
+
+    def memory(self, type_: type[M]) -> M | None:
+        """What the last run of this key left, if it was of this type; it may be lost at any time."""
+        return self._memory if isinstance(self._memory, type_) else None
 
     def reached(self, moment: datetime) -> bool:
         """Whether a moment has come; if not, the key runs again when it does."""

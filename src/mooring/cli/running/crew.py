@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from mooring.cli.running.gates import chosen_gates
 from mooring.cli.running.settling import settle
 from mooring.cli.running.table import all_controllers
 from mooring.client.access import Access
@@ -27,7 +28,7 @@ async def run_crew(orders: dict[str, Any]) -> None:
     crew = [controller for controller in all_controllers() if controller.name in orders["controllers"]]
     settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
     try:
-        await Live(crew, transport).run(stop)
+        await Live(crew, transport, gates=chosen_gates(crew, orders["gates"])).run(stop)
     finally:
         if settling is not None:
             settling.cancel()
