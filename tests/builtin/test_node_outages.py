@@ -10,7 +10,7 @@ import pytest
 from mooring.builtin.node_lifecycle_outages import ZONES, reconcile
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision
-from mooring.runtime.machine import ALL
+from mooring.runtime.task import ALL
 from mooring.testing import node
 from mooring.testing.views import NOON, view_of
 from tests.builtin.town import LIFECYCLE, NODES, Town

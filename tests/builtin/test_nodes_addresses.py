@@ -8,7 +8,7 @@ import msgspec
 
 from mooring.api.workloads import Node, Pod
 from mooring.builtin.nodes_addresses import NODE_IPAM, RANGES, host_address, pod_address, reconcile
-from mooring.runtime.machine import ALL
+from mooring.runtime.task import ALL
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import view_of

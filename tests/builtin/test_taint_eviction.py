@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.node_lifecycle_evictions import TAINT_EVICTION, Countdown, reconcile
+from mooring.builtin.node_lifecycle_evictions import POD_DELETIONS, TAINT_EVICTION, Countdown, reconcile
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Delete, Patch
 from mooring.runtime.kinds import Key
@@ -101,6 +101,7 @@ def test_it_is_told_why_before_it_goes() -> None:
     found["status"]["conditions"] = told
     second, _ = look(tainted(("k", 0)), found)
     assert [type(write) for write in second.children] == [Delete]
+    assert second.metrics == (POD_DELETIONS.add(),)
     assert [(e.reason, e.message) for e in second.events] == [
         ("TaintManagerEviction", "Marking for deletion Pod default/p")
     ]

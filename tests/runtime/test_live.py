@@ -375,7 +375,7 @@ async def test_what_was_deleted_leaves_nothing_behind() -> None:
         await until(lambda: seen == ["a"])
         drop(registry, "a")
         await until(lambda: seen == ["a", "a"])
-        assert not [question for question in live.machine._askers if "a" in str(question)]
+        assert not [question for question in live.machine._subscriptions.keys if "a" in str(question)]
         put(registry, config_map("a"))
         await until(lambda: seen == ["a", "a", "a"])
 

@@ -25,15 +25,15 @@ from tests.runtime.worlds import change, config_map, create
 
 
 class Runs(NamedTuple):
-    count: int
+    times: int
 
 
 def counting(found: list[int]) -> Controller:
     def reconcile(key: Key, view: View, moment: datetime) -> Decision:
         view.get(CONFIG_MAP, *key)
         runs = view.memory(Runs) or Runs(0)
-        found.append(runs.count)
-        return Decision(memory=Runs(runs.count + 1))
+        found.append(runs.times)
+        return Decision(memory=Runs(runs.times + 1))
 
     return Controller("counting", reconcile, of=CONFIG_MAP, memory=Runs)
 

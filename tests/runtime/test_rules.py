@@ -21,10 +21,11 @@ from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Pat
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Key, Kind
-from mooring.runtime.machine import Asker, Machine
+from mooring.runtime.machine import Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.simulation import START, LoopError, Simulation
 from mooring.runtime.store import Changed
+from mooring.runtime.task import Asker
 from mooring.runtime.view import Unavailable, View
 from mooring.testing.crashes import survives_every_crash
 from tests.runtime.releases import INSTALLING, define, put_release, record

@@ -14,9 +14,10 @@ from mooring.runtime.decision import Event
 from mooring.runtime.effects import Executor, Run
 from mooring.runtime.eventrecorder import EventRecorder
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Asker, Machine, Task
+from mooring.runtime.machine import Machine
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
+from mooring.runtime.task import Asker, Task
 
 
 class Epilogue:

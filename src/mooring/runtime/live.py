@@ -30,11 +30,12 @@ from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.feeds import Feed, FeedMetrics
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Asker, Machine, Task
+from mooring.runtime.machine import Machine
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.reads import scope_of
 from mooring.runtime.store import NOT_LISTED
+from mooring.runtime.task import Asker, Task
 
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
@@ -222,7 +223,7 @@ class Live:
 
     async def _nap(self) -> None:
         """Until something happens or the next alarm is due."""
-        moment = self.machine.next_alarm()
+        moment = self.machine.timers.next()
         seconds = LONGEST_NAP
         if moment is not None:
             seconds = max(0.0, min((moment - self._clock()).total_seconds(), LONGEST_NAP))
@@ -281,7 +282,7 @@ class Live:
 
     async def _look(self, kind: Kind[Any], key: Key) -> None:
         """See how an object is whose write was not answered, before its key runs again."""
-        views = self.machine.views_of(kind)
+        views = self.machine.stores.views_of(kind)
         if not views:
             return
         metadata_only = all(view.metadata_only for view in views)
@@ -306,6 +307,6 @@ class Live:
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
         self._epilogue.finish(task, outcome, self._clock())
-        for asker in self.machine.loops.keys() - self._told_loops:
+        for asker in self.machine.hot_loops.found.keys() - self._told_loops:
             self._told_loops.add(asker)
-            say(logging.WARNING, f"{asker} goes in circles: {self.machine.loops[asker]}", key=str(asker.key))
+            say(logging.WARNING, f"{asker} goes in circles: {self.machine.hot_loops.found[asker]}", key=str(asker.key))

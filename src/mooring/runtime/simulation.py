@@ -22,12 +22,13 @@ from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventrecorder import repeated
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
 from mooring.runtime.kinds import Kind
-from mooring.runtime.machine import Machine, Task
+from mooring.runtime.machine import Machine
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.minted import bytes_from
 from mooring.runtime.modelexecutor import ModelExecutor
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.reads import scope_of
+from mooring.runtime.task import Task
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -128,8 +129,9 @@ class Simulation:
             self._work(until)
             if until is not None and until():
                 return Settled(self.now, self.steps)
-            moment = min(filter(None, (self.machine.next_alarm(), self.executor.next_end())), default=None)
-            if moment is None or (until is None and self.executor.next_end() is None and self.machine.only_polls()):
+            timers, end_of_effect = self.machine.timers, self.executor.next_end()
+            moment = min(filter(None, (timers.next(), end_of_effect)), default=None)
+            if moment is None or (until is None and end_of_effect is None and timers.only_polls()):
                 return Settled(self.now, self.steps)
             if moment > end:
                 self.now = end
@@ -146,7 +148,7 @@ class Simulation:
         calm(self.transport)
 
     def _moving(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(asker) for _, asker in self.machine.alarms()))[:10]
+        return tuple(dict.fromkeys(str(asker) for _, asker in self.machine.timers.all()))[:10]
 
     def _work(self, until: Callable[[], bool] | None) -> None:
         """Everything that can happen at this instant."""
@@ -171,8 +173,8 @@ class Simulation:
             except Crash:
                 self.crashes += 1
                 self._boot()
-            if self.machine.loops:
-                asker, what = next(iter(self.machine.loops.items()))
+            if self.machine.hot_loops.found:
+                asker, what = next(iter(self.machine.hot_loops.found.items()))
                 raise LoopError(f"{asker} goes in circles: {what} (seed {self.seed})")
             if until is not None and until():
                 return
@@ -196,7 +198,7 @@ class Simulation:
 
     def _look(self) -> None:
         """Somebody waits for writes of its own that no watch delivers; a list will tell."""
-        for kind in self.machine.pending_sight():
+        for kind in self.machine.holds.kinds():
             self._relist(kind)
 
     def _carry_out(self, task: Task) -> None:
