@@ -129,8 +129,8 @@ async def load(port: int) -> dict[str, float]:
         await asyncio.sleep(0.001)
     seconds = time.perf_counter() - started
     # A few pods of the fleet have the same name.
-    assert len(live.machine.stores[POD]) > 0.99 * PODS
-    assert len(live.machine.stores[NODE]) == NODES
+    assert len(live.dispatcher.stores[POD]) > 0.99 * PODS
+    assert len(live.dispatcher.stores[NODE]) == NODES
     stop.set()
     await task
     return {"seconds": seconds, "peak": _peak()}
@@ -159,7 +159,7 @@ async def events(port: int) -> dict[str, float]:
     while not live.feeds.events.value("v1/Pod"):
         await asyncio.sleep(0)
     started = time.perf_counter()
-    while live.feeds.events.value("v1/Pod") < EVENTS or len(live.machine.queue):
+    while live.feeds.events.value("v1/Pod") < EVENTS or len(live.dispatcher.queue):
         await asyncio.sleep(0)
     seconds = time.perf_counter() - started
     stop.set()

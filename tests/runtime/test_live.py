@@ -17,10 +17,10 @@ from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Event, Patch
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.live import Live
 from mooring.runtime.logs import logger
-from mooring.runtime.machine import Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.view import View
 from tests.client.stories import Object, awaited, config_map, now, until
@@ -375,7 +375,7 @@ async def test_what_was_deleted_leaves_nothing_behind() -> None:
         await until(lambda: seen == ["a"])
         drop(registry, "a")
         await until(lambda: seen == ["a", "a"])
-        assert not [question for question in live.machine._subscriptions.keys if "a" in str(question)]
+        assert not [question for question in live.dispatcher._subscriptions.keys if "a" in str(question)]
         put(registry, config_map("a"))
         await until(lambda: seen == ["a", "a", "a"])
 
@@ -438,7 +438,7 @@ async def test_a_child_of_another_owner_is_not_taken_for_ours() -> None:
 
 
 def test_a_key_that_waits_for_a_version_of_a_lost_history_is_let_go() -> None:
-    machine = Machine([COPIER], random.Random(1))
+    machine = Dispatcher([COPIER], random.Random(1))
     machine.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "90"}}], "100")
     machine.flush(now())
     task = machine.next(now())
@@ -457,7 +457,7 @@ def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> No
         made = config_map("a", copies=str(copies))
         return {**made, "metadata": {**made["metadata"], **META, "resourceVersion": str(version)}}
 
-    machine = Machine([COPIER], random.Random(1))
+    machine = Dispatcher([COPIER], random.Random(1))
     machine.resync(CONFIG_MAP, [at(90, 0)], "100")
     machine.flush(now())
     task = machine.next(now())

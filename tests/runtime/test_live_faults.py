@@ -133,7 +133,7 @@ async def test_after_a_cut_history_everything_is_listed_and_compared() -> None:
         await until(lambda: copies(registry, "a") == ["a-0", "a-1"])
         assert live.metrics.relists.value("v1/ConfigMap") >= 2
         assert ("default", "b") not in {
-            (key.namespace, key.name) for key in live.machine.stores[live.machine.kinds[0]]._views
+            (key.namespace, key.name) for key in live.dispatcher.stores[live.dispatcher.kinds[0]]._views
         }
 
 
@@ -154,7 +154,7 @@ async def test_a_server_that_has_forgotten_everything_is_believed() -> None:
             assert copies(fresh.registry, "c0") == ["c0-0"]
             edit(fresh.registry, "c0", {"data": {"copies": "3"}})
             await until(lambda: data_of(fresh.registry, "c0").get("seen") == "3")
-            held = live.machine.stores[live.machine.kinds[0]]
+            held = live.dispatcher.stores[live.dispatcher.kinds[0]]
             assert {key.name for key in held._views if key.name.startswith("c")} == {"c0", "c0-0", "c0-1", "c0-2"}
 
 

@@ -87,10 +87,10 @@ def test_a_named_object_is_read_from_the_moment_it_is_asked_for_and_no_other_is(
     simulation.run()
     assert get("v1", "ConfigMap", "default", "a")["data"]["length"] == "4"
     assert "length" not in get("v1", "ConfigMap", "default", "b")["data"]
-    assert [kind.only for kind in simulation.machine.wanted if kind.only] == [Key("default", "wanted")]
+    assert [kind.only for kind in simulation.dispatcher.wanted if kind.only] == [Key("default", "wanted")]
     write(Request("delete", "v1", "ConfigMap", "default", "a", {}))
     simulation.run()
-    assert not [kind for kind in simulation.machine.stores if kind.only]
+    assert not [kind for kind in simulation.dispatcher.stores if kind.only]
 
 
 def test_the_same_over_http(api_server: Home, namespace: str) -> None:

@@ -18,10 +18,10 @@ from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Key, Kind
-from mooring.runtime.machine import Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.simulation import START, LoopError, Simulation
 from mooring.runtime.store import Changed
@@ -45,14 +45,14 @@ def seen(name: str, version: int, **data: str) -> dict[str, Any]:
     return {"metadata": meta, "data": data}
 
 
-def machine(*controllers: Controller) -> Machine:
-    made = Machine(controllers, Random(0))
+def dispatcher(*controllers: Controller) -> Dispatcher:
+    made = Dispatcher(controllers, Random(0))
     for kind in made.kinds:
         made.resync(kind, [], "1")
     return made
 
 
-def step(made: Machine, now: datetime = START) -> list[str]:
+def step(made: Dispatcher, now: datetime = START) -> list[str]:
     """Run everything in line without carrying anything out; the names of the keys that ran."""
     ran = []
     made.flush(now)
@@ -63,9 +63,9 @@ def step(made: Machine, now: datetime = START) -> list[str]:
     return ran
 
 
-def wrote(reconcile: Callable[[Key, View, datetime], Decision], version: int) -> Machine:
+def wrote(reconcile: Callable[[Key, View, datetime], Decision], version: int) -> Dispatcher:
     """One key that has run once and written its own object, and has not seen that yet."""
-    made = machine(controller(reconcile))
+    made = dispatcher(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     task = made.next(START)
@@ -128,7 +128,7 @@ def test_rule_1_after_a_lost_answer_the_kind_is_listed_live() -> None:
 
 
 def test_rule_2_a_name_follows_from_its_owner() -> None:
-    made = machine(
+    made = dispatcher(
         controller(lambda k, v, n: Decision(children=(Create(CONFIG_MAP, {"metadata": {**_generated(k)}}),)))
     )
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
@@ -191,7 +191,7 @@ def test_rule_4_every_write_says_what_it_was_decided_on() -> None:
             release=(Delete(CONFIG_MAP, A),),
         )
 
-    made = machine(controller(reconcile))
+    made = dispatcher(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     task = made.next(START)
@@ -257,7 +257,7 @@ def test_rule_4_an_apply_to_another_object_of_the_name_is_an_old_view() -> None:
 
 def test_rule_4_one_stage_writes_an_object_once() -> None:
     twice = (Patch(CONFIG_MAP, A, {"data": {}}), Delete(CONFIG_MAP, A))
-    made = machine(controller(lambda key, view, now: Decision(children=twice)))
+    made = dispatcher(controller(lambda key, view, now: Decision(children=twice)))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     with pytest.raises(MooringError, match="writes v1/ConfigMap default/a twice in one stage"):
@@ -274,7 +274,7 @@ def test_rule_5_of_two_that_claim_one_object_one_wins() -> None:
 
         return Controller(name, reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
 
-    one, other = machine(claiming("one")), machine(claiming("other"))
+    one, other = dispatcher(claiming("one")), dispatcher(claiming("other"))
     simulation = Simulation([])
     host = create(simulation, config_map("host"))
     tasks = []
@@ -340,7 +340,7 @@ def test_rule_7_those_who_decide_for_many_go_first() -> None:
             view.fold(fold)
         return Decision()
 
-    made = machine(controller(reconcile), Controller("many", reconcile, folds=(fold,)))
+    made = dispatcher(controller(reconcile), Controller("many", reconcile, folds=(fold,)))
     step(made)
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     assert step(made) == ["all", "a"]
@@ -357,7 +357,7 @@ def test_rule_8_a_fold_without_news_wakes_nobody() -> None:
         view.fold(fold)
         return Decision()
 
-    made = machine(Controller("counting", reconcile, folds=(fold,)))
+    made = dispatcher(Controller("counting", reconcile, folds=(fold,)))
     assert step(made) == ["all"]
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     assert step(made) == []
@@ -366,7 +366,7 @@ def test_rule_8_a_fold_without_news_wakes_nobody() -> None:
 
 
 def test_rule_8_a_heartbeat_wakes_nobody_and_changes_at_one_instant_count_as_one() -> None:
-    made = machine(COPIER)
+    made = dispatcher(COPIER)
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5, copies="0", seen="0"))
     assert step(made) == ["a"]
     made.observe(CONFIG_MAP, "MODIFIED", seen("a", 6, copies="0", seen="0"))
@@ -383,7 +383,7 @@ def test_rule_8_counts_are_questions_and_whole_answers_have_an_interval() -> Non
         counted.append(view.count(CONFIG_MAP, "namespace", "default", "labelled"))
         return Decision()
 
-    made = machine(Controller("counting", reconcile, reads=(CONFIG_MAP,)))
+    made = dispatcher(Controller("counting", reconcile, reads=(CONFIG_MAP,)))
     assert step(made) == ["all"]
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     assert step(made) == []
@@ -412,7 +412,7 @@ def test_rule_8_counts_are_questions_and_whole_answers_have_an_interval() -> Non
 
 
 def test_rule_9_what_cannot_be_read_is_not_empty() -> None:
-    made = Machine([COPIER], Random(0))
+    made = Dispatcher([COPIER], Random(0))
     view = View(made.stores, {}, [CONFIG_MAP], START)
     with pytest.raises(Unavailable, match="v1/ConfigMap cannot be read: it has not been listed yet"):
         view.list(CONFIG_MAP)
@@ -430,7 +430,7 @@ def test_rule_9_asking_for_what_is_absent_is_a_subscription() -> None:
         found.append(view.get(CONFIG_MAP, "default", "awaited") is not None)
         return Decision()
 
-    made = machine(Controller("waiting", reconcile, reads=(CONFIG_MAP,)))
+    made = dispatcher(Controller("waiting", reconcile, reads=(CONFIG_MAP,)))
     step(made)
     made.observe(CONFIG_MAP, "ADDED", seen("other", 5))
     assert step(made) == []
@@ -445,7 +445,7 @@ def test_rule_10_reads_and_writes_are_declared() -> None:
     with pytest.raises(MooringError, match="v1/Secret is read but not declared"):
         view.get(other, *A)
 
-    made = machine(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes=()))
+    made = dispatcher(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes=()))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     with pytest.raises(MooringError, match="tried writes v1/ConfigMap, which it does not declare"):
@@ -549,7 +549,7 @@ def test_rule_15_an_unchanged_intent_is_not_sent_again() -> None:
         view.get(CONFIG_MAP, *key)
         return Decision(children=(Apply(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "a"}}),))
 
-    made = machine(controller(reconcile))
+    made = dispatcher(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     sent = []
     for _ in range(3):

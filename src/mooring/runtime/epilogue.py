@@ -11,10 +11,10 @@ from datetime import datetime
 
 from mooring.client.transport import Request
 from mooring.runtime.decision import Event
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.effects import Executor, Run
 from mooring.runtime.eventrecorder import EventRecorder
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Machine
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.task import Asker, Task
@@ -25,19 +25,19 @@ class Epilogue:
 
     def __init__(
         self,
-        machine: Machine,
+        dispatcher: Dispatcher,
         metrics: RuntimeMetrics,
         *,
         executors: Mapping[str, Executor],
         record: Callable[[Sequence[Request]], None] | None,
     ) -> None:
-        self._machine = machine
+        self._dispatcher = dispatcher
         self._metrics = metrics
         self._executors = executors
         # The runs that were started for each key and that it still wants.
         self._running: dict[Asker, dict[str, Run]] = {}
         self._record = record
-        self._recorders = {c: EventRecorder(c.reporter or c.name) for c in machine.controllers} if record else {}
+        self._recorders = {c: EventRecorder(c.reporter or c.name) for c in dispatcher.controllers} if record else {}
         # Events of decisions whose writes were refused: the retry of a refused write tells nothing new.
         self._recorded: dict[Asker, tuple[Event, ...]] = {}
         # Why the writes of a key were refused for good, for as long as they are.
@@ -49,7 +49,7 @@ class Epilogue:
             self.refusals[task.asker] = outcome.terminal
         elif self.refusals:
             self.refusals.pop(task.asker, None)
-        self._machine.settle(task, outcome, now)
+        self._dispatcher.settle(task, outcome, now)
         if task.effects is not None:
             self._run(task.asker, task.effects, start=not outcome.stopped)
         self._tell(task, outcome, now)
@@ -112,7 +112,7 @@ class Epilogue:
         if not fresh:
             return
         try:
-            requests = self._recorders[task.asker.controller].requests(fresh, self._machine.stores, now)
+            requests = self._recorders[task.asker.controller].requests(fresh, self._dispatcher.stores, now)
         except Exception as error:
             say(logging.ERROR, f"events of {task.asker} could not be recorded: {error!r}")
             return

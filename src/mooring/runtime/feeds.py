@@ -1,4 +1,4 @@
-"""What is followed of one kind, fed into the machine as it comes."""
+"""What is followed of one kind, fed into the dispatcher as it comes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from mooring.client.transport import Change, Item
 from mooring.kube.prometheus import Metric
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.kinds import Kind
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Machine
 from mooring.runtime.reading import Sighting
 
 
@@ -36,7 +36,7 @@ class Feed:
     def __init__(
         self,
         kind: Kind[Any],
-        machine: Machine,
+        dispatcher: Dispatcher,
         metrics: FeedMetrics,
         *,
         wake: Callable[[], None],
@@ -44,12 +44,12 @@ class Feed:
         relisted: Callable[[Kind[Any]], None],
     ) -> None:
         self._kind, self._name = kind, kind.described
-        self._machine = machine
+        self._dispatcher = dispatcher
         self._metrics = metrics
         self._wake = wake
         self._tell = tell
         self._relisted = relisted
-        self._read = machine.stores[kind].read
+        self._read = dispatcher.stores[kind].read
         self._found: list[Sighting] = []
         self._why_lost = ""
 
@@ -67,7 +67,7 @@ class Feed:
 
     def listed(self, resource_version: str) -> None:
         found, self._found = self._found, []
-        self._machine.take_list(self._kind, found, int(resource_version))
+        self._dispatcher.take_list(self._kind, found, int(resource_version))
         self._metrics.synced.set(self._name, value=1)
         if self._why_lost:
             self._why_lost = ""
@@ -75,7 +75,7 @@ class Feed:
         self._wake()
 
     def changed(self, changes: Sequence[Change]) -> None:
-        observe, kind = self._machine.observe, self._kind
+        observe, kind = self._dispatcher.observe, self._kind
         for event, item in changes:
             try:
                 observe(kind, event, item)
@@ -98,7 +98,7 @@ class Feed:
         self._metrics.synced.set(self._name, value=0)
         level = logging.INFO if self._kind.optional else logging.WARNING
         say(level, f"{self._name} cannot be read: it {why}", kind=self._name)
-        self._machine.lose(self._kind, why)
+        self._dispatcher.lose(self._kind, why)
         self._wake()
 
     def troubled(self, why: str) -> None:

@@ -1,6 +1,6 @@
 """The live driver: controllers over an API server, in real time, on one event loop.
 
-Each kind is followed by a task of its own that feeds the machine. Keys run one after the other, since deciding takes
+Each kind is followed by a task of its own that feeds the dispatcher. Keys run one after the other, since deciding takes
 microseconds; what they decided is carried out concurrently, each key for itself. Nothing that a controller, an object
 or the server does ends the loop: it is told, counted, and tried again.
 """
@@ -24,13 +24,13 @@ from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.effects import Executor
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.feeds import Feed, FeedMetrics
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Machine
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.reads import scope_of
@@ -79,12 +79,12 @@ class Live:
         self._in_flight, self._grace, self._silence = in_flight, grace, silence
         draw = draw or random.Random()
         self._draw = draw
-        self.machine = Machine(self.controllers, draw, gates)
+        self.dispatcher = Dispatcher(self.controllers, draw, gates)
         self.metrics = RuntimeMetrics(self.controllers)
-        self.feeds = FeedMetrics(self.machine.kinds)
+        self.feeds = FeedMetrics(self.dispatcher.kinds)
         self._broadcaster = EventBroadcaster(transport)
         record = self._broadcaster.add if events else None
-        self._epilogue = Epilogue(self.machine, self.metrics, executors=executors or {}, record=record)
+        self._epilogue = Epilogue(self.dispatcher, self.metrics, executors=executors or {}, record=record)
         self._followers: dict[Kind[Any], Follower] = {}
         self._following: dict[Kind[Any], asyncio.Task[None]] = {}
         self._redefined = 0
@@ -99,8 +99,8 @@ class Live:
     @property
     def missing(self) -> list[str]:
         """Why it is not ready: the kinds that cannot be read, with the reasons."""
-        stores = self.machine.stores
-        needed = [kind for kind in self.machine.wanted if not kind.optional]
+        stores = self.dispatcher.stores
+        needed = [kind for kind in self.dispatcher.wanted if not kind.optional]
         return [f"{kind.described} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
 
     @property
@@ -111,7 +111,7 @@ class Live:
         return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
 
     def metrics_text(self) -> str:
-        self.metrics.depth.set(value=len(self.machine.queue))
+        self.metrics.depth.set(value=len(self.dispatcher.queue))
         return self.metrics.text() + exposition((*self.feeds.all, self._broadcaster.lost))
 
     # Running
@@ -142,11 +142,11 @@ class Live:
 
     def _follow_wanted(self) -> None:
         """Follow the kinds that somebody wants, and no others."""
-        self._redefined = self.machine.redefined
-        for kind in self.machine.wanted:
+        self._redefined = self.dispatcher.redefined
+        for kind in self.dispatcher.wanted:
             if kind not in self._following:
                 self._following[kind] = asyncio.create_task(self._follow(kind))
-        for kind in [kind for kind in self._following if kind not in self.machine.wanted]:
+        for kind in [kind for kind in self._following if kind not in self.dispatcher.wanted]:
             self._following.pop(kind).cancel()
             self._followers.pop(kind, None)
             self._note_trouble(kind, "")
@@ -154,7 +154,7 @@ class Live:
     async def _follow(self, kind: Kind[Any]) -> None:
         feed = Feed(
             kind,
-            self.machine,
+            self.dispatcher,
             self.feeds,
             wake=self._wake.set,
             tell=self._note_trouble,
@@ -194,10 +194,10 @@ class Live:
         while not stop.is_set():
             self._wake.clear()
             now, began = self._now(), time.perf_counter()
-            if self.machine.redefined != self._redefined:
+            if self.dispatcher.redefined != self._redefined:
                 self._follow_wanted()
-            self.machine.flush(now)
-            if self._run_keys(now) or self.machine.restless:
+            self.dispatcher.flush(now)
+            if self._run_keys(now) or self.dispatcher.restless:
                 # There is more to run, but sockets want to be seen to as well.
                 await asyncio.sleep(0)
             else:
@@ -208,7 +208,7 @@ class Live:
     def _all_tried(self) -> bool:
         """Whether every kind has been listed, or was found not to be there: before that, keys would run for nothing."""
         # What is defined meanwhile is not waited for: it comes in when it comes in.
-        stores = [self.machine.stores[kind] for kind in self.machine.kinds if kind in self.machine.wanted]
+        stores = [self.dispatcher.stores[kind] for kind in self.dispatcher.kinds if kind in self.dispatcher.wanted]
         return all(store.synced or store.problem != NOT_LISTED for store in stores)
 
     def _now(self) -> datetime:
@@ -218,12 +218,12 @@ class Live:
         self._last = now, steady
         if now - before < timedelta(seconds=steady - mark) - _JUMP:
             say(logging.WARNING, f"the clock was set back from {before} to {now}")
-            self.machine.rewind()
+            self.dispatcher.rewind()
         return now
 
     async def _nap(self) -> None:
         """Until something happens or the next alarm is due."""
-        moment = self.machine.timers.next()
+        moment = self.dispatcher.timers.next()
         seconds = LONGEST_NAP
         if moment is not None:
             seconds = max(0.0, min((moment - self._clock()).total_seconds(), LONGEST_NAP))
@@ -235,7 +235,7 @@ class Live:
 
     def _run_keys(self, now: datetime) -> bool:
         """Run keys for a while; returns whether there are more."""
-        queue, end = self.machine.queue, time.perf_counter() + SLICE_SECONDS
+        queue, end = self.dispatcher.queue, time.perf_counter() + SLICE_SECONDS
         while len(self._writing) < self._in_flight:
             asker = queue.take()
             if asker is None:
@@ -250,7 +250,7 @@ class Live:
 
     def _run_key(self, asker: Asker, now: datetime) -> None:
         try:
-            task = self.machine.decide(asker, now)
+            task = self.dispatcher.decide(asker, now)
         except Exception as error:
             # One line: the controller is at fault, and its author finds the place in the debug log.
             say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=asker.controller.name)
@@ -269,7 +269,7 @@ class Live:
 
     async def _carry_out(self, task: Task) -> None:
         try:
-            outcome = await carry_out_async(task.stages, self._transport, self.machine.names)
+            outcome = await carry_out_async(task.stages, self._transport, self.dispatcher.names)
             for kind, key in outcome.suspect:
                 await self._look(kind, key)
         except Exception as error:
@@ -282,7 +282,7 @@ class Live:
 
     async def _look(self, kind: Kind[Any], key: Key) -> None:
         """See how an object is whose write was not answered, before its key runs again."""
-        views = self.machine.stores.views_of(kind)
+        views = self.dispatcher.stores.views_of(kind)
         if not views:
             return
         metadata_only = all(view.metadata_only for view in views)
@@ -302,11 +302,15 @@ class Live:
             except (Unreachable, UnknownOutcome):
                 await asyncio.sleep(delay.next())
                 continue
-            self.machine.look(kind, key, found)
+            self.dispatcher.look(kind, key, found)
             return
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
         self._epilogue.finish(task, outcome, self._clock())
-        for asker in self.machine.hot_loops.found.keys() - self._told_loops:
+        for asker in self.dispatcher.hot_loops.found.keys() - self._told_loops:
             self._told_loops.add(asker)
-            say(logging.WARNING, f"{asker} goes in circles: {self.machine.hot_loops.found[asker]}", key=str(asker.key))
+            say(
+                logging.WARNING,
+                f"{asker} goes in circles: {self.dispatcher.hot_loops.found[asker]}",
+                key=str(asker.key),
+            )

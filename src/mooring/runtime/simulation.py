@@ -1,7 +1,7 @@
 """The simulated driver: controllers over a registry in memory, in virtual time, reproducible from a seed.
 
-Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the machine away
-and starts another one on the same registry.
+Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the dispatcher
+away and starts another one on the same registry.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotF
 from mooring.registry import Registry
 from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventrecorder import repeated
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
 from mooring.runtime.kinds import Kind
-from mooring.runtime.machine import Machine
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.minted import bytes_from
 from mooring.runtime.modelexecutor import ModelExecutor
@@ -81,25 +81,25 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
-        self.machine = Machine(self.controllers, self._draw, self._gates)
+        self.dispatcher = Dispatcher(self.controllers, self._draw, self._gates)
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
         self._redefined = 0
         record = self._record if self._tells else None
         executors = {effect.executor: self.executor for c in self.controllers for effect in c.effects}
-        self._epilogue = Epilogue(self.machine, self.metrics, executors=executors, record=record)
+        self._epilogue = Epilogue(self.dispatcher, self.metrics, executors=executors, record=record)
         self._follow_wanted()
 
     def _follow_wanted(self) -> None:
         """Follow the kinds that somebody wants, and no others; what is listed may define more."""
         while True:
-            if self.machine.redefined != self._redefined:
-                self._redefined = self.machine.redefined
+            if self.dispatcher.redefined != self._redefined:
+                self._redefined = self.dispatcher.redefined
                 self._unserved.clear()
-            for kind in [kind for kind in self._streams if kind not in self.machine.wanted]:
+            for kind in [kind for kind in self._streams if kind not in self.dispatcher.wanted]:
                 self._streams.pop(kind).close()
-            missing = [k for k in self.machine.wanted if k not in self._streams and k not in self._unserved]
+            missing = [k for k in self.dispatcher.wanted if k not in self._streams and k not in self._unserved]
             if not missing:
                 return
             for kind in missing:
@@ -111,11 +111,11 @@ class Simulation:
             listed = self.transport.list(kind.api_version, kind.kind, scope_of(kind))
         except NotFoundError:
             self._unserved.add(kind)
-            self.machine.lose(kind, "is not served here")
+            self.dispatcher.lose(kind, "is not served here")
             if kind in self._streams:
                 self._streams.pop(kind).close()
             return
-        self.machine.resync(kind, listed.items, listed.resource_version)
+        self.dispatcher.resync(kind, listed.items, listed.resource_version)
         if kind in self._streams:
             self._streams[kind].close()
         self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version, scope_of(kind))
@@ -129,7 +129,7 @@ class Simulation:
             self._work(until)
             if until is not None and until():
                 return Settled(self.now, self.steps)
-            timers, end_of_effect = self.machine.timers, self.executor.next_end()
+            timers, end_of_effect = self.dispatcher.timers, self.executor.next_end()
             moment = min(filter(None, (timers.next(), end_of_effect)), default=None)
             if moment is None or (until is None and end_of_effect is None and timers.only_polls()):
                 return Settled(self.now, self.steps)
@@ -148,7 +148,7 @@ class Simulation:
         calm(self.transport)
 
     def _moving(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(asker) for _, asker in self.machine.timers.all()))[:10]
+        return tuple(dict.fromkeys(str(asker) for _, asker in self.dispatcher.timers.all()))[:10]
 
     def _work(self, until: Callable[[], bool] | None) -> None:
         """Everything that can happen at this instant."""
@@ -156,12 +156,12 @@ class Simulation:
         budget = self.steps + MAX_STEPS
         while self.steps < budget:
             self._deliver()
-            self.machine.flush(self.now)
-            task = self.machine.next(self.now)
+            self.dispatcher.flush(self.now)
+            task = self.dispatcher.next(self.now)
             if task is None:
                 if self._lagging():
                     continue
-                if self.machine.idle:
+                if self.dispatcher.idle:
                     return
                 self._look()
                 continue
@@ -173,8 +173,8 @@ class Simulation:
             except Crash:
                 self.crashes += 1
                 self._boot()
-            if self.machine.hot_loops.found:
-                asker, what = next(iter(self.machine.hot_loops.found.items()))
+            if self.dispatcher.hot_loops.found:
+                asker, what = next(iter(self.dispatcher.hot_loops.found.items()))
                 raise LoopError(f"{asker} goes in circles: {what} (seed {self.seed})")
             if until is not None and until():
                 return
@@ -186,10 +186,10 @@ class Simulation:
                 continue
             try:
                 for change in stream.poll():
-                    self.machine.observe(kind, change.type, change.object)
+                    self.dispatcher.observe(kind, change.type, change.object)
             except ExpiredError:
                 self._relist(kind)
-        if self.machine.redefined != self._redefined:
+        if self.dispatcher.redefined != self._redefined:
             self._follow_wanted()
 
     def _lagging(self) -> bool:
@@ -198,13 +198,15 @@ class Simulation:
 
     def _look(self) -> None:
         """Somebody waits for writes of its own that no watch delivers; a list will tell."""
-        for kind in self.machine.holds.kinds():
+        for kind in self.dispatcher.holds.kinds():
             self._relist(kind)
 
     def _carry_out(self, task: Task) -> None:
-        outcome = carry_out(task.stages, self.transport, self.machine.names, self._mint) if task.stages else Outcome()
+        outcome = (
+            carry_out(task.stages, self.transport, self.dispatcher.names, self._mint) if task.stages else Outcome()
+        )
         suspect = {str(kind) for kind, _ in outcome.suspect}
-        for kind in tuple(self.machine.wanted) if suspect else ():
+        for kind in tuple(self.dispatcher.wanted) if suspect else ():
             if str(kind) in suspect:
                 self._relist(kind)
         self._epilogue.finish(task, outcome, self.now)

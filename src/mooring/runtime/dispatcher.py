@@ -1,8 +1,8 @@
 """The state of a running set of controllers, without I/O: what was seen, who asked what, who runs next.
 
 A driver feeds it what a watch delivers (`observe`, `resync`), asks for the next task, carries its requests out, and
-reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same machine runs in virtual time and
-against a cluster.
+reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same dispatcher runs in virtual time
+and against a cluster.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOT_DEFINED = "is not defined any more"
 _NOBODY = (None, -1, False)
 
 
-class Machine:
+class Dispatcher:
     def __init__(
         self, controllers: Iterable[Controller], jitter: random.Random, gates: Mapping[str, bool] | None = None
     ) -> None:
