@@ -449,7 +449,7 @@ def test_a_key_that_waits_for_a_version_of_a_lost_history_is_let_go() -> None:
     machine.flush(now())
     again = machine.next(now())
     assert again is not None
-    assert again.asker.key == key
+    assert again.request.key == key
 
 
 def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> None:

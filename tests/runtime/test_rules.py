@@ -25,7 +25,7 @@ from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.simulation import START, LoopError, Simulation
 from mooring.runtime.store import Changed
-from mooring.runtime.task import Asker
+from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import Unavailable, View
 from mooring.testing.crashes import survives_every_crash
 from tests.runtime.releases import INSTALLING, define, put_release, record
@@ -57,7 +57,7 @@ def step(made: Dispatcher, now: datetime = START) -> list[str]:
     ran = []
     made.flush(now)
     while (task := made.next(now)) is not None:
-        ran.append(task.asker.key.name)
+        ran.append(task.request.key.name)
         made.settle(task, Outcome(), now)
         made.flush(now)
     return ran
@@ -85,12 +85,12 @@ def test_rule_1_own_writes_are_seen_before_the_key_runs_again() -> None:
 
     made.observe(CONFIG_MAP, "ADDED", seen("b", 7))
     made.flush(START)
-    assert [t.asker.key.name for t in iter(lambda: made.next(START), None)] == ["b"]
+    assert [t.request.key.name for t in iter(lambda: made.next(START), None)] == ["b"]
     made.observe(CONFIG_MAP, "MODIFIED", seen("a", 9, x="y"))
     made.flush(START)
     again = made.next(START)
     assert again is not None
-    assert again.asker.key == A
+    assert again.request.key == A
 
 
 @pytest.mark.parametrize(
@@ -553,7 +553,7 @@ def test_rule_15_an_unchanged_intent_is_not_sent_again() -> None:
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     sent = []
     for _ in range(3):
-        made.queue.add(Asker(made.controllers[0], A))
+        made.queue.add(ReconcileRequest(made.controllers[0], A))
         made.flush(START)
         task = made.next(START)
         assert task is not None

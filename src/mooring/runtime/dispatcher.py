@@ -31,7 +31,7 @@ from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.stores import Stores
 from mooring.runtime.subscriptions import Subscriptions
-from mooring.runtime.task import ALL, Asker, Task
+from mooring.runtime.task import ALL, ReconcileRequest, Task
 from mooring.runtime.timers import Timers
 from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
 
@@ -49,7 +49,7 @@ class Dispatcher:
         states = all_gates((controller.gates for controller in self.controllers), gates)
         self._gates = {c: FeatureGates({name: states[name] for name in c.gates}) for c in self.controllers}
         # When a key of a controller with a minimum interval may run next.
-        self._rests_until: dict[Asker, datetime] = {}
+        self._rests_until: dict[ReconcileRequest, datetime] = {}
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
         self.stores = Stores(self.kinds)
         # The kinds that must be followed; more are added when somebody asks for them.
@@ -58,31 +58,31 @@ class Dispatcher:
         self.redefined = 0
         # All kinds by what the API calls them, those that are only written too.
         self.names = by_name(kind for c in self.controllers for kind in (*c.kinds, *c.writes))
-        self.queue: WorkQueue[Asker] = WorkQueue(jitter)
-        self.hot_loops: HotLoops[Asker] = HotLoops()
+        self.queue: WorkQueue[ReconcileRequest] = WorkQueue(jitter)
+        self.hot_loops: HotLoops[ReconcileRequest] = HotLoops()
         self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
         every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
         self._definitions = Definitions([each for each in every if each is not None], self.kinds)
         self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
         self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
         self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
-        self._subscriptions: Subscriptions[Asker] = Subscriptions()
-        self._dirty: dict[Asker, bool] = {}
-        self._memories: Memories[Asker] = Memories()
-        self._problems: Problems[Asker] = Problems()
-        self._intents: dict[Asker, Intents] = {}
+        self._subscriptions: Subscriptions[ReconcileRequest] = Subscriptions()
+        self._dirty: dict[ReconcileRequest, bool] = {}
+        self._memories: Memories[ReconcileRequest] = Memories()
+        self._problems: Problems[ReconcileRequest] = Problems()
+        self._intents: dict[ReconcileRequest, Intents] = {}
         # Keys that must see their own writes before they run.
-        self.holds: Holds[Asker] = Holds(self.stores)
-        self._held_back: set[Asker] = set()
+        self.holds: Holds[ReconcileRequest] = Holds(self.stores)
+        self._held_back: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
-        self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int, bool]] = {}
+        self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
         # The moments at which keys want to run, if nothing happens before.
-        self.timers: Timers[Asker] = Timers()
+        self.timers: Timers[ReconcileRequest] = Timers()
         self._folded: dict[Fold[Any], None] = {}
         self._rested: dict[Fold[Any], datetime] = {}
         for controller in self.controllers:
             if controller.of is None:
-                self._wake(Asker(controller, ALL), foreign=True)
+                self._wake(ReconcileRequest(controller, ALL), foreign=True)
 
     # What is seen
 
@@ -121,9 +121,9 @@ class Dispatcher:
 
     def _release(self, kind: Kind[Any]) -> None:
         """The server counts its versions anew: nobody will see the ones that keys wait for."""
-        for asker in self.holds.release(kind):
-            self._held_back.discard(asker)
-            self._wake(asker, foreign=True)
+        for request in self.holds.release(kind):
+            self._held_back.discard(request)
+            self._wake(request, foreign=True)
 
     def lose(self, kind: Kind[Any], why: str) -> None:
         """A kind that cannot be read any more: forbidden, or not installed."""
@@ -139,15 +139,15 @@ class Dispatcher:
         if store.version(change.key) != version:
             writer = None
         spared = writer if final else None
-        askers = self._subscriptions.keys
-        for asker in askers.get((kind, change.key), ()):
-            if asker != spared:
-                self._wake(asker, foreign=asker != writer)
+        requests = self._subscriptions.keys
+        for request in requests.get((kind, change.key), ()):
+            if request != spared:
+                self._wake(request, foreign=request != writer)
         if kind in self._subscriptions.listed:
             for index, value, counter in store.lookups(change, self._subscriptions.listed[kind]):
-                for asker in askers.get((kind, index, value, counter), ()):
-                    if asker != spared:
-                        self._wake(asker, foreign=asker != writer)
+                for request in requests.get((kind, index, value, counter), ()):
+                    if request != spared:
+                        self._wake(request, foreign=request != writer)
         for fold in self._folds_of.get(kind, ()):
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
@@ -156,7 +156,7 @@ class Dispatcher:
                 self._redefine(news)
         if change.old is None:
             for controller in self._keyed_by.get(kind, ()):
-                self._wake(Asker(controller, change.key), foreign=True)
+                self._wake(ReconcileRequest(controller, change.key), foreign=True)
         self.holds.changed(kind, change.key)
 
     # What is defined
@@ -224,38 +224,38 @@ class Dispatcher:
             self._folded[fold] = None
 
     def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
-        for asker in self._subscriptions.keys.get(question, ()):
-            self._wake(asker, foreign=foreign)
+        for request in self._subscriptions.keys.get(question, ()):
+            self._wake(request, foreign=foreign)
 
-    def _wake(self, asker: Asker, *, foreign: bool) -> None:
-        self._dirty[asker] = self._dirty.get(asker, False) or foreign
+    def _wake(self, request: ReconcileRequest, *, foreign: bool) -> None:
+        self._dirty[request] = self._dirty.get(request, False) or foreign
 
     # Who runs
 
     def flush(self, now: datetime) -> None:
         """Line up every key that something has changed for; changes at one instant count as one."""
-        for asker in self.holds.over():
-            if asker in self._held_back:
-                self._held_back.discard(asker)
-                self._dirty.setdefault(asker, False)
-        for asker in self.timers.due(now):
-            self._wake(asker, foreign=True)
+        for request in self.holds.over():
+            if request in self._held_back:
+                self._held_back.discard(request)
+                self._dirty.setdefault(request, False)
+        for request in self.timers.due(now):
+            self._wake(request, foreign=True)
         dirty, self._dirty = self._dirty, {}
         if self._folded:
             # Those who decide for many go first, so that the others see what came of it in the same run.
             self._wake_for_folds(now)
-            for asker, foreign in dirty.items():
-                self._wake(asker, foreign=foreign)
+            for request, foreign in dirty.items():
+                self._wake(request, foreign=foreign)
             dirty, self._dirty = self._dirty, {}
-        for asker, foreign in dirty.items():
+        for request, foreign in dirty.items():
             if foreign:
-                self.hot_loops.forget(asker)
-            if asker in self.holds:
-                self._held_back.add(asker)
-            elif self._rests_until and self._rests_until.get(asker, now) > now:
-                self.timers.add(self._rests_until[asker], asker)
+                self.hot_loops.forget(request)
+            if request in self.holds:
+                self._held_back.add(request)
+            elif self._rests_until and self._rests_until.get(request, now) > now:
+                self.timers.add(self._rests_until[request], request)
             else:
-                self.queue.add(asker)
+                self.queue.add(request)
 
     def _wake_for_folds(self, now: datetime) -> None:
         """Askers of a fold share one answer and are woken at most once per interval."""
@@ -271,51 +271,51 @@ class Dispatcher:
     def rewind(self) -> None:
         """The clock was set back: a moment that is far off now may have been near, so whoever waits asks again."""
         self._rested.clear()
-        for asker in self.timers.waiting():
-            self._wake(asker, foreign=True)
+        for request in self.timers.waiting():
+            self._wake(request, foreign=True)
 
     def next(self, now: datetime) -> Task | None:
         """Run the next key in line. Its requests must be carried out and reported before it runs again."""
-        asker = self.queue.take()
-        return None if asker is None else self.decide(asker, now)
+        request = self.queue.take()
+        return None if request is None else self.decide(request, now)
 
-    def decide(self, asker: Asker, now: datetime) -> Task:
+    def decide(self, request: ReconcileRequest, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
-        controller = asker.controller
+        controller = request.controller
         if controller.min_interval:
-            self._rests_until[asker] = now + controller.min_interval
-        memory, problem = self._memories.get(asker), self._problems.get(asker)
+            self._rests_until[request] = now + controller.min_interval
+        memory, problem = self._memories.get(request), self._problems.get(request)
         readable, gates, defined = self._readable[controller], self._gates[controller], self._definitions.now
         view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates)
         try:
-            decision = controller.reconcile(asker.key, view, now)
+            decision = controller.reconcile(request.key, view, now)
         except Unavailable as missing:
             if missing.kind not in self.stores:
                 self.stores.open(missing.kind)
             self.wanted.setdefault(missing.kind)
-            return Task(asker, (), unavailable=str(missing))
+            return Task(request, (), unavailable=str(missing))
         finally:
-            self._subscribe(asker, view)
-        self._memories.put(asker, controller.name, controller.memory, decision.memory)
+            self._subscribe(request, view)
+        self._memories.put(request, controller.name, controller.memory, decision.memory)
         stages: Sequence[Sequence[Request]] = ()
         runs = wanted_runs(controller, decision.effects, self.stores.find) if decision.effects else ()
         if runs:
             decision = decision._replace(records=records_of(runs, self.stores.find, now))
         if not decision.empty:
-            intents = self._intents.setdefault(asker, Intents())
+            intents = self._intents.setdefault(request, Intents())
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self.stores.find, intents, also)
-        self.hot_loops.wrote(asker, stages)
+        self.hot_loops.wrote(request, stages)
         for sample in decision.metrics:
             if sample.metric not in controller.metrics:
                 raise MooringError(f"{controller.name} counts {sample.metric.name}, which it does not declare")
-        return Task(asker, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
+        return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
-    def _subscribe(self, asker: Asker, view: View) -> None:
-        for question, by in self._subscriptions.replace(asker, view.questions).items():
+    def _subscribe(self, request: ReconcileRequest, view: View) -> None:
+        for question, by in self._subscriptions.replace(request, view.questions).items():
             self._count_question(question, by)
-        self._problems.asked(asker, view.asks_for_problems)
-        self.timers.replace(asker, view.timers, view.polls)
+        self._problems.asked(request, view.asks_for_problems)
+        self.timers.replace(request, view.timers, view.polls)
 
     def _count_question(self, question: Question, by: int) -> None:
         """Objects that are read by name are followed for as long as somebody asks for them."""
@@ -332,58 +332,58 @@ class Dispatcher:
 
     def settle(self, task: Task, outcome: Outcome, now: datetime) -> None:
         """A task's requests have been carried out, or as many as went well."""
-        asker = task.asker
+        request = task.request
         for (kind, key), version in outcome.versions.items():
-            self._own[kind, key] = (asker, version, task.final)
+            self._own[kind, key] = (request, version, task.final)
         if outcome.versions or outcome.gone:
             newest: dict[Kind[Any], int] = {}
-            readable = self._readable[asker.controller]
+            readable = self._readable[request.controller]
             for (kind, key), version in outcome.versions.items():
                 for view in self.stores.showing(kind, key, outcome.labels.get((kind, key)), readable):
                     newest[view] = max(newest.get(view, 0), version)
                     if view.is_partial:
-                        self._own[view, key] = (asker, version, task.final)
+                        self._own[view, key] = (request, version, task.final)
             gone = [(view, key, uid) for kind, key, uid in outcome.gone for view in self.stores.views_of(kind)]
-            self.holds.hold(asker, newest, gone)
+            self.holds.hold(request, newest, gone)
         if outcome.stopped:
             # What was not carried out must not count as sent.
-            self._intents.pop(asker, None)
-        elif asker in self._intents:
-            self._intents[asker].left(outcome.versions)
+            self._intents.pop(request, None)
+        elif request in self._intents:
+            self._intents[request].left(outcome.versions)
         if outcome.failed:
-            self.timers.add(now + (outcome.retry_after or self.queue.backoff(asker)), asker)
+            self.timers.add(now + (outcome.retry_after or self.queue.backoff(request)), request)
         elif outcome.terminal or outcome.postponed:
             # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried
             # again; a simulation that waits for nothing else has settled.
-            self.timers.add_poll(now + (outcome.retry_after or self.queue.backoff(asker)), asker)
-        elif asker in self.hot_loops.found:
+            self.timers.add_poll(now + (outcome.retry_after or self.queue.backoff(request)), request)
+        elif request in self.hot_loops.found:
             # What goes in circles is slowed down rather than stopped: the cluster may be to blame.
-            self.timers.add(now + self.queue.backoff(asker), asker)
+            self.timers.add(now + self.queue.backoff(request), request)
         else:
-            self.queue.forget(asker)
-        held, rests = asker in self.holds, asker in self._rests_until
-        if self.queue.done(asker, held=held or rests):
+            self.queue.forget(request)
+        held, rests = request in self.holds, request in self._rests_until
+        if self.queue.done(request, held=held or rests):
             if held:
-                self._held_back.add(asker)
+                self._held_back.add(request)
             elif rests:
-                self._wake(asker, foreign=True)
-        if self._problems.record(asker, outcome):
-            self._wake(asker, foreign=True)
-        primary = asker.controller.of
-        if primary is not None and self.stores[primary].get(asker.key) is None and asker not in self.timers:
-            self._forget(asker)
+                self._wake(request, foreign=True)
+        if self._problems.record(request, outcome):
+            self._wake(request, foreign=True)
+        primary = request.controller.of
+        if primary is not None and self.stores[primary].get(request.key) is None and request not in self.timers:
+            self._forget(request)
 
-    def _forget(self, asker: Asker) -> None:
+    def _forget(self, request: ReconcileRequest) -> None:
         """An object that is gone leaves nothing behind but what its key still asks about others."""
-        self._memories.forget(asker)
-        self._rests_until.pop(asker, None)
-        self._intents.pop(asker, None)
-        self.hot_loops.forget(asker)
-        self._problems.forget(asker)
-        primary = asker.controller.of
-        if primary is not None and self._subscriptions.of(asker) == {GetQuestion(primary, asker.key)}:
+        self._memories.forget(request)
+        self._rests_until.pop(request, None)
+        self._intents.pop(request, None)
+        self.hot_loops.forget(request)
+        self._problems.forget(request)
+        primary = request.controller.of
+        if primary is not None and self._subscriptions.of(request) == {GetQuestion(primary, request.key)}:
             # An object that comes back wakes its key whether or not that was asked for.
-            self._subscriptions.forget(asker)
+            self._subscriptions.forget(request)
 
     @property
     def restless(self) -> bool:

@@ -35,7 +35,7 @@ from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.reads import scope_of
 from mooring.runtime.store import NOT_LISTED
-from mooring.runtime.task import Asker, Task
+from mooring.runtime.task import ReconcileRequest, Task
 
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
@@ -91,7 +91,7 @@ class Live:
         self._writing: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._trouble: dict[Kind[Any], str] = {}
-        self._told_loops: set[Asker] = set()
+        self._told_loops: set[ReconcileRequest] = set()
         self._last = clock(), monotonic()
 
     # How it is
@@ -237,24 +237,24 @@ class Live:
         """Run keys for a while; returns whether there are more."""
         queue, end = self.dispatcher.queue, time.perf_counter() + SLICE_SECONDS
         while len(self._writing) < self._in_flight:
-            asker = queue.take()
-            if asker is None:
+            request = queue.take()
+            if request is None:
                 return False
             started = time.perf_counter()
-            self._run_key(asker, now)
+            self._run_key(request, now)
             ended = time.perf_counter()
-            self.metrics.seconds.observe(asker.controller.name, value=ended - started)
+            self.metrics.seconds.observe(request.controller.name, value=ended - started)
             if ended > end:
                 return len(queue) > 0
         return False
 
-    def _run_key(self, asker: Asker, now: datetime) -> None:
+    def _run_key(self, request: ReconcileRequest, now: datetime) -> None:
         try:
-            task = self.dispatcher.decide(asker, now)
+            task = self.dispatcher.decide(request, now)
         except Exception as error:
             # One line: the controller is at fault, and its author finds the place in the debug log.
-            say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=asker.controller.name)
-            self._finish(Task(asker, ()), Outcome(failed=f"{asker} failed: {error!r}"))
+            say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=request.controller.name)
+            self._finish(Task(request, ()), Outcome(failed=f"{request} failed: {error!r}"))
             return
         if task.unavailable:
             self._follow_wanted()
@@ -273,7 +273,7 @@ class Live:
             for kind, key in outcome.suspect:
                 await self._look(kind, key)
         except Exception as error:
-            outcome = Outcome(failed=f"{task.asker} could not be carried out: {error!r}")
+            outcome = Outcome(failed=f"{task.request} could not be carried out: {error!r}")
         self._finish(task, outcome)
 
     def _written(self, writing: asyncio.Task[None]) -> None:
@@ -307,10 +307,10 @@ class Live:
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
         self._epilogue.finish(task, outcome, self._clock())
-        for asker in self.dispatcher.hot_loops.found.keys() - self._told_loops:
-            self._told_loops.add(asker)
+        for request in self.dispatcher.hot_loops.found.keys() - self._told_loops:
+            self._told_loops.add(request)
             say(
                 logging.WARNING,
-                f"{asker} goes in circles: {self.dispatcher.hot_loops.found[asker]}",
-                key=str(asker.key),
+                f"{request} goes in circles: {self.dispatcher.hot_loops.found[request]}",
+                key=str(request.key),
             )

@@ -141,14 +141,14 @@ class Simulation:
     @property
     def terminal(self) -> dict[str, str]:
         """The keys whose writes are refused for good, with the reasons."""
-        return {str(asker): why for asker, why in self._epilogue.refusals.items()}
+        return {str(request): why for request, why in self._epilogue.refusals.items()}
 
     def quiet(self) -> None:
         """No more faults from now on."""
         calm(self.transport)
 
     def _moving(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(asker) for _, asker in self.dispatcher.timers.all()))[:10]
+        return tuple(dict.fromkeys(str(request) for _, request in self.dispatcher.timers.all()))[:10]
 
     def _work(self, until: Callable[[], bool] | None) -> None:
         """Everything that can happen at this instant."""
@@ -174,8 +174,8 @@ class Simulation:
                 self.crashes += 1
                 self._boot()
             if self.dispatcher.hot_loops.found:
-                asker, what = next(iter(self.dispatcher.hot_loops.found.items()))
-                raise LoopError(f"{asker} goes in circles: {what} (seed {self.seed})")
+                request, what = next(iter(self.dispatcher.hot_loops.found.items()))
+                raise LoopError(f"{request} goes in circles: {what} (seed {self.seed})")
             if until is not None and until():
                 return
         raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")

@@ -16,7 +16,7 @@ from mooring.runtime.kinds import Key
 ALL: Final = Key("", "all")
 
 
-class Asker(NamedTuple):
+class ReconcileRequest(NamedTuple):
     """One key of one controller."""
 
     controller: Controller
@@ -29,7 +29,7 @@ class Asker(NamedTuple):
 class Task(NamedTuple):
     """A run that has decided: what to carry out, stage by stage."""
 
-    asker: Asker
+    request: ReconcileRequest
     stages: Sequence[Sequence[Request]]
     events: tuple[Event, ...] = ()
     # The effects that are wanted from now on; None where nothing was decided.
