@@ -26,7 +26,7 @@ from mooring.runtime.memories import Memories
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.problems import Problems
 from mooring.runtime.queue import WorkQueue
-from mooring.runtime.reading import Sighting, version_of
+from mooring.runtime.reading import ObservedObject, version_of
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.stores import Stores
@@ -103,7 +103,7 @@ class Dispatcher:
         read = self.stores[kind].read
         self.take_list(kind, [read(item) for item in items], int(version))
 
-    def take_list(self, kind: Kind[Any], items: Iterable[Sighting], version: int) -> None:
+    def take_list(self, kind: Kind[Any], items: Iterable[ObservedObject], version: int) -> None:
         """The same for a list that has been read."""
         store = self.stores[kind]
         first = not store.synced
@@ -114,7 +114,7 @@ class Dispatcher:
         if first:
             self._wake_all(SyncQuestion(kind), foreign=True)
 
-    def look(self, kind: Kind[Any], key: Key, item: Object | None) -> None:
+    def observe_object(self, kind: Kind[Any], key: Key, item: Object | None) -> None:
         """One object as a live read found it, None if it is not there. It says nothing about other objects."""
         for view, change in self.stores.take(kind, key, item):
             self._changed(view, change)
@@ -187,14 +187,14 @@ class Dispatcher:
         for fold in self._folds:
             if fold.defined is defined and fold not in self._folds_of[kind]:
                 self._folds_of[kind].append(fold)
-                for seen in self.stores[kind].sightings():
+                for seen in self.stores[kind].observed():
                     self._fold(fold, kind, Changed(seen.key, None, seen.view))
 
     def _carry_over(self, defined: Defined, old: Kind[Any], new: Kind[Any]) -> None:
         """Another version of one kind: its objects are the same, and the next list tells which of them are gone."""
         before = self._unfollow(defined, old)
         store = self.stores[new]
-        for seen in before.sightings():
+        for seen in before.observed():
             store.take(seen)
         self._add_folds(defined, new)
 
@@ -202,7 +202,7 @@ class Dispatcher:
         """A kind goes with its objects, whether or not anybody told of each of them."""
         folds = [fold for fold in self._folds_of[kind] if fold.defined is defined]
         before = self._unfollow(defined, kind)
-        for seen in before.sightings():
+        for seen in before.observed():
             for fold in folds:
                 self._fold(fold, kind, Changed(seen.key, seen.view, None))
 
@@ -215,7 +215,7 @@ class Dispatcher:
             self._release(kind)
             self.stores[kind] = Store(kind)
             self.lose(kind, NOT_DEFINED)
-            for seen in before.sightings():
+            for seen in before.observed():
                 self.holds.changed(kind, seen.key)
         return before
 

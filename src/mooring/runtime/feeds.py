@@ -11,7 +11,7 @@ from mooring.kube.prometheus import Metric
 from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.kinds import Kind
 from mooring.runtime.logs import say
-from mooring.runtime.reading import Sighting
+from mooring.runtime.reading import ObservedObject
 
 
 class FeedMetrics:
@@ -50,7 +50,7 @@ class Feed:
         self._tell = tell
         self._relisted = relisted
         self._read = dispatcher.stores[kind].read
-        self._found: list[Sighting] = []
+        self._found: list[ObservedObject] = []
         self._why_lost = ""
 
     def begin(self) -> None:

@@ -271,7 +271,7 @@ class Live:
         try:
             outcome = await carry_out_async(task.stages, self._transport, self.dispatcher.names)
             for kind, key in outcome.suspect:
-                await self._look(kind, key)
+                await self._observe_live(kind, key)
         except Exception as error:
             outcome = Outcome(failed=f"{task.request} could not be carried out: {error!r}")
         self._finish(task, outcome)
@@ -280,7 +280,7 @@ class Live:
         self._writing.discard(writing)
         self._wake.set()
 
-    async def _look(self, kind: Kind[Any], key: Key) -> None:
+    async def _observe_live(self, kind: Kind[Any], key: Key) -> None:
         """See how an object is whose write was not answered, before its key runs again."""
         views = self.dispatcher.stores.views_of(kind)
         if not views:
@@ -302,7 +302,7 @@ class Live:
             except (Unreachable, UnknownOutcome):
                 await asyncio.sleep(delay.next())
                 continue
-            self.dispatcher.look(kind, key, found)
+            self.dispatcher.observe_object(kind, key, found)
             return
 
     def _finish(self, task: Task, outcome: Outcome) -> None:

@@ -163,7 +163,7 @@ class Simulation:
                     continue
                 if self.dispatcher.idle:
                     return
-                self._look()
+                self._relist_expected()
                 continue
             self.steps += 1
             if task.unavailable:
@@ -196,7 +196,7 @@ class Simulation:
         """Whether a watch holds something back that it will deliver."""
         return any(getattr(stream, "lagging", False) for stream in self._streams.values())
 
-    def _look(self) -> None:
+    def _relist_expected(self) -> None:
         """Somebody waits for writes of its own that no watch delivers; a list will tell."""
         for kind in self.dispatcher.holds.kinds():
             self._relist(kind)
