@@ -17,9 +17,9 @@ from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.defining import Definitions, Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
+from mooring.runtime.expectations import Expectations
 from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates, all_gates
-from mooring.runtime.holds import Holds
 from mooring.runtime.hotloop import HotLoops
 from mooring.runtime.kinds import Defined, Key, Kind, by_name
 from mooring.runtime.memories import Memories
@@ -72,8 +72,8 @@ class Dispatcher:
         self._problems: Problems[ReconcileRequest] = Problems()
         self._intents: dict[ReconcileRequest, Intents] = {}
         # Keys that must see their own writes before they run.
-        self.holds: Holds[ReconcileRequest] = Holds(self.stores)
-        self._held_back: set[ReconcileRequest] = set()
+        self.expectations: Expectations[ReconcileRequest] = Expectations(self.stores)
+        self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
         self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
         # The moments at which keys want to run, if nothing happens before.
@@ -121,8 +121,8 @@ class Dispatcher:
 
     def _release(self, kind: Kind[Any]) -> None:
         """The server counts its versions anew: nobody will see the ones that keys wait for."""
-        for request in self.holds.release(kind):
-            self._held_back.discard(request)
+        for request in self.expectations.release(kind):
+            self._waiting.discard(request)
             self._wake(request, foreign=True)
 
     def lose(self, kind: Kind[Any], why: str) -> None:
@@ -157,7 +157,7 @@ class Dispatcher:
         if change.old is None:
             for controller in self._keyed_by.get(kind, ()):
                 self._wake(ReconcileRequest(controller, change.key), foreign=True)
-        self.holds.changed(kind, change.key)
+        self.expectations.changed(kind, change.key)
 
     # What is defined
 
@@ -216,7 +216,7 @@ class Dispatcher:
             self.stores[kind] = Store(kind)
             self.lose(kind, NOT_DEFINED)
             for seen in before.observed():
-                self.holds.changed(kind, seen.key)
+                self.expectations.changed(kind, seen.key)
         return before
 
     def _fold(self, fold: Fold[Any], kind: Kind[Any], change: Changed) -> None:
@@ -234,9 +234,9 @@ class Dispatcher:
 
     def flush(self, now: datetime) -> None:
         """Line up every key that something has changed for; changes at one instant count as one."""
-        for request in self.holds.over():
-            if request in self._held_back:
-                self._held_back.discard(request)
+        for request in self.expectations.over():
+            if request in self._waiting:
+                self._waiting.discard(request)
                 self._dirty.setdefault(request, False)
         for request in self.timers.due(now):
             self._wake(request, foreign=True)
@@ -250,8 +250,8 @@ class Dispatcher:
         for request, foreign in dirty.items():
             if foreign:
                 self.hot_loops.forget(request)
-            if request in self.holds:
-                self._held_back.add(request)
+            if request in self.expectations:
+                self._waiting.add(request)
             elif self._rests_until and self._rests_until.get(request, now) > now:
                 self.timers.add(self._rests_until[request], request)
             else:
@@ -344,7 +344,7 @@ class Dispatcher:
                     if view.is_partial:
                         self._own[view, key] = (request, version, task.final)
             gone = [(view, key, uid) for kind, key, uid in outcome.gone for view in self.stores.views_of(kind)]
-            self.holds.hold(request, newest, gone)
+            self.expectations.expect(request, newest, gone)
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(request, None)
@@ -361,10 +361,10 @@ class Dispatcher:
             self.timers.add(now + self.queue.backoff(request), request)
         else:
             self.queue.forget(request)
-        held, rests = request in self.holds, request in self._rests_until
+        held, rests = request in self.expectations, request in self._rests_until
         if self.queue.done(request, held=held or rests):
             if held:
-                self._held_back.add(request)
+                self._waiting.add(request)
             elif rests:
                 self._wake(request, foreign=True)
         if self._problems.record(request, outcome):
@@ -393,4 +393,4 @@ class Dispatcher:
     @property
     def idle(self) -> bool:
         """Whether nothing is in line and nobody waits to see its own writes."""
-        return not (self._dirty or len(self.queue) or self.queue.running or self.holds)
+        return not (self._dirty or len(self.queue) or self.queue.running or self.expectations)

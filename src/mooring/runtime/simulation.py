@@ -198,7 +198,7 @@ class Simulation:
 
     def _relist_expected(self) -> None:
         """Somebody waits for writes of its own that no watch delivers; a list will tell."""
-        for kind in self.dispatcher.holds.kinds():
+        for kind in self.dispatcher.expectations.kinds():
             self._relist(kind)
 
     def _carry_out(self, task: Task) -> None:
