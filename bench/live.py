@@ -187,7 +187,7 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "serve":
         serve(*arguments[1:])
         return
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
 
     print(json.dumps(run({"load": load, "events": events}[arguments[0]](int(arguments[1])))))
 

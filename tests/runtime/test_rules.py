@@ -23,7 +23,7 @@ from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.simulation import START, LoopError, Simulation
+from mooring.runtime.simulation import START, HotLoopError, Simulation
 from mooring.runtime.store import Changed
 from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import Unavailable, View
@@ -562,7 +562,7 @@ def test_rule_15_an_unchanged_intent_is_not_sent_again() -> None:
     assert sent == [1, 0, 0]
 
 
-def test_rule_15_going_in_circles_fails_the_simulation() -> None:
+def test_rule_15_a_hot_loop_fails_the_simulation() -> None:
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         source = view.get(CONFIG_MAP, *key)
         if source is None:
@@ -572,7 +572,7 @@ def test_rule_15_going_in_circles_fails_the_simulation() -> None:
 
     simulation = Simulation([controller(reconcile)], seed=7)
     create(simulation, config_map("a"))
-    with pytest.raises(LoopError, match=r"tried default/a goes in circles: patch ConfigMap default/a .*seed 7"):
+    with pytest.raises(HotLoopError, match=r"tried default/a is in a hot loop: patch ConfigMap default/a .*seed 7"):
         simulation.run()
 
 

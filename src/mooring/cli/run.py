@@ -91,7 +91,7 @@ def command(
 
     from mooring.cli.running.guest_process import run_controllers
     from mooring.client.kubeconfig import find_access
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
 
     with ExitStack() as open_until_the_end:
         hospitality, note = None, ""

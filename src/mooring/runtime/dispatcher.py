@@ -357,7 +357,7 @@ class Dispatcher:
             # again; a simulation that waits for nothing else has settled.
             self.timers.add_poll(now + (outcome.retry_after or self.queue.backoff(request)), request)
         elif request in self.hot_loops.found:
-            # What goes in circles is slowed down rather than stopped: the cluster may be to blame.
+            # What is in a hot loop is slowed down rather than stopped: the cluster may be to blame.
             self.timers.add(now + self.queue.backoff(request), request)
         else:
             self.queue.forget(request)

@@ -91,7 +91,7 @@ class Live:
         self._writing: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._trouble: dict[Kind[Any], str] = {}
-        self._told_loops: set[ReconcileRequest] = set()
+        self._told_hot_loops: set[ReconcileRequest] = set()
         self._last = clock(), monotonic()
 
     # How it is
@@ -307,10 +307,10 @@ class Live:
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
         self._epilogue.finish(task, outcome, self._clock())
-        for request in self.dispatcher.hot_loops.found.keys() - self._told_loops:
-            self._told_loops.add(request)
+        for request in self.dispatcher.hot_loops.found.keys() - self._told_hot_loops:
+            self._told_hot_loops.add(request)
             say(
                 logging.WARNING,
-                f"{request} goes in circles: {self.dispatcher.hot_loops.found[request]}",
+                f"{request} is in a hot loop: {self.dispatcher.hot_loops.found[request]}",
                 key=str(request.key),
             )

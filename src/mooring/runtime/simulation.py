@@ -36,8 +36,8 @@ HOUR = timedelta(hours=1)
 MAX_STEPS = 2_000_000
 
 
-class LoopError(MooringError):
-    """A controller goes in circles."""
+class HotLoopError(MooringError):
+    """A controller is in a hot loop."""
 
 
 class Settled(NamedTuple):
@@ -175,10 +175,10 @@ class Simulation:
                 self._boot()
             if self.dispatcher.hot_loops.found:
                 request, what = next(iter(self.dispatcher.hot_loops.found.items()))
-                raise LoopError(f"{request} goes in circles: {what} (seed {self.seed})")
+                raise HotLoopError(f"{request} is in a hot loop: {what} (seed {self.seed})")
             if until is not None and until():
                 return
-        raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
+        raise HotLoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
 
     def _deliver(self) -> None:
         for kind, stream in tuple(self._streams.items()):

@@ -12,7 +12,7 @@ def main() -> int:
     # What takes long comes before the orders: the parent has certificates to make meanwhile.
     from mooring.cli.running.crew import run_crew
     from mooring.cli.running.logs import log_as_json
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
 
     orders = take_orders()
     log_as_json()

@@ -20,7 +20,7 @@ def main() -> int:
     from mooring.cli.running.logs import log_as_json
     from mooring.kube.errors import MooringError
     from mooring.node import agent  # noqa: F401
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
 
     orders = take_orders()
     log_as_json()
