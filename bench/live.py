@@ -156,10 +156,10 @@ async def events(port: int) -> dict[str, float]:
     while ran < WATCHED:
         await asyncio.sleep(0.001)
     before = ran
-    while not live.feeds.events.value("v1/Pod"):
+    while not live.reflector_metrics.events.value("v1/Pod"):
         await asyncio.sleep(0)
     started = time.perf_counter()
-    while live.feeds.events.value("v1/Pod") < EVENTS or len(live.dispatcher.queue):
+    while live.reflector_metrics.events.value("v1/Pod") < EVENTS or len(live.dispatcher.queue):
         await asyncio.sleep(0)
     seconds = time.perf_counter() - started
     stop.set()

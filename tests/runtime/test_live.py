@@ -256,7 +256,7 @@ async def test_an_object_that_cannot_be_read_does_not_hide_the_others() -> None:
     live = Live([noting(seen, kind), noting(seen)], transport_in(registry))
     async with at_work(live):
         await until(lambda: "a" in seen)
-        assert live.feeds.unreadable.value("v1/ConfigMap") > 0
+        assert live.reflector_metrics.unreadable.value("v1/ConfigMap") > 0
 
 
 @awaited

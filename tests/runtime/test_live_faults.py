@@ -58,7 +58,7 @@ async def test_what_happens_while_connections_are_refused_is_seen_afterwards(cap
             await proxy.stop()
             put(server.registry, config_map("b", copies="2"))
             edit(server.registry, "a", {"data": {"copies": "0"}})
-            await until(lambda: live.feeds.troubles.value("v1/ConfigMap") >= 3)
+            await until(lambda: live.reflector_metrics.troubles.value("v1/ConfigMap") >= 3)
             await proxy.start()
             await until(lambda: data_of(server.registry, "b").get("seen") == "2")
             await until(lambda: copies(server.registry, "a") == [])
@@ -89,7 +89,7 @@ async def test_streams_that_break_off_in_the_middle_of_a_line_lose_nothing() -> 
             put(server.registry, config_map(f"c{number}", copies="1", text="x" * 1000))
             await asyncio.sleep(0.02)
         await until(lambda: all(data_of(server.registry, f"c{n}").get("seen") == "1" for n in range(20)))
-        assert live.feeds.troubles.value("v1/ConfigMap") > 0
+        assert live.reflector_metrics.troubles.value("v1/ConfigMap") > 0
 
 
 @awaited
@@ -294,11 +294,11 @@ async def test_a_server_that_hangs_is_noticed_said_once_and_worked_on_when_it_wa
                 await seen(mine, "before", "2")
                 # To start may take longer than the little patience of this test.
                 caplog.clear()
-                known = live.feeds.troubles.value("v1/ConfigMap")
+                known = live.reflector_metrics.troubles.value("v1/ConfigMap")
                 server.hang()
                 with pytest.raises((Unreachable, UnknownOutcome), match="no answer in 1 s"):
                     await mine.write(creation(config_map("during", copies="2")))
-                await until(lambda: live.feeds.troubles.value("v1/ConfigMap") >= known + 2)
+                await until(lambda: live.reflector_metrics.troubles.value("v1/ConfigMap") >= known + 2)
                 server.wake()
                 await ensure(mine, "during")
                 await ensure(mine, "after")

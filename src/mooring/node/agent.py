@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
+from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item, Scope
-from mooring.client.watching import Follower
 from mooring.kube.errors import MooringError
 from mooring.node.disk import Disk
 from mooring.node.fields import Place
@@ -111,7 +111,7 @@ async def _register(registration: Registration, agent: Agent, stop: asyncio.Even
 
 
 class Agent:
-    """All workers of the node. It is the sink of the watch of its pods."""
+    """All workers of the node. It is the handler of the watch of its pods."""
 
     def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}
@@ -134,9 +134,9 @@ class Agent:
 
     async def run(self, registration: Registration, stop: asyncio.Event) -> None:
         scope = Scope(fields=f"spec.nodeName={self._machine.name}")
-        follower = Follower(self._host.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
+        reflector = Reflector(self._host.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
         tasks = [
-            asyncio.create_task(follower.run()),
+            asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
         ]

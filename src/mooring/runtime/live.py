@@ -18,8 +18,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mooring.client.delays import Delay
+from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Object, UnknownOutcome, Unreachable
-from mooring.client.watching import Follower
 from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.acting import carry_out_async
@@ -28,7 +28,7 @@ from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.effects import Executor
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventbroadcaster import EventBroadcaster
-from mooring.runtime.feeds import Feed, FeedMetrics
+from mooring.runtime.informerhandler import DispatcherHandler, ReflectorMetrics
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
 from mooring.runtime.metrics import RuntimeMetrics
@@ -81,11 +81,11 @@ class Live:
         self._draw = draw
         self.dispatcher = Dispatcher(self.controllers, draw, gates)
         self.metrics = RuntimeMetrics(self.controllers)
-        self.feeds = FeedMetrics(self.dispatcher.kinds)
+        self.reflector_metrics = ReflectorMetrics(self.dispatcher.kinds)
         self._broadcaster = EventBroadcaster(transport)
         record = self._broadcaster.add if events else None
         self._epilogue = Epilogue(self.dispatcher, self.metrics, executors=executors or {}, record=record)
-        self._followers: dict[Kind[Any], Follower] = {}
+        self._reflectors: dict[Kind[Any], Reflector] = {}
         self._following: dict[Kind[Any], asyncio.Task[None]] = {}
         self._redefined = 0
         self._writing: set[asyncio.Task[None]] = set()
@@ -107,12 +107,12 @@ class Live:
     def silent(self) -> list[str]:
         """Why it is not alive: the kinds that nothing has been heard of for too long."""
         now = self._monotonic()
-        quiet = {kind.described: now - follower.heard for kind, follower in self._followers.items()}
+        quiet = {kind.described: now - reflector.heard for kind, reflector in self._reflectors.items()}
         return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
 
     def metrics_text(self) -> str:
         self.metrics.depth.set(value=len(self.dispatcher.queue))
-        return self.metrics.text() + exposition((*self.feeds.all, self._broadcaster.lost))
+        return self.metrics.text() + exposition((*self.reflector_metrics.all, self._broadcaster.lost))
 
     # Running
 
@@ -148,31 +148,31 @@ class Live:
                 self._following[kind] = asyncio.create_task(self._follow(kind))
         for kind in [kind for kind in self._following if kind not in self.dispatcher.wanted]:
             self._following.pop(kind).cancel()
-            self._followers.pop(kind, None)
+            self._reflectors.pop(kind, None)
             self._note_trouble(kind, "")
 
     async def _follow(self, kind: Kind[Any]) -> None:
-        feed = Feed(
+        handler = DispatcherHandler(
             kind,
             self.dispatcher,
-            self.feeds,
+            self.reflector_metrics,
             wake=self._wake.set,
             tell=self._note_trouble,
             relisted=lambda kind: self.metrics.relists.add(kind.described),
         )
         while True:
-            follower = Follower(
+            reflector = Reflector(
                 self._transport,
                 kind.api_version,
                 kind.kind,
-                feed,
+                handler,
                 scope=scope_of(kind),
                 draw=self._draw,
                 clock=self._monotonic,
             )
-            self._followers[kind] = follower
+            self._reflectors[kind] = reflector
             try:
-                await follower.run()
+                await reflector.run()
             except Exception as error:
                 say(logging.ERROR, f"following {kind} failed: {error!r}", kind=str(kind))
                 await asyncio.sleep(1)

@@ -29,7 +29,7 @@ from mooring.kube.status import (
 _SHORT_SECONDS = 1.0
 
 
-class Sink(Protocol):
+class InformerHandler(Protocol):
     """Who takes in what is found."""
 
     def begin(self) -> None:
@@ -51,7 +51,7 @@ class Sink(Protocol):
         """The server cannot be followed at the moment, or with an empty text, can be again."""
 
 
-class Follower:
+class Reflector:
     """`heard` is when the server last said anything about the kind, on the clock that was given."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Follower:
         transport: AsyncTransport,
         api_version: str,
         kind: str,
-        sink: Sink,
+        handler: InformerHandler,
         *,
         scope: Scope = EVERYTHING,
         draw: random.Random,
@@ -68,7 +68,7 @@ class Follower:
     ) -> None:
         self._transport = transport
         self._api_version, self._kind = api_version, kind
-        self._sink, self._scope = sink, scope
+        self._sink, self._scope = handler, scope
         self._clock, self._sleep = clock, sleep
         self._delay = Delay(draw)
         # Empty when a list is needed before anything can be watched.

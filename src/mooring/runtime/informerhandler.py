@@ -14,7 +14,7 @@ from mooring.runtime.logs import say
 from mooring.runtime.reading import ObservedObject
 
 
-class FeedMetrics:
+class ReflectorMetrics:
     """What is counted of every kind that is followed."""
 
     def __init__(self, kinds: Sequence[Kind[Any]]) -> None:
@@ -30,14 +30,14 @@ class FeedMetrics:
             metric.start(names)
 
 
-class Feed:
+class DispatcherHandler:
     """The sink of one kind. `wake` is called after anything that may let a key run."""
 
     def __init__(
         self,
         kind: Kind[Any],
         dispatcher: Dispatcher,
-        metrics: FeedMetrics,
+        metrics: ReflectorMetrics,
         *,
         wake: Callable[[], None],
         tell: Callable[[Kind[Any], str], None],
