@@ -15,10 +15,10 @@ from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView, Registry
-from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch
 from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.execution import execute
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.kinds import Key, Kind
@@ -238,7 +238,7 @@ def test_rule_4_what_others_write_between_two_stages_is_noticed() -> None:
             change(simulation, "a", {"data": {"theirs": "yes"}})
             return result
 
-    outcome = carry_out([[first], [second]], Meddling(), {("v1", "ConfigMap"): CONFIG_MAP})
+    outcome = execute([[first], [second]], Meddling(), {("v1", "ConfigMap"): CONFIG_MAP})
     assert outcome.stale
     assert get(simulation, "a")["data"] == {"n": "1", "theirs": "yes"}
 
@@ -249,7 +249,7 @@ def test_rule_4_an_apply_to_another_object_of_the_name_is_an_old_view() -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     old = "11111111-1111-4111-8111-111111111111"
     request = Request("apply", "v1", "ConfigMap", "default", "a", body, manager="m", uid=old)
-    outcome = carry_out([[request]], simulation.transport, {("v1", "ConfigMap"): CONFIG_MAP})
+    outcome = execute([[request]], simulation.transport, {("v1", "ConfigMap"): CONFIG_MAP})
     assert outcome.stale
     assert "metadata.uid" in outcome.failed
     assert not outcome.terminal

@@ -80,7 +80,7 @@ def test_a_pod_that_its_budget_protects_is_evicted_when_it_may_be() -> None:
 
 
 def test_the_same_over_http(api_server: Home, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mooring.runtime.acting.EVICTION_RETRY_SECONDS", 1)
+    monkeypatch.setattr("mooring.runtime.execution.EVICTION_RETRY_SECONDS", 1)
 
     async def story() -> None:
         async with reaching(api_server) as transport, reaching(api_server) as user:

@@ -22,12 +22,12 @@ from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Object, UnknownOutcome, Unreachable
 from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
-from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
 from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.effects import Executor
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventbroadcaster import EventBroadcaster
+from mooring.runtime.execution import execute_async
 from mooring.runtime.informerhandler import DispatcherHandler, ReflectorMetrics
 from mooring.runtime.kinds import Key, Kind
 from mooring.runtime.logs import say
@@ -259,7 +259,7 @@ class Live:
         if task.unavailable:
             self._follow_wanted()
         if any(task.stages):
-            writing = asyncio.create_task(self._carry_out(task))
+            writing = asyncio.create_task(self._execute(task))
             self._writing.add(writing)
             writing.add_done_callback(self._written)
         else:
@@ -267,9 +267,9 @@ class Live:
 
     # Acting
 
-    async def _carry_out(self, task: Task) -> None:
+    async def _execute(self, task: Task) -> None:
         try:
-            outcome = await carry_out_async(task.stages, self._transport, self.dispatcher.names)
+            outcome = await execute_async(task.stages, self._transport, self.dispatcher.names)
             for kind, key in outcome.suspect:
                 await self._observe_live(kind, key)
         except Exception as error:

@@ -34,7 +34,7 @@ class Intents:
     def is_new(self, write: Apply, current: Any) -> bool:
         return self._sent.get((write.kind, write.key)) != (write.object, _within_reach(current))
 
-    def note(self, write: Apply, current: Any) -> None:
+    def record(self, write: Apply, current: Any) -> None:
         self._sent[write.kind, write.key] = (write.object, _within_reach(current))
 
     def is_new_status(self, write: ApplyStatus, current: Any, version: int | None) -> bool:
@@ -94,7 +94,7 @@ def requests_for(
                 current = None if store is None else store.get(write.key)
                 if current is not None and not intents.is_new(write, current):
                     continue
-                intents.note(write, current)
+                intents.record(write, current)
             elif isinstance(write, ApplyStatus):
                 store = store_of(write.kind, write.key)
                 seen = (None, None) if store is None else (store.get(write.key), store.version(write.key))

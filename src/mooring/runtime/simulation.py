@@ -16,11 +16,11 @@ from mooring.client.transport import Request, Stream, Transport
 from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
-from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.epilogue import Epilogue
 from mooring.runtime.eventrecorder import repeated
+from mooring.runtime.execution import execute
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
 from mooring.runtime.kinds import Kind
 from mooring.runtime.metrics import RuntimeMetrics
@@ -169,7 +169,7 @@ class Simulation:
             if task.unavailable:
                 self._follow_wanted()
             try:
-                self._carry_out(task)
+                self._execute(task)
             except Crash:
                 self.crashes += 1
                 self._boot()
@@ -201,10 +201,8 @@ class Simulation:
         for kind in self.dispatcher.expectations.kinds():
             self._relist(kind)
 
-    def _carry_out(self, task: Task) -> None:
-        outcome = (
-            carry_out(task.stages, self.transport, self.dispatcher.names, self._mint) if task.stages else Outcome()
-        )
+    def _execute(self, task: Task) -> None:
+        outcome = execute(task.stages, self.transport, self.dispatcher.names, self._mint) if task.stages else Outcome()
         suspect = {str(kind) for kind, _ in outcome.suspect}
         for kind in tuple(self.dispatcher.wanted) if suspect else ():
             if str(kind) in suspect:

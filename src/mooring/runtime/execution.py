@@ -27,14 +27,14 @@ _TROUBLE = (ApiError, UnknownOutcome, Unreachable)
 EVICTION_RETRY_SECONDS = 5
 
 
-def carry_out(stages: Stages, transport: Transport, kinds: Kinds, mint: Mint = random_bytes) -> Outcome:
+def execute(stages: Stages, transport: Transport, kinds: Kinds, mint: Mint = random_bytes) -> Outcome:
     """Write stage after stage; a failure lets the rest of its stage run and stops the later ones."""
     outcome = Outcome()
     for stage in stages:
         for request in stage:
             kind = kinds[request.api_version, request.kind]
             try:
-                _note(outcome, kind, request, transport.write(fill(_chained(outcome, kind, request), mint)))
+                _record(outcome, kind, request, transport.write(fill(_chained(outcome, kind, request), mint)))
             except AlreadyExistsError as error:
                 try:
                     found = transport.get(*request[1:5], metadata_only=True)
@@ -42,15 +42,13 @@ def carry_out(stages: Stages, transport: Transport, kinds: Kinds, mint: Mint = r
                     found = {}
                 _exists(outcome, kind, request, found, error)
             except _TROUBLE as error:
-                _sort(outcome, kind, request, error)
+                _classify(outcome, kind, request, error)
         if outcome.stopped:
             break
     return outcome
 
 
-async def carry_out_async(
-    stages: Stages, transport: AsyncTransport, kinds: Kinds, mint: Mint = random_bytes
-) -> Outcome:
+async def execute_async(stages: Stages, transport: AsyncTransport, kinds: Kinds, mint: Mint = random_bytes) -> Outcome:
     """The same, with the writes of one stage under way together."""
     outcome = Outcome()
     for stage in stages:
@@ -66,7 +64,7 @@ async def carry_out_async(
 async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds, mint: Mint) -> None:
     kind = kinds[request.api_version, request.kind]
     try:
-        _note(outcome, kind, request, await transport.write(fill(_chained(outcome, kind, request), mint)))
+        _record(outcome, kind, request, await transport.write(fill(_chained(outcome, kind, request), mint)))
     except AlreadyExistsError as error:
         try:
             found = await transport.get(*request[1:5], metadata_only=True)
@@ -74,7 +72,7 @@ async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, 
             found = {}
         _exists(outcome, kind, request, found, error)
     except _TROUBLE as error:
-        _sort(outcome, kind, request, error)
+        _classify(outcome, kind, request, error)
 
 
 def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
@@ -85,7 +83,7 @@ def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
     return request._replace(resource_version=str(left))
 
 
-def _note(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
+def _record(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
     meta = result["metadata"]
     key = Key(request.namespace, request.name)
     if request.verb == "evict":
@@ -118,7 +116,7 @@ def _owner(obj: Object) -> str | None:
     return None
 
 
-def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
+def _classify(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
     suspect = (kind, Key(request.namespace, request.name))
     match error:
         case NotFoundError() if request.verb in ("delete", "evict"):
