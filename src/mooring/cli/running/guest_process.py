@@ -25,7 +25,7 @@ from mooring.client.http import HttpTransport
 from mooring.kube.prometheus import exposition
 from mooring.runtime.controller import Controller
 from mooring.runtime.health import HealthServer
-from mooring.runtime.leading import Election
+from mooring.runtime.leaderelection import Election
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.webhooks.server import WebhookServer
 
