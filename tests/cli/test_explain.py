@@ -325,11 +325,11 @@ def test_a_reader_that_leaves_is_no_crash(fleet: World) -> None:
 def on_a_terminal(world: World, *arguments: str | dict[str, Any]) -> str:
     """What the real command writes to a terminal."""
     command = [sys.executable, "-m", "mooring", "explain", *world._arguments(arguments)]
-    leader, reflector = pty.openpty()
+    leader, follower = pty.openpty()
     env = os.environ | {"TERM": "xterm-256color", "COLUMNS": "80"}
     env.pop("NO_COLOR", None)
-    process = subprocess.Popen(command, stdout=reflector, cwd=world.folder, env=env)
-    os.close(reflector)
+    process = subprocess.Popen(command, stdout=follower, cwd=world.folder, env=env)
+    os.close(follower)
     output = b""
     while True:
         try:

@@ -53,31 +53,31 @@ class Proxy:
             writer.transport.abort()
             return
         self._open |= {writer, there_writer}
-        for source, handler, answers in ((reader, there_writer, False), (there_reader, writer, True)):
-            task = asyncio.create_task(self._pass_on(source, handler, answers))
+        for source, sink, answers in ((reader, there_writer, False), (there_reader, writer, True)):
+            task = asyncio.create_task(self._pass_on(source, sink, answers))
             self._passing.add(task)
             task.add_done_callback(self._passing.discard)
 
-    async def _pass_on(self, source: asyncio.StreamReader, handler: asyncio.StreamWriter, answers: bool) -> None:
+    async def _pass_on(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, answers: bool) -> None:
         try:
             while data := await source.read(65536):
-                while self.muted and not handler.transport.is_closing():
+                while self.muted and not sink.transport.is_closing():
                     await asyncio.sleep(0.01)
                 if answers and self.budget is not None:
                     data, over = data[: self.budget], len(data) >= self.budget
                     self.budget -= len(data)
                     if over:
                         self.budget = None
-                        handler.write(data)
-                        await handler.drain()
+                        sink.write(data)
+                        await sink.drain()
                         break
-                handler.write(data)
-                await handler.drain()
+                sink.write(data)
+                await sink.drain()
         except OSError:
             pass
         finally:
-            self._open.discard(handler)
-            handler.close()
+            self._open.discard(sink)
+            sink.close()
 
 
 class Refusing:

@@ -245,10 +245,10 @@ async def test_a_proxy_is_asked_for_a_tunnel() -> None:
             there_reader, there_writer = await asyncio.open_connection("127.0.0.1", server.port)
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
 
-            async def pump(source: asyncio.StreamReader, handler: asyncio.StreamWriter) -> None:
+            async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
                 while data := await source.read(65536):
-                    handler.write(data)
-                handler.close()
+                    sink.write(data)
+                sink.close()
 
             await asyncio.gather(pump(reader, there_writer), pump(there_reader, writer), return_exceptions=True)
 

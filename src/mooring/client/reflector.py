@@ -68,7 +68,7 @@ class Reflector:
     ) -> None:
         self._transport = transport
         self._api_version, self._kind = api_version, kind
-        self._sink, self._scope = handler, scope
+        self._handler, self._scope = handler, scope
         self._clock, self._sleep = clock, sleep
         self._delay = Delay(draw)
         # Empty when a list is needed before anything can be watched.
@@ -97,26 +97,26 @@ class Reflector:
         except (ForbiddenError, NotFoundError, MethodNotAllowedError) as error:
             self._version = ""
             self.heard = self._clock()
-            self._sink.lost(_sentence(error))
+            self._handler.lost(_sentence(error))
             return self._delay.next()
         except ApiError as error:
             self.heard = self._clock()
-            self._sink.troubled(str(error))
+            self._handler.troubled(str(error))
             return max(self._delay.next(), float(error.retry_after or 0))
         except (Unreachable, MooringError) as error:
-            self._sink.troubled(str(error))
+            self._handler.troubled(str(error))
             return self._delay.next()
 
     async def _list(self) -> None:
         self.lists += 1
-        self._sink.begin()
+        self._handler.begin()
         version = ""
         async with aclosing(self._transport.list(self._api_version, self._kind, self._scope)) as pages:
             async for page in pages:
                 self.heard = self._clock()
-                self._sink.page(page.items)
+                self._handler.page(page.items)
                 version = page.resource_version
-        self._sink.listed(version)
+        self._handler.listed(version)
         self._version = version
 
     async def _watch(self) -> float:
@@ -129,9 +129,9 @@ class Reflector:
                 async for batch in batches:
                     self.heard = self._clock()
                     if not brought:
-                        self._sink.troubled("")
+                        self._handler.troubled("")
                     if batch.changes:
-                        self._sink.changed(batch.changes)
+                        self._handler.changed(batch.changes)
                         brought += len(batch.changes)
                         self.changes += len(batch.changes)
                     self._version = batch.resource_version
