@@ -124,7 +124,7 @@ class View:
         self.questions.add(SyncQuestion(kind))
         return self._stores[kind].synced
 
-    def glance(self, fold: Fold[S]) -> S:
+    def peek(self, fold: Fold[S]) -> S:
         """The state of a fold without being woken when it changes: for answers that may be a while old."""
         for kind in fold.kinds:
             self._store(kind)
