@@ -21,7 +21,7 @@ from mooring.builtin.garbage_graph import FOREGROUND, ORPHAN, Graph, Item, graph
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, Write
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Defined, Key, Kind
+from mooring.runtime.kinds import DynamicKinds, Key, Kind
 from mooring.runtime.view import View
 
 # How long an owner that was never seen may take to appear.
@@ -152,7 +152,7 @@ def reconcile_with(graph: Fold[Graph], view: View) -> Decision:
     )
 
 
-def garbage_collector(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+def garbage_collector(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None = None) -> Controller:
     """Garbage collection of these kinds and of those that are defined. Owners of other kinds are taken to be there."""
     covered = tuple(kinds)
     graph = graph_of(covered, defined)

@@ -14,7 +14,7 @@ from mooring.builtin.kinds import NAMESPACE, POD
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
-from mooring.runtime.kinds import Defined, HasMeta, Key, Kind, key_of
+from mooring.runtime.kinds import DynamicKinds, HasMeta, Key, Kind, key_of
 from mooring.runtime.view import View
 
 FINALIZER = "kubernetes"
@@ -36,7 +36,7 @@ _FINE = {
 }
 
 
-def namespace_controller(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+def namespace_controller(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None = None) -> Controller:
     """Deletion of namespaces whose content is of these kinds and of those that are defined."""
     covered = tuple(kinds)
 

@@ -13,7 +13,7 @@ from mooring.api.core.types import View as Typed
 from mooring.api.meta import Bare, Meta
 from mooring.api.workloads import Condition
 from mooring.builtin.kinds import LEASE, REPLICATION_CONTROLLER
-from mooring.runtime.kinds import Defined, Kind
+from mooring.runtime.kinds import DynamicKinds, Kind
 from mooring.runtime.reads import metadata_of
 
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
@@ -90,4 +90,4 @@ def custom_kind(definition: Definition) -> Kind[Any] | None:
 
 
 DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", Definition)
-CUSTOM_KINDS = Defined(DEFINITION, custom_kind)
+CUSTOM_KINDS = DynamicKinds(DEFINITION, custom_kind)

@@ -15,7 +15,7 @@ from mooring.runtime.controllermetrics import ControllerMetric
 from mooring.runtime.decision import Decision
 from mooring.runtime.effects import Effect
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Defined, Key, Kind
+from mooring.runtime.kinds import DynamicKinds, Key, Kind
 from mooring.runtime.memories import is_frozen
 from mooring.runtime.reads import check_reads
 from mooring.runtime.view import View
@@ -46,7 +46,7 @@ class Controller:
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.
-    defined: Defined | None = None
+    defined: DynamicKinds | None = None
 
     def __post_init__(self) -> None:
         check_reads(self.name, self.kinds)

@@ -15,13 +15,13 @@ from typing import Any
 from mooring.client.transport import Item, Object, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
-from mooring.runtime.defining import Definitions, Redefined
+from mooring.runtime.dynamickinds import Definitions, Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
 from mooring.runtime.expectations import Expectations
 from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates, all_gates
 from mooring.runtime.hotloop import HotLoops
-from mooring.runtime.kinds import Defined, Key, Kind, by_name
+from mooring.runtime.kinds import DynamicKinds, Key, Kind, by_name
 from mooring.runtime.memories import Memories
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.problems import Problems
@@ -182,7 +182,7 @@ class Dispatcher:
                 kinds = self._definitions.now[controller.defined]
                 self._readable[controller] = frozenset((*controller.kinds, *kinds))
 
-    def _add_folds(self, defined: Defined, kind: Kind[Any]) -> None:
+    def _add_folds(self, defined: DynamicKinds, kind: Kind[Any]) -> None:
         """Those who follow what is defined take in what was seen of a kind before."""
         for fold in self._folds:
             if fold.defined is defined and fold not in self._folds_of[kind]:
@@ -190,7 +190,7 @@ class Dispatcher:
                 for seen in self.stores[kind].observed():
                     self._fold(fold, kind, Changed(seen.key, None, seen.view))
 
-    def _carry_over(self, defined: Defined, old: Kind[Any], new: Kind[Any]) -> None:
+    def _carry_over(self, defined: DynamicKinds, old: Kind[Any], new: Kind[Any]) -> None:
         """Another version of one kind: its objects are the same, and the next list tells which of them are gone."""
         before = self._unfollow(defined, old)
         store = self.stores[new]
@@ -198,7 +198,7 @@ class Dispatcher:
             store.take(seen)
         self._add_folds(defined, new)
 
-    def _drop_kind(self, defined: Defined, kind: Kind[Any]) -> None:
+    def _drop_kind(self, defined: DynamicKinds, kind: Kind[Any]) -> None:
         """A kind goes with its objects, whether or not anybody told of each of them."""
         folds = [fold for fold in self._folds_of[kind] if fold.defined is defined]
         before = self._unfollow(defined, kind)
@@ -206,7 +206,7 @@ class Dispatcher:
             for fold in folds:
                 self._fold(fold, kind, Changed(seen.key, seen.view, None))
 
-    def _unfollow(self, defined: Defined, kind: Kind[Any]) -> Store[Any]:
+    def _unfollow(self, defined: DynamicKinds, kind: Kind[Any]) -> Store[Any]:
         """Stop following a kind, unless a controller declares it; gives what was seen of it."""
         before = self.stores[kind]
         self._folds_of[kind] = [fold for fold in self._folds_of[kind] if fold.defined is not defined]

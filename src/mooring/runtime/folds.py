@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from mooring.runtime.kinds import Defined, Kind
+from mooring.runtime.kinds import DynamicKinds, Kind
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")
@@ -29,4 +29,4 @@ class Fold(Generic[S]):
     start: Callable[[], S]
     apply: Callable[[S, Kind[Any], Changed], bool]
     interval: timedelta = timedelta(0)
-    defined: Defined | None = None
+    defined: DynamicKinds | None = None

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates
-from mooring.runtime.kinds import Defined, HasMeta, Key, Kind
+from mooring.runtime.kinds import DynamicKinds, HasMeta, Key, Kind
 from mooring.runtime.reads import single
 from mooring.runtime.store import NOT_LISTED, Store
 
@@ -68,7 +68,7 @@ class View:
         now: datetime,
         memory: Any = None,
         problem: str = "",
-        defined: Mapping[Defined, Iterable[Kind[Any]]] | None = None,
+        defined: Mapping[DynamicKinds, Iterable[Kind[Any]]] | None = None,
         gates: FeatureGates = _NO_GATES,
     ) -> None:
         self._stores = stores
@@ -114,7 +114,7 @@ class View:
         state: S = self._folds[fold]
         return state
 
-    def defined(self, defined: Defined) -> tuple[Kind[Any], ...]:
+    def defined(self, defined: DynamicKinds) -> tuple[Kind[Any], ...]:
         """The kinds that are defined at the moment; some of them may not have been listed yet."""
         self.list(defined.by)
         return tuple(dict.fromkeys(self._defined.get(defined, ())))
