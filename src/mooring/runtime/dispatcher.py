@@ -263,7 +263,7 @@ class Dispatcher:
             ready = self._rested.get(fold, now)
             if ready <= now:
                 del self._folded[fold]
-                self._rested[fold] = now + fold.interval
+                self._rested[fold] = now + fold.min_interval
                 self._wake_all(FoldQuestion(fold), foreign=True)
             else:
                 self.timers.add_all(ready, self._subscriptions.keys.get(FoldQuestion(fold), ()))

@@ -21,12 +21,12 @@ S = TypeVar("S")
 class Fold(Generic[S]):
     """A named fold over some kinds, and over those that are defined while it runs.
 
-    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
+    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `min_interval`.
     """
 
     name: str
     kinds: tuple[Kind[Any], ...]
     start: Callable[[], S]
     apply: Callable[[S, Kind[Any], Changed], bool]
-    interval: timedelta = timedelta(0)
+    min_interval: timedelta = timedelta(0)
     defined: DynamicKinds | None = None
