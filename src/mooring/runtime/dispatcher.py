@@ -269,13 +269,14 @@ class Dispatcher:
                 self.timers.add_all(ready, self._subscriptions.keys.get(FoldQuestion(fold), ()))
 
     def rewind(self) -> None:
-        """The clock was set back: a moment that is far off now may have been near, so whoever waits asks again."""
+        """The clock was set back: a moment that is far off now may have been near, so keys that wait run again."""
         self._rested.clear()
+        self._rests_until.clear()
         for request in self.timers.waiting():
             self._wake(request, foreign=True)
 
     def next(self, now: datetime) -> Task | None:
-        """Run the next key in line. Its requests must be carried out and reported before it runs again."""
+        """Run the next key in the queue. Its requests must be carried out and reported before it runs again."""
         request = self.queue.take()
         return None if request is None else self.decide(request, now)
 
@@ -387,10 +388,10 @@ class Dispatcher:
 
     @property
     def restless(self) -> bool:
-        """Whether there are keys to line up."""
+        """Whether there are keys to enqueue."""
         return bool(self._dirty)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is in line and nobody waits to see its own writes."""
+        """Whether the queue is empty and no key waits to see its own writes."""
         return not (self._dirty or len(self.queue) or self.queue.running or self.expectations)

@@ -212,7 +212,7 @@ class Live:
         return all(store.synced or store.problem != NOT_LISTED for store in stores)
 
     def _now(self) -> datetime:
-        """The time; if the clock was set back, whoever waits for a moment asks again."""
+        """The time; if the clock was set back, keys that wait for a moment run again."""
         now, steady = self._clock(), self._monotonic()
         before, mark = self._last
         self._last = now, steady
@@ -222,7 +222,7 @@ class Live:
         return now
 
     async def _nap(self) -> None:
-        """Until something happens or the next alarm is due."""
+        """Until something happens or the next timer is due."""
         moment = self.dispatcher.timers.next()
         seconds = LONGEST_NAP
         if moment is not None:

@@ -34,7 +34,7 @@ class RuntimeMetrics:
         for each, metric in self._own.items():
             if not each.labels:
                 metric.start()
-        self.depth = Metric("mooring_queue_depth", "gauge", "Keys in line.", ())
+        self.depth = Metric("mooring_queue_depth", "gauge", "Keys in the queue.", ())
         self.depth.start()
 
     def text(self) -> str:

@@ -1,6 +1,6 @@
 """The simulated driver: controllers over a registry in memory, in virtual time, reproducible from a seed.
 
-Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the dispatcher
+Time stands still while anything can run and jumps to the next timer when nothing can. A crash throws the dispatcher
 away and starts another one on the same registry.
 """
 

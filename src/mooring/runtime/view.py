@@ -144,7 +144,7 @@ class View:
 
     @property
     def problem(self) -> str:
-        """Why writes of the last run were refused, if they were; whoever asks runs again when that changes."""
+        """Why writes of the last run were refused, if they were; a key that asks runs again when that changes."""
         self.asks_for_problems = True
         return self._problem
 
