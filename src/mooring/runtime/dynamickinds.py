@@ -44,9 +44,6 @@ class Definitions:
             if old is not new:
                 yield Redefined(defined, old, new)
 
-    def holds(self, defined: DynamicKinds | None, kind: Kind[Any]) -> bool:
-        return defined is not None and kind in self.now[defined]
-
     def _kind(self, defined: DynamicKinds, definition: Any) -> Kind[Any] | None:
         kind = None if definition is None else defined.kind_of(definition)
         return None if kind is None else self._declared.get((_group(kind), kind.kind), kind)
