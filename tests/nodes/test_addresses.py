@@ -9,7 +9,7 @@ import msgspec
 from mooring.api.core.views import Node, Pod
 from mooring.kube.objects import Object
 from mooring.nodes.addresses import NODE_IPAM, RANGES, host_address, pod_address, reconcile
-from mooring.runtime.dispatcher import ALL
+from mooring.runtime.task import ALL
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import view_of

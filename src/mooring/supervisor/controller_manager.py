@@ -11,6 +11,7 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.tls import client_context
 from mooring.runtime.live import Live
+from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.fleet.apply import settle
 from mooring.supervisor.table import all_controllers
 
@@ -27,7 +28,7 @@ async def run_crew(orders: dict[str, Any]) -> None:
     crew = [controller for controller in all_controllers() if controller.name in orders["controllers"]]
     settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
     try:
-        await Live(crew, transport).run(stop)
+        await Live(crew, transport, gates=chosen_gates(crew, orders["gates"])).run(stop)
     finally:
         if settling is not None:
             settling.cancel()

@@ -57,9 +57,7 @@ async def _run(orders: dict[str, Any]) -> None:
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     serving.load_cert_chain(orders["certificate"], orders["key"])
     machine = this_machine()
-    transport = HttpTransport(
-        Access(orders["server"], tls, headers=lambda: authorization), fields={"Pod": f"spec.nodeName={machine.name}"}
-    )
+    transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
     settings = Settings(Path(orders["folder"]), serving, orders["caller"])
     try:
         await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))

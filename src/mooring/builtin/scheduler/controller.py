@@ -155,7 +155,7 @@ class Batch:
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     state = view.fold(CLUSTER)
     state.settle()
-    queue = view.memory if isinstance(view.memory, Queue) else Queue()
+    queue = view.memory(Queue) or Queue()
     batch = Batch(view, state)
     # 1. Victims that are marked go.
     condemned = [Delete(POD, key_of(pod)) for pod in state.condemned.values()]
@@ -201,5 +201,11 @@ def _blockers(found: Explanation) -> frozenset[str]:
 
 
 SCHEDULER = Controller(
-    "scheduler", reconcile, reads=(POD,), writes=(POD,), folds=(CLUSTER,), reporter="default-scheduler"
+    "scheduler",
+    reconcile,
+    reads=(POD,),
+    writes=(POD,),
+    folds=(CLUSTER,),
+    reporter="default-scheduler",
+    memory=Queue,
 )

@@ -126,8 +126,8 @@ def _failed(
     for pod in everybody:
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
-    before = view.memory
-    if after_start or workers is None or not isinstance(before, Seen) or before.workers != workers.metadata.uid:
+    before = view.memory(Seen)
+    if after_start or workers is None or before is None or before.workers != workers.metadata.uid:
         return ""
     there = set(_identities(members))
     return min((name for name, uid in before.uids if (name, uid) not in there), default="")
@@ -183,4 +183,5 @@ CONTROLLER: Final = Controller(
     of=POD,
     reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, CONTROLLER_REVISION, NODE),
     writes=(POD, STATEFUL_SET, SERVICE),
+    memory=Seen,
 )
