@@ -10,7 +10,7 @@ import pytest
 
 from mooring.client.delays import Delay
 from mooring.client.reflector import Reflector
-from mooring.client.transport import Batch, Change, Item, Page, Request, Unreachable
+from mooring.client.transport import EVERYTHING, Batch, Change, Item, Page, Request, Scope, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.status import (
     ApiError,
@@ -43,19 +43,23 @@ class Scripted:
                 raise act
             yield act
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         self.asked.append("list")
         async for act in self._play():
             assert isinstance(act, Page)
             yield act
 
-    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         self.asked.append(f"watch {resource_version}")
         async for act in self._play():
             assert isinstance(act, Batch)
             yield act
 
-    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object:
         raise NotImplementedError
 
     async def write(self, request: Request) -> Object:

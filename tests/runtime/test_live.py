@@ -17,7 +17,7 @@ from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Create, Decision, Event, Patch, Run
+from mooring.runtime.decision import Apply, Create, Decision, Event, Patch
 from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.live import Live
 from mooring.runtime.logs import logger
@@ -348,29 +348,9 @@ async def test_events_are_written_and_losing_them_fails_nothing() -> None:
 
 
 @awaited
-async def test_effects_are_started_once_their_writes_went_well() -> None:
-    started: list[Run] = []
-
-    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
-        found = view.get(CONFIG_MAP, *key)
-        if found is None:
-            return Decision()
-        if "effect" not in found.data:
-            return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "1"}}),))
-        return Decision(effects=(Run(CONFIG_MAP, key, "helm", found.data["effect"], {}, recorded=True),))
-
-    registry = Registry(now=now())
-    put(registry, config_map("a"))
-    controller = Controller("charting", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
-    async with at_work(Live([controller], transport_in(registry), execute=started.append)):
-        await until(lambda: started)
-    assert [(run.effect, run.id) for run in started] == [("helm", "1")]
-
-
-@awaited
 async def test_nothing_runs_before_every_kind_was_tried() -> None:
     """A key that runs on half a picture would decide for nothing, ten thousand times at a start."""
-    other = Kind("v1", "Secret", ConfigMap)
+    other = Kind("v1", "Service", ConfigMap)
     unready: list[str] = []
 
     def reconcile(key: Key, view: View, moment: datetime) -> Decision:
@@ -379,7 +359,7 @@ async def test_nothing_runs_before_every_kind_was_tried() -> None:
 
     registry = Registry(now=now())
     put(registry, config_map("a"))
-    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Secret"))
+    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Service"))
     async with at_work(live):
         await until(lambda: live.metrics.reconciles.value("looking", "done"))
     assert unready == []
@@ -396,7 +376,7 @@ async def test_what_was_deleted_leaves_nothing_behind() -> None:
         await until(lambda: seen == ["a"])
         drop(registry, "a")
         await until(lambda: seen == ["a", "a"])
-        assert not [question for question in live.dispatcher._askers if "a" in str(question)]
+        assert not [question for question in live.dispatcher._subscriptions.keys if "a" in str(question)]
         put(registry, config_map("a"))
         await until(lambda: seen == ["a", "a", "a"])
 

@@ -15,18 +15,20 @@ from mooring.api.kinds import Key, Kind
 from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ForbiddenError
-from mooring.registry import AdmissionRequest, ClusterView
+from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Assume, Create, Decision, Delete, Event, Patch, Run
-from mooring.runtime.dispatcher import Dispatcher, ReconcileRequest
+from mooring.runtime.decision import Apply, Assume, Create, Decision, Delete, Event, Patch
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.execution import execute
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.simulation import START, HotLoopError, Simulation
 from mooring.runtime.store import Changed
+from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import Unavailable, View
 from mooring.testing.crashes import survives_every_crash
+from tests.runtime.releases import INSTALLING, define, put_release, record
 from tests.runtime.sample import CONFIG_MAP, COPIER, ConfigMap
 from tests.runtime.worlds import change, config_map, create, get, names
 
@@ -292,10 +294,10 @@ def test_rule_6_memory_is_passed_on_and_may_be_lost() -> None:
 
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         view.get(CONFIG_MAP, *key)
-        remembered.append(view.memory)
-        return Decision(memory=(view.memory or 0) + 1)
+        remembered.append(view.memory(int))
+        return Decision(memory=(view.memory(int) or 0) + 1)
 
-    simulation = Simulation([controller(reconcile)])
+    simulation = Simulation([controller(reconcile, memory=int)])
     create(simulation, config_map("a"))
     simulation.run()
     change(simulation, "a", {"data": {"x": "1"}})
@@ -628,36 +630,17 @@ def test_rule_15_a_hot_loop_fails_the_simulation() -> None:
         simulation.run()
 
 
-def _running(key: Key, view: View, now: datetime) -> Decision:
-    source = view.get(CONFIG_MAP, *key)
-    if source is None or "result" in source.data:
-        return Decision()
-    if source.data.get("effect") != "install-1":
-        return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "install-1"}}),))
-    return Decision(effects=(Run(CONFIG_MAP, key, "helm", "install-1", {"chart": "x"}, recorded=True),))
-
-
 def test_rule_16_an_effect_is_on_record_before_it_starts_and_starts_once() -> None:
-    started: list[Any] = []
-
-    def model(arguments: dict[str, Any]) -> tuple[timedelta, dict[str, Any]]:
-        started.append(arguments)
-        return timedelta(seconds=30), {}
-
-    simulation = Simulation([controller(_running)], effects={"helm": model})
-    create(simulation, config_map("a"))
+    registry = Registry(now=START)
+    define(registry, START)
+    put_release(registry, "web", START)
+    simulation = Simulation([INSTALLING], registry=registry)
     simulation.run(timedelta(seconds=1))
+    [run] = simulation.executor.started
+    assert record(registry, "web")["id"] == run.id
     simulation._boot()
     simulation.run(timedelta(seconds=1))
-    assert started == [{"chart": "x"}]
-
-    made = dispatcher(
-        controller(lambda k, v, n: Decision(effects=(Run(CONFIG_MAP, k, "helm", "x", {}, recorded=False),)))
-    )
-    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
-    made.flush(START)
-    with pytest.raises(MooringError, match="before its id is in the status"):
-        made.next(START)
+    assert simulation.executor.started == [run]
 
 
 def test_rule_16_losing_an_event_fails_nothing() -> None:

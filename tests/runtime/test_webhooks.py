@@ -310,7 +310,9 @@ def test_a_refusal_for_want_of_something_is_checked_on_live_reads(data: dict[str
 
 def test_what_is_refused_for_another_reason_is_not_looked_up() -> None:
     class Untouched(AsyncInProcess):
-        async def get(self, *_: str) -> Object:
+        async def get(
+            self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+        ) -> Object:
             raise AssertionError("nothing is to be read")
 
     registry = Registry(now=NOW, seed=1)

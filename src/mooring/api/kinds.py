@@ -73,9 +73,27 @@ class Kind(Generic[T]):
     on_demand: bool = False
     # Whoever reads it can do without where it is not served.
     optional: bool = False
+    # How much of it is followed: the objects that a label selector finds, their metadata alone, or single objects by
+    # name, of which `only` is one. See reads.py.
+    labels: str = ""
+    metadata_only: bool = False
+    by_name: bool = False
+    only: Key | None = None
 
     def __str__(self) -> str:
         return f"{self.api_version}/{self.kind}"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a store of it may lack objects that there are."""
+        return bool(self.labels) or self.by_name
+
+    @property
+    def described(self) -> str:
+        """The kind and how much of it is followed, for people."""
+        parts = [self.labels, "metadata" * self.metadata_only, "by name" * self.by_name]
+        how = ", ".join(filter(None, parts))
+        return f"{self} ({how})" if how else str(self)
 
     @property
     def stays_with(self) -> tuple[str, ...]:
@@ -101,6 +119,6 @@ class DynamicKinds:
 
 
 def by_name(kinds: Iterable[Kind[Any]]) -> dict[tuple[str, str], Kind[Any]]:
-    """Kinds by what the API calls them. Of two views of one kind it is the one that is always followed."""
-    ordered = sorted(kinds, key=lambda kind: not kind.on_demand)
+    """Kinds by what the API calls them. Of several views of one kind it is one that is always followed as a whole."""
+    ordered = sorted(kinds, key=lambda kind: (not kind.is_partial, not kind.on_demand))
     return {(kind.api_version, kind.kind): kind for kind in ordered}

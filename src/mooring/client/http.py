@@ -18,7 +18,7 @@ import msgspec
 from mooring.client.access import Access
 from mooring.client.connections import Connections
 from mooring.client.paths import Place, Places, base_of
-from mooring.client.transport import Batch, Change, Page, Request, UnknownOutcome, Unreachable
+from mooring.client.transport import EVERYTHING, Batch, Change, Page, Request, Scope, UnknownOutcome, Unreachable
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
@@ -36,6 +36,9 @@ _PATIENCE: Final = 5
 _LONGEST_PATIENCE: Final = 30.0
 # Bodies come from typed code: looking for fields that nobody knows, and warning of them, would be in vain.
 _TRUSTED: Final = {"fieldValidation": "Ignore"}
+# A server that cannot leave the rest away would answer with the whole object, so nothing else is accepted.
+_METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+_METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PATCHES: Final = {"apply": "application/apply-patch+yaml", "patch": "application/merge-patch+json"}
 
 
@@ -65,10 +68,7 @@ _read_version = msgspec.json.Decoder(_Versioned).decode
 
 
 class HttpTransport:
-    """`idle` is how long a watch may be silent, `seconds` how long an answer may take.
-
-    `fields` has field selectors by kind: of these kinds only such objects are listed and watched.
-    """
+    """`idle` is how long a watch may be silent, `seconds` how long an answer may take."""
 
     def __init__(
         self,
@@ -80,7 +80,6 @@ class HttpTransport:
         seconds: float = ANSWER_SECONDS,
         draw: random.Random | None = None,
         agent: str = "mooring",
-        fields: Mapping[str, str] | None = None,
     ) -> None:
         self._connections = Connections(access, connections)
         self._access = access
@@ -89,8 +88,9 @@ class HttpTransport:
         self._seconds = seconds
         self._draw = draw or random.Random()
         self._places = Places()
-        self._fields = fields or {}
         self._headers = {"Accept": "application/json", "User-Agent": agent}
+        self._metadata_headers = {**self._headers, "Accept": _METADATA}
+        self._metadata_list_headers = {**self._headers, "Accept": _METADATA_LIST}
 
     @property
     def server(self) -> str:
@@ -101,14 +101,23 @@ class HttpTransport:
 
     # Reading
 
-    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object:
         place = await self.place(api_version, kind)
-        return _object(await self._read(place.object(namespace, name)), Unreachable)
+        headers = self._metadata_headers if metadata_only else self._headers
+        return _object(await self._read(place.object(namespace, name), headers), Unreachable)
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         place = await self.place(api_version, kind)
-        first = _with(place.collection(), limit=str(self._page), fieldSelector=self._fields.get(kind, ""))
-        coming = asyncio.create_task(self._read(first))
+        first = _with(
+            place.collection(scope.namespace),
+            limit=str(self._page),
+            labelSelector=scope.labels,
+            fieldSelector=scope.fields,
+        )
+        headers = self._metadata_list_headers if scope.metadata_only else self._headers
+        coming = asyncio.create_task(self._read(first, headers))
         try:
             while True:
                 try:
@@ -118,7 +127,7 @@ class HttpTransport:
                 token = found.metadata.continue_
                 if token:
                     # The server makes the next page ready while this one is taken in.
-                    coming = asyncio.create_task(self._read(f"{first}&{urlencode({'continue': token})}"))
+                    coming = asyncio.create_task(self._read(f"{first}&{urlencode({'continue': token})}", headers))
                     await asyncio.sleep(0)
                 yield Page(found.items or [], found.metadata.resourceVersion)
                 if not token:
@@ -127,17 +136,20 @@ class HttpTransport:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
 
-    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         place = await self.place(api_version, kind)
-        query = {
-            "watch": "1",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": resource_version,
-            "timeoutSeconds": self._draw.randint(*WATCH_SECONDS),
-        }
-        if selector := self._fields.get(kind):
-            query["fieldSelector"] = selector
-        connection = await self._open(f"{place.collection()}?{urlencode(query)}")
+        path = _with(
+            place.collection(scope.namespace),
+            watch="1",
+            allowWatchBookmarks="true",
+            resourceVersion=resource_version,
+            timeoutSeconds=str(self._draw.randint(*WATCH_SECONDS)),
+            labelSelector=scope.labels,
+            fieldSelector=scope.fields,
+        )
+        connection = await self._open(path, self._metadata_headers if scope.metadata_only else self._headers)
         try:
             yield Batch((), resource_version)
             rest = b""
@@ -165,29 +177,29 @@ class HttpTransport:
         """Where a kind is. Raises NotFoundError if the server does not have it."""
         found = self._places.find(api_version, kind)
         if found is None:
-            answer = _object(await self._read(base_of(api_version)), Unreachable)
+            answer = _object(await self._read(base_of(api_version), self._headers), Unreachable)
             self._places.learn(api_version, answer.get("resources", ()))
             found = self._places.find(api_version, kind)
         if found is None:
             raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
         return found
 
-    async def _read(self, path: str) -> Answer:
+    async def _read(self, path: str, headers: Mapping[str, str]) -> Answer:
         for patience in range(_PATIENCE, -1, -1):
             try:
-                return await self._answer("GET", path)
+                return await self._answer("GET", path, headers=headers)
             except TooManyRequestsError as error:
                 if not patience:
                     raise
                 await asyncio.sleep(min(error.retry_after or 1, _LONGEST_PATIENCE) * (1 + self._draw.random() / 10))
         raise AssertionError("the last round returns or raises")
 
-    async def _open(self, path: str) -> ClientConnection:
+    async def _open(self, path: str, headers: Mapping[str, str]) -> ClientConnection:
         """A connection with the head of a watch read."""
         for again in (True, False):
             connection = await self._connections.open_watch()
             try:
-                request = self._connections.request("GET", path, self._headers)
+                request = self._connections.request("GET", path, headers)
                 if (await connection.open(request, self._seconds)).status == 200:
                     return connection
                 answer = await connection.rest(self._seconds)
@@ -210,18 +222,23 @@ class HttpTransport:
         match request.verb:
             case "create":
                 path = _with(place.collection(request.namespace), fieldManager=request.manager, **_TRUSTED)
-                return _object(await self._answer("POST", path, request.body))
+                return _object(await self._answer("POST", path, request.body, headers=self._accepting(request)))
             case "delete":
                 return await self._delete(place, request)
             case "bind":
                 return await self._bind(place, request)
+            case "evict":
+                return await self._evict(place, request)
         if request.subresource == "finalize":
             return await self._finalize(place, request)
         force = {"force": "true"} if request.verb == "apply" else {}
         path = place.object(request.namespace, request.name, request.subresource)
         body = _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version)
         path = _with(path, fieldManager=request.manager, **force, **_TRUSTED)
-        return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb]))
+        return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb], self._accepting(request)))
+
+    def _accepting(self, request: Request) -> Mapping[str, str]:
+        return self._metadata_headers if request.metadata_only else self._headers
 
     async def _delete(self, place: Place, request: Request) -> Object:
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
@@ -229,12 +246,25 @@ class HttpTransport:
         if basis:
             options["preconditions"] = basis
         options |= _present(propagationPolicy=request.propagation, gracePeriodSeconds=request.grace)
-        found = _object(await self._answer("DELETE", place.object(request.namespace, request.name), options))
+        path = place.object(request.namespace, request.name)
+        found = _object(await self._answer("DELETE", path, options, headers=self._accepting(request)))
         if found.get("kind") != "Status":
             return found
         # What is gone at once is answered with a Status that names it.
         uid = (found.get("details") or {}).get("uid") or request.uid or ""
         return {"metadata": {"namespace": request.namespace, "name": request.name, "uid": uid}}
+
+    async def _evict(self, place: Place, request: Request) -> Object:
+        options = _present(gracePeriodSeconds=request.grace)
+        if request.uid is not None:
+            options["preconditions"] = {"uid": request.uid}
+        metadata = {"name": request.name, "namespace": request.namespace}
+        body: Object = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        if options:
+            body["deleteOptions"] = options
+        await self._answer("POST", place.object(request.namespace, request.name, "eviction"), body)
+        # The answer is a Status, which does not show the pod.
+        return {"metadata": {**metadata, "uid": request.uid or ""}}
 
     async def _finalize(self, place: Place, request: Request) -> Object:
         """What holds a namespace can only be put, together with the whole object; there is no patch for it."""
@@ -257,11 +287,18 @@ class HttpTransport:
             raise UnknownOutcome(f"{request.kind} {request.name} was bound, but cannot be read: {error}") from None
 
     async def _answer(
-        self, method: str, path: str, body: Object | None = None, media: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Object | None = None,
+        media: str = "application/json",
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """The answer to a request, if it is a good one."""
         data = b"" if body is None else go_json(body)
-        headers = self._headers if body is None else {**self._headers, "Content-Type": media}
+        headers = headers or self._headers
+        if body is not None:
+            headers = {**headers, "Content-Type": media}
         answer = await self._send(method, path, headers, data)
         if answer.status == 401 and await self._access.refresh():
             answer = await self._send(method, path, headers, data)

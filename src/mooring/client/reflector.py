@@ -14,7 +14,7 @@ from contextlib import aclosing
 from typing import NoReturn, Protocol
 
 from mooring.client.delays import Delay
-from mooring.client.transport import AsyncTransport, Change, Item, Unreachable
+from mooring.client.transport import EVERYTHING, AsyncTransport, Change, Item, Scope, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import (
     ApiError,
@@ -61,13 +61,14 @@ class Reflector:
         kind: str,
         handler: InformerHandler,
         *,
+        scope: Scope = EVERYTHING,
         draw: random.Random,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._transport = transport
         self._api_version, self._kind = api_version, kind
-        self._handler = handler
+        self._handler, self._scope = handler, scope
         self._clock, self._sleep = clock, sleep
         self._delay = Delay(draw)
         # Empty when a list is needed before anything can be watched.
@@ -110,7 +111,7 @@ class Reflector:
         self.lists += 1
         self._handler.begin()
         version = ""
-        async with aclosing(self._transport.list(self._api_version, self._kind)) as pages:
+        async with aclosing(self._transport.list(self._api_version, self._kind, self._scope)) as pages:
             async for page in pages:
                 self.heard = self._clock()
                 self._handler.page(page.items)
@@ -122,7 +123,7 @@ class Reflector:
         self.watches += 1
         began = self._clock()
         brought = 0
-        watch = self._transport.watch(self._api_version, self._kind, self._version)
+        watch = self._transport.watch(self._api_version, self._kind, self._version, self._scope)
         try:
             async with aclosing(watch) as batches:
                 async for batch in batches:

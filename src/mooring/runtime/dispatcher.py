@@ -1,111 +1,87 @@
 """The state of a running set of controllers, without I/O: what was seen, who asked what, who runs next.
 
 A driver feeds it what a watch delivers (`observe`, `resync`), asks for the next task, carries its requests out, and
-reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same dispatcher runs in virtual time and
-against a cluster.
+reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same dispatcher runs in virtual time
+and against a cluster.
 """
 
 from __future__ import annotations
 
-import heapq
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from mooring.api.kinds import DynamicKinds, Key, Kind, by_name
 from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Assume, Decision, Event, Run
+from mooring.runtime.decision import Assume, Decision
 from mooring.runtime.dynamickinds import Definitions, Redefined
+from mooring.runtime.effectrecords import records_of, wanted_runs
 from mooring.runtime.expectations import Expectations
 from mooring.runtime.folds import Fold
+from mooring.runtime.gates import FeatureGates, all_gates
+from mooring.runtime.hotloop import HotLoops
+from mooring.runtime.memories import Memories
 from mooring.runtime.outcome import Outcome
+from mooring.runtime.problems import Problems
 from mooring.runtime.queue import WorkQueue
 from mooring.runtime.reading import ObservedObject, version_of
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
+from mooring.runtime.stores import Stores
+from mooring.runtime.subscriptions import Subscriptions
+from mooring.runtime.task import ALL, ReconcileRequest, Task
+from mooring.runtime.timers import Timers
 from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
-
-# A key that its own writes have woken this often in a row, and that wrote each time, is going in circles.
-LOOP_LIMIT = 25
 
 # Why a kind cannot be read whose definition is gone.
 NOT_DEFINED = "is not defined any more"
 
-ALL = Key("", "all")
 _NOBODY = (None, -1, False)
 
 
-class ReconcileRequest(NamedTuple):
-    """One key of one controller."""
-
-    controller: Controller
-    key: Key
-
-    def __str__(self) -> str:
-        return self.controller.name if self.key == ALL else f"{self.controller.name} {self.key}"
-
-
-class Task(NamedTuple):
-    """A run that has decided: what to carry out, stage by stage."""
-
-    request: ReconcileRequest
-    stages: Sequence[Sequence[Request]]
-    events: tuple[Event, ...] = ()
-    effects: tuple[Run, ...] = ()
-    # Why nothing could be decided.
-    unavailable: str = ""
-    # Whether its key has no use for seeing what it wrote.
-    final: bool = False
-
-
 class Dispatcher:
-    def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
+    def __init__(
+        self, controllers: Iterable[Controller], jitter: random.Random, gates: Mapping[str, bool] | None = None
+    ) -> None:
         self.controllers = tuple(controllers)
+        states = all_gates((controller.gates for controller in self.controllers), gates)
+        self._gates = {c: FeatureGates({name: states[name] for name in c.gates}) for c in self.controllers}
+        # When a key of a controller with a minimum interval may run next.
+        self._rests_until: dict[ReconcileRequest, datetime] = {}
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
-        self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
+        self.stores = Stores(self.kinds)
         # The kinds that must be followed; more are added when somebody asks for them.
-        self.wanted = dict.fromkeys(kind for kind in self.kinds if not kind.on_demand)
+        self.wanted = dict.fromkeys(kind for kind in self.kinds if not (kind.on_demand or kind.by_name))
         # Grows whenever a definition makes other kinds wanted.
         self.redefined = 0
         # All kinds by what the API calls them, those that are only written too.
         self.names = by_name(kind for c in self.controllers for kind in (*c.kinds, *c.writes))
-        self._wider = _wider_views(self.kinds)
         self.queue: WorkQueue[ReconcileRequest] = WorkQueue(jitter)
-        # Keys that run in circles, by what they were about to do.
-        self.loops: dict[ReconcileRequest, str] = {}
+        self.hot_loops: HotLoops[ReconcileRequest] = HotLoops()
         self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
         every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
         self._definitions = Definitions([each for each in every if each is not None], self.kinds)
         self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
         self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
         self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
-        self._questions: dict[ReconcileRequest, set[Question]] = {}
-        # Those who asked a question, in order: whoever runs first must not depend on where objects lie in memory.
-        self._askers: dict[tuple[Any, ...], dict[ReconcileRequest, None]] = {}
-        # The indexes of a kind by which anybody ever asked for a list or a count; by the others nobody is looked up.
-        self._listed: dict[Kind[Any], set[str]] = {}
+        self._subscriptions: Subscriptions[ReconcileRequest] = Subscriptions()
         self._dirty: dict[ReconcileRequest, bool] = {}
-        self._memory: dict[ReconcileRequest, Any] = {}
-        # Why a key's writes were refused, and the keys that want to know.
-        self._problems: dict[ReconcileRequest, str] = {}
-        self._troubled: set[ReconcileRequest] = set()
+        self._memories: Memories[ReconcileRequest] = Memories()
+        self._problems: Problems[ReconcileRequest] = Problems()
         self._intents: dict[ReconcileRequest, Intents] = {}
-        self._holds: Expectations[ReconcileRequest] = Expectations(self.stores)
+        # Keys that must see their own writes before they run.
+        self.expectations: Expectations[ReconcileRequest] = Expectations(self.stores)
         self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
         self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
-        # What a key wrote last, and how often in a row it wrote some of that again for its own sake.
-        self._circles: dict[ReconcileRequest, tuple[set[tuple[str, str, str, str]], int]] = {}
-        self._timers: dict[ReconcileRequest, set[datetime]] = {}
-        # Those of the timers that only look again: they do not keep a simulation from settling.
-        self._polls: dict[ReconcileRequest, set[datetime]] = {}
-        self._alarms: list[tuple[datetime, int, ReconcileRequest]] = []
-        self._alarm_count = 0
         # The folds that hold what a key has decided and not seen.
         self._assumed: dict[ReconcileRequest, tuple[Fold[Any], ...]] = {}
+        # The moments at which keys want to run, if nothing happens before.
+        self.timers: Timers[ReconcileRequest] = Timers()
         self._folded: dict[Fold[Any], None] = {}
         self._rested: dict[Fold[Any], datetime] = {}
         for controller in self.controllers:
@@ -142,16 +118,14 @@ class Dispatcher:
         if first:
             self._wake_all(SyncQuestion(kind), foreign=True)
 
-    def observe_object(self, kind: Kind[Any], key: Key, item: Item | None) -> None:
+    def observe_object(self, kind: Kind[Any], key: Key, item: Object | None) -> None:
         """One object as a live read found it, None if it is not there. It says nothing about other objects."""
-        store = self.stores[kind]
-        change = store.remove(key, store.version(key) or 0) if item is None else store.put(item)
-        if change is not None:
-            self._changed(kind, change)
+        for view, change in self.stores.take(kind, key, item):
+            self._changed(view, change)
 
     def _release(self, kind: Kind[Any]) -> None:
         """The server counts its versions anew: nobody will see the ones that keys wait for."""
-        for request in self._holds.release(kind):
+        for request in self.expectations.release(kind):
             self._waiting.discard(request)
             self._wake(request, foreign=True)
 
@@ -159,7 +133,7 @@ class Dispatcher:
         """A kind that cannot be read any more: forbidden, or not installed."""
         self.stores[kind].synced = False
         self.stores[kind].problem = why
-        for question in [q for q in self._askers if getattr(q, "kind", None) is kind]:
+        for question in self._subscriptions.about(kind):
             self._wake_all(question, foreign=True)
 
     def _changed(self, kind: Kind[Any], change: Changed) -> None:
@@ -169,26 +143,25 @@ class Dispatcher:
         if store.version(change.key) != version:
             writer = None
         spared = writer if final else None
-        requests = self._askers
-        # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
+        requests = self._subscriptions.keys
         for request in requests.get((kind, change.key), ()):
             if request != spared:
                 self._wake(request, foreign=request != writer)
-        if kind in self._listed:
-            for index, value, counter in store.lookups(change, self._listed[kind]):
+        if kind in self._subscriptions.listed:
+            for index, value, counter in store.lookups(change, self._subscriptions.listed[kind]):
                 for request in requests.get((kind, index, value, counter), ()):
                     if request != spared:
                         self._wake(request, foreign=request != writer)
-        for fold in self._folds_of[kind]:
+        for fold in self._folds_of.get(kind, ()):
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
         if kind in self._definitions.by:
             for news in self._definitions.take(kind, change):
                 self._redefine(news)
         if change.old is None:
-            for controller in self._keyed_by[kind]:
+            for controller in self._keyed_by.get(kind, ()):
                 self._wake(ReconcileRequest(controller, change.key), foreign=True)
-        self._holds.changed(kind, change.key)
+        self.expectations.changed(kind, change.key)
 
     # What is defined
 
@@ -197,8 +170,8 @@ class Dispatcher:
         self.redefined += 1
         defined, old, new = news
         if new is not None and new not in self.stores:
-            self.stores[new] = Store(new)
-            self._folds_of[new], self._keyed_by[new] = [], []
+            self.stores.open(new)
+            self._folds_of[new] = []
             self.names[new.api_version, new.kind] = new
         if old is not None and new is not None:
             self._carry_over(defined, old, new)
@@ -247,7 +220,7 @@ class Dispatcher:
             self.stores[kind] = Store(kind)
             self.lose(kind, NOT_DEFINED)
             for seen in before.observed():
-                self._holds.changed(kind, seen.key)
+                self.expectations.changed(kind, seen.key)
         return before
 
     def _fold(self, fold: Fold[Any], kind: Kind[Any], change: Changed) -> None:
@@ -255,7 +228,7 @@ class Dispatcher:
             self._folded[fold] = None
 
     def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
-        for request in self._askers.get(question, ()):
+        for request in self._subscriptions.keys.get(question, ()):
             self._wake(request, foreign=foreign)
 
     def _wake(self, request: ReconcileRequest, *, foreign: bool) -> None:
@@ -265,18 +238,12 @@ class Dispatcher:
 
     def flush(self, now: datetime) -> None:
         """Line up every key that something has changed for; changes at one instant count as one."""
-        for request in self._holds.over():
+        for request in self.expectations.over():
             if request in self._waiting:
                 self._waiting.discard(request)
                 self._dirty.setdefault(request, False)
-        while self._alarms and self._alarms[0][0] <= now:
-            moment, _, request = heapq.heappop(self._alarms)
-            timers = self._timers.get(request, set())
-            if moment in timers:
-                timers.discard(moment)
-                if not timers:
-                    del self._timers[request]
-                self._wake(request, foreign=True)
+        for request in self.timers.due(now):
+            self._wake(request, foreign=True)
         dirty, self._dirty = self._dirty, {}
         if self._folded:
             # Those who decide for many go first, so that the others see what came of it in the same run.
@@ -286,9 +253,11 @@ class Dispatcher:
             dirty, self._dirty = self._dirty, {}
         for request, foreign in dirty.items():
             if foreign:
-                self._circles.pop(request, None)
-            if request in self._holds:
+                self.hot_loops.forget(request)
+            if request in self.expectations:
                 self._waiting.add(request)
+            elif self._rests_until and self._rests_until.get(request, now) > now:
+                self.timers.add(self._rests_until[request], request)
             else:
                 self.queue.add(request)
 
@@ -301,32 +270,17 @@ class Dispatcher:
                 self._rested[fold] = now + fold.min_interval
                 self._wake_all(FoldQuestion(fold), foreign=True)
             else:
-                for request in self._askers.get(FoldQuestion(fold), ()):
-                    if ready not in self._timers.get(request, ()):
-                        self._alarm(ready, request)
+                self.timers.add_all(ready, self._subscriptions.keys.get(FoldQuestion(fold), ()))
 
     def rewind(self) -> None:
-        """The clock was set back: a moment that is far off now may have been near, so whoever waits asks again."""
+        """The clock was set back: a moment that is far off now may have been near, so keys that wait run again."""
         self._rested.clear()
-        for request in list(self._timers):
+        self._rests_until.clear()
+        for request in self.timers.waiting():
             self._wake(request, foreign=True)
 
-    def next_alarm(self) -> datetime | None:
-        """When the next key wants to run, if nothing happens before."""
-        while self._alarms and self._alarms[0][0] not in self._timers.get(self._alarms[0][2], ()):
-            heapq.heappop(self._alarms)
-        return self._alarms[0][0] if self._alarms else None
-
-    def only_polls(self) -> bool:
-        """Whether every alarm is somebody looking again at what may never change."""
-        return all(moments <= self._polls.get(request, set()) for request, moments in self._timers.items())
-
-    def alarms(self) -> list[tuple[datetime, ReconcileRequest]]:
-        """Every key that waits for a moment, for those who ask what keeps moving."""
-        return sorted(((m, a) for a, moments in self._timers.items() for m in moments), key=lambda pair: pair[0])
-
     def next(self, now: datetime) -> Task | None:
-        """Run the next key in line. Its requests must be carried out and reported before it runs again."""
+        """Run the next key in the queue. Its requests must be carried out and reported before it runs again."""
         request = self.queue.take()
         return None if request is None else self.decide(request, now)
 
@@ -334,31 +288,35 @@ class Dispatcher:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = request.controller
         self._assume(request, ())
-        problem = self._problems.get(request, "")
-        memory, defined = self._memory.get(request), self._definitions.now
-        view = View(self.stores, self._folds, self._readable[controller], now, memory, problem, defined)
+        if controller.min_interval:
+            self._rests_until[request] = now + controller.min_interval
+        memory, problem = self._memories.get(request), self._problems.get(request)
+        readable, gates, defined = self._readable[controller], self._gates[controller], self._definitions.now
+        view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates)
         try:
             decision = self.reconcile(request, view)
         except Unavailable as missing:
+            if missing.kind not in self.stores:
+                self.stores.open(missing.kind)
             self.wanted.setdefault(missing.kind)
             return Task(request, (), unavailable=str(missing))
         finally:
             self._subscribe(request, view)
-        if decision.memory is not None:
-            self._memory[request] = decision.memory
-        else:
-            self._memory.pop(request, None)
+        self._memories.put(request, controller.name, controller.memory, decision.memory)
         stages: Sequence[Sequence[Request]] = ()
+        runs = wanted_runs(controller, decision.effects, self.stores.find) if decision.effects else ()
+        if runs:
+            decision = decision._replace(records=records_of(runs, self.stores.find, now))
         if not decision.empty:
             intents = self._intents.setdefault(request, Intents())
             also = () if controller.defined is None else self._definitions.now[controller.defined]
-            stages = requests_for(controller, decision, self.stores, intents, also)
-        self._watch_for_circles(request, stages)
-        for run in decision.effects:
-            if not run.recorded:
-                raise MooringError(f"{request} starts effect {run.id} before its id is in the status of {run.key}")
+            stages = requests_for(controller, decision, self.stores.find, intents, also)
+        self.hot_loops.wrote(request, stages)
+        for sample in decision.metrics:
+            if sample.metric not in controller.metrics:
+                raise MooringError(f"{controller.name} counts {sample.metric.name}, which it does not declare")
         self._assume(request, decision.assumes)
-        return Task(request, stages, decision.events, decision.effects, final=decision.final)
+        return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
     def reconcile(self, request: ReconcileRequest, view: View) -> Decision:
         """Every decision is made here, where the test kit makes it twice (`mooring.testing.decisions`)."""
@@ -379,50 +337,21 @@ class Dispatcher:
         fold.assume(self._folds[fold], assumptions)
 
     def _subscribe(self, request: ReconcileRequest, view: View) -> None:
-        old = self._questions.get(request, set())
-        if old != view.questions:
-            self._drop(request, old - view.questions)
-            for question in view.questions - old:
-                self._askers.setdefault(question, {})[request] = None
-                if isinstance(question, ListQuestion):
-                    self._listed.setdefault(question.kind, set()).add(question.by)
-            self._questions[request] = view.questions
-        (self._troubled.add if view.asks_for_problems else self._troubled.discard)(request)
-        # Most keys wait for no moment, and must not be looked through by those who ask for the next one.
-        self._timers.pop(request, None)
-        self._polls.pop(request, None)
-        if view.polls:
-            self._polls[request] = view.polls - view.timers
-        for moment in view.timers | view.polls:
-            self._alarm(moment, request)
+        for question, by in self._subscriptions.replace(request, view.questions).items():
+            self._count_question(question, by)
+        self._problems.asked(request, view.asks_for_problems)
+        self.timers.replace(request, view.timers, view.polls)
 
-    def _drop(self, request: ReconcileRequest, questions: Iterable[Question]) -> None:
-        for question in questions:
-            requests = self._askers[question]
-            del requests[request]
-            if not requests:
-                del self._askers[question]
-
-    def _alarm(self, moment: datetime, request: ReconcileRequest) -> None:
-        self._alarm_count += 1
-        self._timers.setdefault(request, set()).add(moment)
-        heapq.heappush(self._alarms, (moment, self._alarm_count, request))
-
-    def _watch_for_circles(self, request: ReconcileRequest, stages: Sequence[Sequence[Request]]) -> None:
-        if not stages:
-            self._circles.pop(request, None)
+    def _count_question(self, question: Question, by: int) -> None:
+        """Objects that are read by name are followed for as long as somebody asks for them."""
+        if isinstance(question, FoldQuestion | ListQuestion) or question.kind.only is None:
             return
-        written: set[tuple[str, str, str, str]] = {
-            (r.verb, r.kind, r.namespace, r.name) for stage in stages for r in stage
-        }
-        before, times = self._circles.get(request, (set(), 0))
-        if not written & before:
-            # Nothing, or other objects than before: that is progress.
-            times = 0
-        self._circles[request] = written, times + 1
-        if times >= LOOP_LIMIT:
-            first = next(request for stage in stages for request in stage)
-            self.loops[request] = f"{first.verb} {first.kind} {Key(first.namespace, first.name)} again and again"
+        kind = question.kind
+        if self.stores.count_questions(kind, by):
+            self.wanted.pop(kind, None)
+            self._release(kind)
+            del self.stores[kind]
+            self.redefined += 1
 
     # What came of it
 
@@ -433,78 +362,60 @@ class Dispatcher:
             self._own[kind, key] = (request, version, task.final)
         if outcome.versions or outcome.gone:
             newest: dict[Kind[Any], int] = {}
-            for (kind, _), version in outcome.versions.items():
-                # What nobody reads is never seen.
-                if kind in self.stores:
-                    newest[kind] = max(newest.get(kind, 0), version)
-                if kind in self._wider and self.stores[self._wider[kind]].synced:
-                    newest[self._wider[kind]] = newest[kind]
-            self._holds.hold(request, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
+            readable = self._readable[request.controller]
+            for (kind, key), version in outcome.versions.items():
+                for view in self.stores.showing(kind, key, outcome.labels.get((kind, key)), readable):
+                    newest[view] = max(newest.get(view, 0), version)
+                    if view.is_partial:
+                        self._own[view, key] = (request, version, task.final)
+            gone = [(view, key, uid) for kind, key, uid in outcome.gone for view in self.stores.views_of(kind)]
+            self.expectations.expect(request, newest, gone)
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(request, None)
-        if outcome.retry_after is not None:
-            self._retry(request, now + outcome.retry_after)
-        elif outcome.failed:
-            self._retry(request, now + self.queue.backoff(request))
-        elif request in self.loops:
+        elif request in self._intents:
+            self._intents[request].left(outcome.versions)
+        if outcome.failed:
+            self.timers.add(now + (outcome.retry_after or self.queue.backoff(request)), request)
+        elif outcome.terminal or outcome.postponed:
+            # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried
+            # again; a simulation that waits for nothing else has settled.
+            self.timers.add_poll(now + (outcome.retry_after or self.queue.backoff(request)), request)
+        elif request in self.hot_loops.found:
             # What is in a hot loop is slowed down rather than stopped: the cluster may be to blame.
-            self._retry(request, now + self.queue.backoff(request))
+            self.timers.add(now + self.queue.backoff(request), request)
         else:
             self.queue.forget(request)
-        held = request in self._holds
-        if self.queue.done(request, held=held) and held:
-            self._waiting.add(request)
-        self._note_problem(request, outcome)
-        primary = request.controller.of
-        if primary is not None and self.stores[primary].get(request.key) is None and not self._timers.get(request):
-            self._forget(request)
-
-    def _retry(self, request: ReconcileRequest, moment: datetime) -> None:
-        # If it falls on a moment at which the key would only have looked again, it is more than that now.
-        self._polls.get(request, set()).discard(moment)
-        self._alarm(moment, request)
-
-    def _note_problem(self, request: ReconcileRequest, outcome: Outcome) -> None:
-        problem = outcome.terminal or ("" if outcome.stale else outcome.failed)
-        if problem == self._problems.get(request, ""):
-            return
-        if problem:
-            self._problems[request] = problem
-        else:
-            del self._problems[request]
-        if request in self._troubled:
+        held, rests = request in self.expectations, request in self._rests_until
+        if self.queue.done(request, held=held or rests):
+            if held:
+                self._waiting.add(request)
+            elif rests:
+                self._wake(request, foreign=True)
+        if self._problems.record(request, outcome):
             self._wake(request, foreign=True)
+        primary = request.controller.of
+        if primary is not None and self.stores[primary].get(request.key) is None and request not in self.timers:
+            self._forget(request)
 
     def _forget(self, request: ReconcileRequest) -> None:
         """An object that is gone leaves nothing behind but what its key still asks about others."""
-        self._memory.pop(request, None)
+        self._memories.forget(request)
+        self._rests_until.pop(request, None)
         self._intents.pop(request, None)
-        self._circles.pop(request, None)
-        self._problems.pop(request, None)
-        self._troubled.discard(request)
+        self.hot_loops.forget(request)
+        self._problems.forget(request)
         primary = request.controller.of
-        if primary is not None and self._questions.get(request) == {GetQuestion(primary, request.key)}:
+        if primary is not None and self._subscriptions.of(request) == {GetQuestion(primary, request.key)}:
             # An object that comes back wakes its key whether or not that was asked for.
-            self._drop(request, self._questions.pop(request))
+            self._subscriptions.forget(request)
 
     @property
     def restless(self) -> bool:
-        """Whether there are keys to line up."""
+        """Whether there are keys to enqueue."""
         return bool(self._dirty)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is in line and nobody waits to see its own writes."""
-        return not (self._dirty or len(self.queue) or self.queue.running or self._holds)
-
-    def pending_sight(self) -> list[Kind[Any]]:
-        """Kinds whose watch still has to deliver writes of ours."""
-        return self._holds.kinds()
-
-
-def _wider_views(kinds: Iterable[Kind[Any]]) -> dict[Kind[Any], Kind[Any]]:
-    """The kinds of which there is a second view on demand: what was written must be seen in both."""
-    names = by_name(kinds)
-    pairs = [(names[kind.api_version, kind.kind], kind) for kind in kinds if kind.on_demand]
-    return {narrow: wide for narrow, wide in pairs if narrow is not wide}
+        """Whether the queue is empty and no key waits to see its own writes."""
+        return not (self._dirty or len(self.queue) or self.queue.running or self.expectations)

@@ -23,7 +23,8 @@ class Redefined(NamedTuple):
 
 class Definitions:
     def __init__(self, every: Iterable[DynamicKinds], declared: Iterable[Kind[Any]]) -> None:
-        self._declared = {(_group(kind), kind.kind): kind for kind in declared if not kind.on_demand}
+        whole = [kind for kind in declared if not (kind.on_demand or kind.is_partial)]
+        self._declared = {(_group(kind), kind.kind): kind for kind in whole}
         self._kinds: dict[DynamicKinds, dict[Key, Kind[Any]]] = {defined: {} for defined in every}
         self.now: dict[DynamicKinds, ValuesView[Kind[Any]]] = {
             defined: kinds.values() for defined, kinds in self._kinds.items()
@@ -42,9 +43,6 @@ class Definitions:
                 kinds[change.key] = new
             if old is not new:
                 yield Redefined(defined, old, new)
-
-    def holds(self, defined: DynamicKinds | None, kind: Kind[Any]) -> bool:
-        return defined is not None and kind in self.now[defined]
 
     def _kind(self, defined: DynamicKinds, definition: Any) -> Kind[Any] | None:
         kind = None if definition is None else defined.kind_of(definition)

@@ -16,6 +16,7 @@ from mooring.client.transport import AsyncTransport, Request, Transport, Unknown
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, InvalidError, NotFoundError
+from mooring.runtime.minted import Mint, fill, random_bytes
 from mooring.runtime.outcome import Outcome
 
 Kinds = Mapping[tuple[str, str], Kind[Any]]
@@ -23,18 +24,21 @@ Stages = Sequence[Sequence[Request]]
 # What a transport raises: a refusal, a lost answer, or a server that is not there.
 _TROUBLE = (ApiError, UnknownOutcome, Unreachable)
 
+# How long to wait before a pod is evicted again that its disruption budgets protect, as kubectl drain does.
+EVICTION_RETRY_SECONDS = 5
 
-def execute(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
+
+def execute(stages: Stages, transport: Transport, kinds: Kinds, mint: Mint = random_bytes) -> Outcome:
     """Write stage after stage; a failure lets the rest of its stage run and stops the later ones."""
     outcome = Outcome()
     for stage in stages:
         for request in stage:
             kind = kinds[request.api_version, request.kind]
             try:
-                _record(outcome, kind, request, transport.write(_chained(outcome, kind, request)))
+                _record(outcome, kind, request, transport.write(fill(_chained(outcome, kind, request), mint)))
             except AlreadyExistsError as error:
                 try:
-                    found = transport.get(request.api_version, request.kind, request.namespace, request.name)
+                    found = transport.get(*request[1:5], metadata_only=True)
                 except _TROUBLE:
                     found = {}
                 _exists(outcome, kind, request, found, error)
@@ -45,26 +49,26 @@ def execute(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
     return outcome
 
 
-async def execute_async(stages: Stages, transport: AsyncTransport, kinds: Kinds) -> Outcome:
+async def execute_async(stages: Stages, transport: AsyncTransport, kinds: Kinds, mint: Mint = random_bytes) -> Outcome:
     """The same, with the writes of one stage under way together."""
     outcome = Outcome()
     for stage in stages:
         if len(stage) == 1:
-            await _write(outcome, stage[0], transport, kinds)
+            await _write(outcome, stage[0], transport, kinds, mint)
         else:
-            await asyncio.gather(*(_write(outcome, request, transport, kinds) for request in stage))
+            await asyncio.gather(*(_write(outcome, request, transport, kinds, mint) for request in stage))
         if outcome.stopped:
             break
     return outcome
 
 
-async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds) -> None:
+async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds, mint: Mint) -> None:
     kind = kinds[request.api_version, request.kind]
     try:
-        _record(outcome, kind, request, await transport.write(_chained(outcome, kind, request)))
+        _record(outcome, kind, request, await transport.write(fill(_chained(outcome, kind, request), mint)))
     except AlreadyExistsError as error:
         try:
-            found = await transport.get(request.api_version, request.kind, request.namespace, request.name)
+            found = await transport.get(*request[1:5], metadata_only=True)
         except _TROUBLE:
             found = {}
         _exists(outcome, kind, request, found, error)
@@ -83,11 +87,16 @@ def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
 def _record(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
     meta = result["metadata"]
     key = Key(request.namespace, request.name)
+    if request.verb == "evict":
+        outcome.gone.add((kind, key, meta["uid"]))
+        return
     if request.verb == "delete":
         outcome.gone.add((kind, key, meta["uid"]))
         if not meta.get("deletionTimestamp"):
             return
     outcome.versions[kind, key] = int(meta["resourceVersion"])
+    if labels := meta.get("labels"):
+        outcome.labels[kind, key] = labels
 
 
 def _exists(outcome: Outcome, kind: Kind[Any], request: Request, found: Object, error: AlreadyExistsError) -> None:
@@ -111,7 +120,7 @@ def _owner(obj: Object) -> str | None:
 def _classify(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
     suspect = (kind, Key(request.namespace, request.name))
     match error:
-        case NotFoundError() if request.verb == "delete":
+        case NotFoundError() if request.verb in ("delete", "evict"):
             return
         case ConflictError() | NotFoundError():
             outcome.failed, outcome.stale = str(error), True
@@ -122,6 +131,9 @@ def _classify(outcome: Outcome, kind: Kind[Any], request: Request, error: Moorin
             outcome.suspect.add(suspect)
         case Unreachable():
             outcome.failed = str(error)
+        case ApiError(code=429) if request.verb == "evict":
+            outcome.postponed = f"{request.kind} {suspect[1]} is not evicted yet: {error}"
+            outcome.retry_after = timedelta(seconds=error.retry_after or EVICTION_RETRY_SECONDS)
         case ApiError(code=429):
             outcome.failed = str(error)
             outcome.retry_after = timedelta(seconds=error.retry_after or 1)

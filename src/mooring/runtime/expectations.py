@@ -1,7 +1,7 @@
 """Keys that must see their own writes before they run again.
 
-Each waits for one thing at a time: a version of a kind, or an object to be gone. So looking who may go on costs what
-was seen, and not what is held, however many keys have writes under way.
+A key waits for one thing at a time: a version of a kind, or an object to be gone. So finding the keys that may go on
+costs as much as was observed, however many keys have writes under way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Gone = tuple[Kind[Any], Key, str]
 
 
 class _Expectation:
-    """What is left to be seen; the last one of each is waited for first."""
+    """The versions and deletions that a key has yet to observe. Each list is worked off from its end."""
 
     __slots__ = ("gone", "versions")
 
@@ -32,7 +32,7 @@ class Expectations(Generic[K]):
     def __init__(self, stores: Mapping[Kind[Any], Store[Any]]) -> None:
         self._stores = stores
         self._expecting: dict[K, _Expectation] = {}
-        # Who waits for which version; entries of keys that were let go stay behind and count for nothing.
+        # The keys by the version they wait for. An entry of a key that was released stays behind and is skipped.
         self._by_version: dict[Kind[Any], list[tuple[int, int, K, _Expectation]]] = {}
         self._by_object: dict[tuple[Kind[Any], Key], list[tuple[K, _Expectation]]] = {}
         self._over: list[K] = []

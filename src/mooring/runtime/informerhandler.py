@@ -18,7 +18,7 @@ class ReflectorMetrics:
     """What is counted of every kind that is followed."""
 
     def __init__(self, kinds: Sequence[Kind[Any]]) -> None:
-        names = [str(kind) for kind in kinds]
+        names = [kind.described for kind in kinds]
         self.events = Metric("mooring_watch_events_total", "counter", "Events of watches taken in.", ("kind",))
         self.unreadable = Metric(
             "mooring_unreadable_total", "counter", "Objects left out because they could not be read.", ("kind",)
@@ -43,7 +43,7 @@ class DispatcherHandler:
         tell: Callable[[Kind[Any], str], None],
         relisted: Callable[[Kind[Any]], None],
     ) -> None:
-        self._kind, self._name = kind, str(kind)
+        self._kind, self._name = kind, kind.described
         self._dispatcher = dispatcher
         self._metrics = metrics
         self._wake = wake
@@ -71,7 +71,7 @@ class DispatcherHandler:
         self._metrics.synced.set(self._name, value=1)
         if self._why_lost:
             self._why_lost = ""
-            say(logging.INFO, f"{self._kind} can be read now", kind=self._name)
+            say(logging.INFO, f"{self._name} can be read now", kind=self._name)
         self._wake()
 
     def changed(self, changes: Sequence[Change]) -> None:
@@ -97,7 +97,7 @@ class DispatcherHandler:
         self._why_lost = why
         self._metrics.synced.set(self._name, value=0)
         level = logging.INFO if self._kind.optional else logging.WARNING
-        say(level, f"{self._kind} cannot be read: it {why}", kind=self._name)
+        say(level, f"{self._name} cannot be read: it {why}", kind=self._name)
         self._dispatcher.lose(self._kind, why)
         self._wake()
 

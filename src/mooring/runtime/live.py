@@ -12,7 +12,7 @@ import logging
 import random
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,18 +24,19 @@ from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
-from mooring.runtime.accounting import account
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Event, Run
-from mooring.runtime.dispatcher import Dispatcher, ReconcileRequest, Task
+from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.effects import Executor
+from mooring.runtime.epilogue import Epilogue
+from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.execution import execute_async
 from mooring.runtime.informerhandler import DispatcherHandler, ReflectorMetrics
 from mooring.runtime.logs import say
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.recorder import Recorder
+from mooring.runtime.reads import scope_of
 from mooring.runtime.store import NOT_LISTED
-from mooring.runtime.telling import Teller
+from mooring.runtime.task import ReconcileRequest, Task
 
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
@@ -53,7 +54,8 @@ def wall_clock() -> datetime:
 class Live:
     """`in_flight` is how many keys may be writing at a time, `grace` how long they may take to finish at the end.
 
-    `execute` is handed every effect that a decision starts; it must know by the effect's id what it has started before.
+    `executors` carry out the effects that decisions ask for, by the names that effects call them.
+    `gates` are the feature gates that differ from their defaults.
     A watch that has been silent for `silence` seconds counts as dead.
     """
 
@@ -69,20 +71,21 @@ class Live:
         grace: float = 10.0,
         silence: float = 180.0,
         events: bool = True,
-        execute: Callable[[Run], None] | None = None,
+        executors: Mapping[str, Executor] | None = None,
+        gates: Mapping[str, bool] | None = None,
     ) -> None:
         self.controllers = tuple(controllers)
         self._transport = transport
         self._clock, self._monotonic = clock, monotonic
         self._in_flight, self._grace, self._silence = in_flight, grace, silence
-        self._execute = execute
         draw = draw or random.Random()
         self._draw = draw
-        self.dispatcher = Dispatcher(self.controllers, draw)
+        self.dispatcher = Dispatcher(self.controllers, draw, gates)
         self.metrics = RuntimeMetrics(self.controllers)
         self.reflector_metrics = ReflectorMetrics(self.dispatcher.kinds)
-        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers} if events else {}
-        self._teller = Teller(transport)
+        self._broadcaster = EventBroadcaster(transport)
+        record = self._broadcaster.add if events else None
+        self._epilogue = Epilogue(self.dispatcher, self.metrics, executors=executors or {}, record=record)
         self._reflectors: dict[Kind[Any], Reflector] = {}
         self._following: dict[Kind[Any], asyncio.Task[None]] = {}
         self._redefined = 0
@@ -99,25 +102,25 @@ class Live:
         """Why it is not ready: the kinds that cannot be read, with the reasons."""
         stores = self.dispatcher.stores
         needed = [kind for kind in self.dispatcher.wanted if not kind.optional]
-        return [f"{kind} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
+        return [f"{kind.described} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
 
     @property
     def silent(self) -> list[str]:
         """Why it is not alive: the kinds that nothing has been heard of for too long."""
         now = self._monotonic()
-        quiet = {str(kind): now - reflector.heard for kind, reflector in self._reflectors.items()}
+        quiet = {kind.described: now - reflector.heard for kind, reflector in self._reflectors.items()}
         return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
 
     def metrics_text(self) -> str:
         self.metrics.depth.set(value=len(self.dispatcher.queue))
-        return self.metrics.text() + exposition((*self.reflector_metrics.all, self._teller.lost))
+        return self.metrics.text() + exposition((*self.reflector_metrics.all, self._broadcaster.lost))
 
     # Running
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. Writes that are under way are finished, up to the grace; watches are closed."""
         self._follow_wanted()
-        tasks = [asyncio.create_task(self._teller.run()), asyncio.create_task(self._heed(stop))]
+        tasks = [asyncio.create_task(self._broadcaster.run()), asyncio.create_task(self._heed(stop))]
         try:
             await self._reconcile(stop)
         finally:
@@ -132,7 +135,7 @@ class Live:
             await asyncio.wait(self._writing, timeout=self._grace)
         # Events that are lost are lost.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._teller.finish(), min(self._grace, 1.0))
+            await asyncio.wait_for(self._broadcaster.finish(), min(self._grace, 1.0))
         unfinished = [*self._writing, *tasks]
         for task in unfinished:
             task.cancel()
@@ -156,11 +159,17 @@ class Live:
             self.reflector_metrics,
             wake=self._wake.set,
             tell=self._note_trouble,
-            relisted=lambda kind: self.metrics.relists.add(str(kind)),
+            relisted=lambda kind: self.metrics.relists.add(kind.described),
         )
         while True:
             reflector = Reflector(
-                self._transport, kind.api_version, kind.kind, handler, draw=self._draw, clock=self._monotonic
+                self._transport,
+                kind.api_version,
+                kind.kind,
+                handler,
+                scope=scope_of(kind),
+                draw=self._draw,
+                clock=self._monotonic,
             )
             self._reflectors[kind] = reflector
             try:
@@ -204,7 +213,7 @@ class Live:
         return all(store.synced or store.problem != NOT_LISTED for store in stores)
 
     def _now(self) -> datetime:
-        """The time; if the clock was set back, whoever waits for a moment asks again."""
+        """The time; if the clock was set back, keys that wait for a moment run again."""
         now, steady = self._clock(), self._monotonic()
         before, mark = self._last
         self._last = now, steady
@@ -214,8 +223,8 @@ class Live:
         return now
 
     async def _nap(self) -> None:
-        """Until something happens or the next alarm is due."""
-        moment = self.dispatcher.next_alarm()
+        """Until something happens or the next timer is due."""
+        moment = self.dispatcher.timers.next()
         seconds = LONGEST_NAP
         if moment is not None:
             seconds = max(0.0, min((moment - self._clock()).total_seconds(), LONGEST_NAP))
@@ -274,12 +283,16 @@ class Live:
 
     async def _observe_live(self, kind: Kind[Any], key: Key) -> None:
         """See how an object is whose write was not answered, before its key runs again."""
-        if kind not in self.dispatcher.stores:
+        views = self.dispatcher.stores.views_of(kind)
+        if not views:
             return
+        metadata_only = all(view.metadata_only for view in views)
         delay = Delay(self._draw)
         while True:
             try:
-                found: Object | None = await self._transport.get(kind.api_version, kind.kind, *key)
+                found: Object | None = await self._transport.get(
+                    kind.api_version, kind.kind, *key, metadata_only=metadata_only
+                )
             except NotFoundError:
                 found = None
             except ApiError as error:
@@ -294,33 +307,11 @@ class Live:
             return
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
-        now = self._clock()
-        # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried again.
-        outcome.failed = outcome.failed or outcome.terminal
-        account(self.metrics, task, outcome, now)
-        self.dispatcher.settle(task, outcome, now)
-        if not outcome.stopped:
-            for run in task.effects:
-                self._start(run)
-        self._tell(task, outcome.true(task.events), now)
-        for request in self.dispatcher.loops.keys() - self._told_hot_loops:
+        self._epilogue.finish(task, outcome, self._clock())
+        for request in self.dispatcher.hot_loops.found.keys() - self._told_hot_loops:
             self._told_hot_loops.add(request)
-            say(logging.WARNING, f"{request} is in a hot loop: {self.dispatcher.loops[request]}", key=str(request.key))
-
-    def _tell(self, task: Task, events: tuple[Event, ...], now: datetime) -> None:
-        if not (events and self._recorders):
-            return
-        try:
-            recorder = self._recorders[task.request.controller]
-            self._teller.tell(recorder.requests(events, self.dispatcher.stores, now))
-        except Exception as error:
-            say(logging.ERROR, f"events of {task.request} could not be told: {error!r}")
-
-    def _start(self, run: Run) -> None:
-        if self._execute is None:
-            say(logging.ERROR, f"nobody here carries out {run.effect}, which {run.kind} {run.key} asks for")
-            return
-        try:
-            self._execute(run)
-        except Exception as error:
-            say(logging.ERROR, f"effect {run.effect} {run.id} could not be started: {error!r}")
+            say(
+                logging.WARNING,
+                f"{request} is in a hot loop: {self.dispatcher.hot_loops.found[request]}",
+                key=str(request.key),
+            )

@@ -55,9 +55,7 @@ async def _run(orders: dict[str, Any]) -> None:
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
     serving = server_context(Path(orders["certificate"]), Path(orders["key"]))
     machine = this_machine()
-    transport = HttpTransport(
-        Access(orders["server"], tls, headers=lambda: authorization), fields={"Pod": f"spec.nodeName={machine.name}"}
-    )
+    transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
     settings = Settings(Path(orders["folder"]), serving, orders["caller"])
     try:
         await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mooring.client.transport import Listed, Request, Stream, Transport
+from mooring.client.transport import EVERYTHING, Listed, Request, Scope, Stream, Transport
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
@@ -30,14 +30,14 @@ class _CrashAt:
         self._managers = managers
         self.writes = 0
 
-    def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
-        return self._inner.get(api_version, kind, namespace, name)
+    def get(self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False) -> Object:
+        return self._inner.get(api_version, kind, namespace, name, metadata_only=metadata_only)
 
-    def list(self, api_version: str, kind: str) -> Listed:
-        return self._inner.list(api_version, kind)
+    def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> Listed:
+        return self._inner.list(api_version, kind, scope)
 
-    def watch(self, api_version: str, kind: str, resource_version: str) -> Stream:
-        return self._inner.watch(api_version, kind, resource_version)
+    def watch(self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING) -> Stream:
+        return self._inner.watch(api_version, kind, resource_version, scope)
 
     def write(self, request: Request) -> Object:
         # A deletion does not say whose it is.

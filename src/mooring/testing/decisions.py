@@ -15,8 +15,9 @@ import msgspec
 import numpy as np
 
 from mooring.runtime.decision import Decision
-from mooring.runtime.dispatcher import Dispatcher, ReconcileRequest
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.folds import Fold
+from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import Unavailable, View
 
 _ONCE = Dispatcher.reconcile
@@ -27,15 +28,15 @@ def deciding_twice() -> Iterator[Counter[str]]:
     """For the length of a `with` block; gives how many decisions each controller has made that contain a write."""
     decided: Counter[str] = Counter()
 
-    def twice(machine: Dispatcher, asker: ReconcileRequest, view: View) -> Decision:
-        facts = _facts(asker, view)
-        first = _ONCE(machine, asker, view)
-        _compare(asker, facts, _facts(asker, view))
+    def twice(dispatcher: Dispatcher, request: ReconcileRequest, view: View) -> Decision:
+        facts = _facts(request, view)
+        first = _ONCE(dispatcher, request, view)
+        _compare(request, facts, _facts(request, view))
         asked = _asked(view)
-        again = _ONCE(machine, asker, view)
-        assert again == first, f"{asker} decides otherwise when asked again:\n{first}\nbecame\n{again}"
-        assert _asked(view) == asked, f"{asker} reads something else when it is asked again"
-        decided[asker.controller.name] += not first.empty
+        again = _ONCE(dispatcher, request, view)
+        assert again == first, f"{request} decides otherwise when asked again:\n{first}\nbecame\n{again}"
+        assert _asked(view) == asked, f"{request} reads something else when it is asked again"
+        decided[request.controller.name] += not first.empty
         return first
 
     with _deciding(twice):
@@ -63,9 +64,9 @@ def _asked(view: View) -> tuple[object, ...]:
     return frozenset(view.questions), frozenset(view.timers), frozenset(view.polls), view.asks_for_problems
 
 
-def _facts(asker: ReconcileRequest, view: View) -> dict[str, object]:
+def _facts(request: ReconcileRequest, view: View) -> dict[str, object]:
     found = {}
-    for fold in asker.controller.folds:
+    for fold in request.controller.folds:
         try:
             found[fold.name] = facts_of(fold, view.peek(fold))
         except Unavailable:
@@ -73,10 +74,10 @@ def _facts(asker: ReconcileRequest, view: View) -> dict[str, object]:
     return found
 
 
-def _compare(asker: ReconcileRequest, before: dict[str, object], after: dict[str, object]) -> None:
+def _compare(request: ReconcileRequest, before: dict[str, object], after: dict[str, object]) -> None:
     for name, facts in before.items():
         assert facts == after[name], (
-            f"{asker} changes fold {name} while it decides; what it assumes goes into a Decision"
+            f"{request} changes fold {name} while it decides; what it assumes goes into a Decision"
         )
 
 

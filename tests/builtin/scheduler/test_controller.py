@@ -137,7 +137,7 @@ def test_a_pod_that_waits_is_not_tried_until_something_happens() -> None:
     attempts = {"default/p": Attempt("Pod/default/p", NOON, unschedulable=1)}
     view = view_of([node("a"), pod("p")], NOON, folds=[CLUSTER])
     position = view.fold(CLUSTER).position
-    view.memory = Queue(attempts, position)
+    view._memory = Queue(attempts, position)
     assert reconcile(ALL, view, NOON).empty
 
 
@@ -168,7 +168,7 @@ def test_a_lower_nomination_on_the_same_node_is_cleared() -> None:
     attempts = {"default/middle": Attempt("Pod/default/middle", NOON, unschedulable=1)}
     objects = [node("a", cpu="2"), pod("low", cpu="2", node="a", priority=1), middle, pod("high", cpu="2", priority=9)]
     view = view_of(objects, NOON, folds=[CLUSTER])
-    view.memory = Queue(attempts, view.fold(CLUSTER).position)
+    view._memory = Queue(attempts, view.fold(CLUSTER).position)
     decision = reconcile(ALL, view, NOON)
     assert said(decision, "middle") == {"nominatedNodeName": None}
     assert said(decision, "high")["nominatedNodeName"] == "a"

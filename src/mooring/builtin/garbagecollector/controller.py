@@ -9,7 +9,7 @@ gone for good. One that was never seen is given time to appear.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -45,7 +45,7 @@ class Collection:
         self._graph = graph
         self._covered = covered
         self._view = view
-        known = view.memory if isinstance(view.memory, MappingProxyType) else {}
+        known: Mapping[str, datetime] = view.memory(MappingProxyType) or {}
         self._missing_since: dict[str, datetime] = {uid: known[uid] for uid in graph.troubled if uid in known}
         self.children: dict[str, Write] = {}
         self.release: list[Write] = []
@@ -160,4 +160,12 @@ def garbage_collector(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None =
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return reconcile_with(graph, view)
 
-    return Controller("garbage-collector", reconcile, reads=covered, writes=covered, folds=(graph,), defined=defined)
+    return Controller(
+        "garbage-collector",
+        reconcile,
+        reads=covered,
+        writes=covered,
+        folds=(graph,),
+        defined=defined,
+        memory=MappingProxyType,
+    )

@@ -166,7 +166,7 @@ class Batch:
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     state = view.fold(CLUSTER)
-    queue = view.memory if isinstance(view.memory, Queue) else Queue()
+    queue = view.memory(Queue) or Queue()
     with state.supposing() as overlay:
         return _decide(view, state, overlay, queue)
 
@@ -219,5 +219,11 @@ def _blockers(found: Explanation) -> frozenset[str]:
 
 
 SCHEDULER = Controller(
-    "scheduler", reconcile, reads=(POD,), writes=(POD,), folds=(CLUSTER,), reporter="default-scheduler"
+    "scheduler",
+    reconcile,
+    reads=(POD,),
+    writes=(POD,),
+    folds=(CLUSTER,),
+    reporter="default-scheduler",
+    memory=Queue,
 )

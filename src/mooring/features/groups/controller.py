@@ -64,7 +64,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if lws is None or lws.metadata.deleting:
         return Decision()
 
-    memory = view.memory if isinstance(view.memory, Memory) else None
+    memory = view.memory(Memory)
     if memory is not None and lws.spec.replicas > MANY and not view.reached(memory.looked + REST):
         return Decision(memory=memory)
 
@@ -228,4 +228,5 @@ CONTROLLER: Final = Controller(
     reads=(STATEFUL_SET, POD, SERVICE, CONTROLLER_REVISION),
     folds=(CLUSTER,),
     writes=(LEADER_WORKER_SET, POD, STATEFUL_SET, SERVICE, CONTROLLER_REVISION),
+    memory=Memory,
 )

@@ -142,7 +142,8 @@ def _failed(
     for pod in (leader, *members) if started or not after_start else ():
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
-    before = view.memory.seen if isinstance(view.memory, Memory) else None
+    known = view.memory(Memory)
+    before = None if known is None else known.seen
     if seen is None or before is None or before.workers != seen.workers or (after_start and not before.started):
         return ""
     missed = before.uids - seen.uids
@@ -201,7 +202,8 @@ def _told(
             return ()
         text = f"Created worker statefulset for leader pod {name}"
         return (event_about(lws, "Normal", "GroupsProgressing", text, CREATE, (STATEFUL_SET, key_of(leader))),)
-    if isinstance(view.memory, Memory) and view.memory.told == problem:
+    known = view.memory(Memory)
+    if known is not None and known.told == problem:
         return ()
     text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
     return (event_about(lws, "Warning", "FailedCreate", text, CREATE),)
@@ -214,4 +216,5 @@ CONTROLLER: Final = Controller(
     of=POD,
     reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, CONTROLLER_REVISION, NODE),
     writes=(POD, STATEFUL_SET, SERVICE),
+    memory=Memory,
 )

@@ -61,6 +61,7 @@ def simulated_nodes(*, every_node: bool = False, start_delay: timedelta = START_
         writes=(NODE, POD, LEASE, WHOLE_POD, WHOLE_NODE),
         folds=(STAGES, TRAFFIC),
         reporter="kubelet",
+        memory=MappingProxyType,
     )
 
 

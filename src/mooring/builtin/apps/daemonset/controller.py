@@ -30,7 +30,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # A set that goes away is left to garbage collection: what it owned may be gone in part.
     if daemon_set is None or daemon_set.metadata.deleting:
         return Decision()
-    memory = view.memory if isinstance(view.memory, Memory) else Memory()
+    memory = view.memory(Memory) or Memory()
 
     # 1. Ownership agrees with the selector before anything is counted on.
     owned = view.owned(POD, daemon_set)
@@ -135,4 +135,5 @@ CONTROLLER = Controller(
     writes=(DAEMON_SET, POD, CONTROLLER_REVISION),
     folds=(NODES,),
     reporter="daemonset-controller",
+    memory=Memory,
 )
