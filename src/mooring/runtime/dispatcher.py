@@ -17,11 +17,11 @@ from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Assume, Decision
+from mooring.runtime.decision import Decision
 from mooring.runtime.dynamickinds import Definitions, Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
 from mooring.runtime.expectations import Expectations
-from mooring.runtime.folds import Fold
+from mooring.runtime.folds import Assumed, Fold
 from mooring.runtime.gates import FeatureGates, all_gates
 from mooring.runtime.hotloop import HotLoops
 from mooring.runtime.memories import Memories
@@ -66,6 +66,7 @@ class Dispatcher:
         every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
         self._definitions = Definitions([each for each in every if each is not None], self.kinds)
         self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
+        self._assumed: Assumed[ReconcileRequest] = Assumed(self._folds)
         self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
         self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
         self._subscriptions: Subscriptions[ReconcileRequest] = Subscriptions()
@@ -78,8 +79,6 @@ class Dispatcher:
         self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
         self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
-        # The folds that hold what a key has decided and not seen.
-        self._assumed: dict[ReconcileRequest, tuple[Fold[Any], ...]] = {}
         # The moments at which keys want to run, if nothing happens before.
         self.timers: Timers[ReconcileRequest] = Timers()
         self._folded: dict[Fold[Any], None] = {}
@@ -287,7 +286,7 @@ class Dispatcher:
     def decide(self, request: ReconcileRequest, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = request.controller
-        self._assume(request, ())
+        self._assumed.replace(request, ())
         if controller.min_interval:
             self._rests_until[request] = now + controller.min_interval
         memory, problem = self._memories.get(request), self._problems.get(request)
@@ -315,26 +314,12 @@ class Dispatcher:
         for sample in decision.metrics:
             if sample.metric not in controller.metrics:
                 raise MooringError(f"{controller.name} counts {sample.metric.name}, which it does not declare")
-        self._assume(request, decision.assumes)
+        self._assumed.replace(request, decision.assumes)
         return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
     def reconcile(self, request: ReconcileRequest, view: View) -> Decision:
         """Every decision is made here, where the test kit makes it twice (`mooring.testing.decisions`)."""
         return request.controller.reconcile(request.key, view, view.now)
-
-    def _assume(self, request: ReconcileRequest, assumes: tuple[Assume, ...]) -> None:
-        """Let folds hold what a key assumes, and no longer what it assumed before."""
-        for fold in self._assumed.pop(request, ()):
-            self._hold(fold, ())
-        if assumes:
-            self._assumed[request] = tuple(each.fold for each in assumes)
-            for fold, assumptions in assumes:
-                self._hold(fold, assumptions)
-
-    def _hold(self, fold: Fold[Any], assumptions: tuple[Any, ...]) -> None:
-        if fold.assume is None:
-            raise MooringError(f"fold {fold.name} holds no assumptions; declare `assume` on it")
-        fold.assume(self._folds[fold], assumptions)
 
     def _subscribe(self, request: ReconcileRequest, view: View) -> None:
         for question, by in self._subscriptions.replace(request, view.questions).items():

@@ -9,6 +9,7 @@ whatever is lost in between, a marked pod goes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -47,12 +48,12 @@ class Failure(NamedTuple):
 class Batch:
     """What one run decides, as it grows."""
 
-    def __init__(self, view: View, state: ClusterState, overlay: Overlay, start: int) -> None:
+    def __init__(self, view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> None:
         self._view = view
         self._state = state
         self._overlay = overlay
         # Where the search for the next pod begins.
-        self.start = start
+        self.start = queue.start
         self._now = view.now
         self.binds: list[Write] = []
         self.marks: dict[str, Write] = {}
@@ -61,6 +62,23 @@ class Batch:
         # By what pods have in common: why they fail, and how far the search for each moves on.
         self._memo: dict[tuple[object, ...], tuple[Failure, int]] = {}
         self._memo_position = -1
+        # Nominations by pod that may not be on record: a write of one may still fail, and its victims are on their way.
+        self._nominations = self._held(queue)
+
+    def _held(self, queue: Queue) -> dict[str, str]:
+        """Hold again what was nominated before and is not on record."""
+        held = {}
+        for name, (uid, node) in queue.nominations.items():
+            pod = self._state.pending.get(name)
+            if pod is not None and pod.metadata.uid == uid and not pod.status.nominated_node_name:
+                self._overlay.nominate(self._state.cluster.pods[name], node)
+                held[name] = node
+        return held
+
+    def nominations(self) -> Mapping[str, tuple[str, str]]:
+        """To be remembered until they are on record."""
+        pending = self._state.pending
+        return MappingProxyType({name: (pending[name].metadata.uid, node) for name, node in self._nominations.items()})
 
     @property
     def writes(self) -> int:
@@ -83,6 +101,7 @@ class Batch:
             self.start = placed.next_start
             return failure
         self.start = placed.next_start
+        self._nominations.pop(info.key, None)
         self._overlay.bind(info, placed.slot)
         key = key_of(pod)
         self.binds.append(Bind(POD, key, info.node_name))
@@ -107,18 +126,32 @@ class Batch:
         if preemption is None:
             return Failure(found.message, False, frozenset(), "")
         blockers = _blockers(found)
+        if preemption.slot >= 0 and self._makes_room(info):
+            return Failure(f"{found.message} preemption: {messages.VICTIM_LEAVING}", False, blockers, None)
         if preemption.slot >= 0:
             node = self._state.cluster.names[preemption.slot]
             return Failure(found.message, False, blockers, node, preemption.victims)
         ineligible = messages.NEVER_PREEMPTS in preemption.message or messages.VICTIM_LEAVING in preemption.message
         return Failure(found.message, False, blockers, None if ineligible else "")
 
+    def _makes_room(self, info: PodInfo) -> bool:
+        """Whether victims are marked on the pod's nominated node and will go: as good as on their way out."""
+        condemned = self._state.condemned.values()
+        return any(
+            victim.spec.node_name == info.nominated and (victim.spec.priority or 0) < info.priority
+            for victim in condemned
+        )
+
     def fail(self, pod: Pod, failure: Failure) -> None:
         """Tell a pod why it waits, and make room for it if others have to go."""
         key, text = key_of(pod), messages.note(failure.message)
         self.events.append(Event(POD, key, "Warning", "FailedScheduling", text, action="Scheduling"))
         reason = "SchedulerError" if failure.error else "Unschedulable"
-        self._set_status(pod, reason, failure.message, failure.nominated)
+        # A nomination that is not on record yet is written again, whatever became of the write before.
+        nominated = self._nominations.get(str(key)) if failure.nominated is None else failure.nominated
+        if failure.nominated == "" and self._nominations.pop(str(key), ""):
+            self._overlay.nominate(self._state.cluster.pods[str(key)], "")
+        self._set_status(pod, reason, failure.message, nominated)
         if failure.nominated and failure.victims:
             self._preempt(pod, failure.nominated, failure.victims)
 
@@ -145,7 +178,9 @@ class Batch:
                 key = key_of(state.pending[rival.key])
                 self.marks[rival.key] = Patch(POD, key, {"status": {"nominatedNodeName": None}}, "status")
                 self._overlay.nominate(rival, "")
+                self._nominations.pop(rival.key, None)
         self._overlay.nominate(info, node)
+        self._nominations[info.key] = node
         self._memo.clear()
         why = f"{pod.spec.scheduler_name or NAME}: preempting to accommodate a higher priority pod"
         mark = PodCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=why)
@@ -173,7 +208,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> Decision:
     now = view.now
-    batch = Batch(view, state, overlay, queue.start)
+    batch = Batch(view, state, overlay, queue)
     # 1. Victims that are marked go.
     condemned = [Delete(POD, key_of(pod)) for pod in state.condemned.values()]
     # 2. Gates are acknowledged.
@@ -204,7 +239,7 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
         children=(*condemned, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
-        memory=Queue(MappingProxyType(attempts), position, batch.start),
+        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.nominations()),
         assumes=(Assume(CLUSTER, overlay.assumed()),),
     )
 
