@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
+from mooring.builtin.incarnations import without_record
 from mooring.kube.patches.merge import merge_patch
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
@@ -23,6 +24,8 @@ Name = tuple[str, str, str]
 Kubelet = Callable[[Object], bool]
 VERSIONS = {kind.kind: kind.api_version for kind in BUILTIN}
 STEPS = 400
+# Owners whose pods have names that upstream draws at random.
+_INTERCHANGEABLE = ("ReplicaSet", "DaemonSet")
 
 
 def starts(pod: Object) -> bool:
@@ -197,9 +200,13 @@ def _essence(obj: Object) -> Object:
         meta.pop(field, None)
     for owner in meta.get("ownerReferences", ()):
         owner.pop("uid")
-        if owner["kind"] == "ReplicaSet":
-            # Pods of a ReplicaSet are as good as each other, whatever their names.
+        if owner["kind"] in _INTERCHANGEABLE:
+            # Pods of one owner are as good as each other, whatever their names.
             meta["name"] = "any"
+    if obj["kind"] in _INTERCHANGEABLE:
+        # For the same reason it does not matter how many names were spent.
+        without = without_record(meta.pop("annotations", {}))
+        meta.update({"annotations": without} if without else {})
     status = obj.get("status", {})
     status.pop("observedGeneration", None)
     for condition in status.get("conditions", ()):

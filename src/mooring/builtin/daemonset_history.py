@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from mooring.api.daemonsets import DaemonSet, DaemonSetStatus
 from mooring.api.workloads import ControllerRevision, Pod
+from mooring.builtin.incarnations import without_record
 from mooring.builtin.kinds import CONTROLLER_REVISION, DAEMON_SET, POD, REVISION_LABEL
 from mooring.builtin.podcontrol import owner_reference, status_change
 from mooring.builtin.revisions import content_hash, in_order, template_of
@@ -86,7 +87,7 @@ def new_revision(daemon_set: DaemonSet, number: int) -> Create:
         "name": f"{meta.name}-{word}",
         "namespace": meta.namespace,
         "labels": {**(template.get("metadata", {}).get("labels") or {}), REVISION_LABEL: word},
-        "annotations": dict(meta.annotations),
+        "annotations": without_record(meta.annotations),
         "ownerReferences": [owner_reference(DAEMON_SET, daemon_set)],
     }
     data = {"spec": {"template": {**template, "$patch": "replace"}}}

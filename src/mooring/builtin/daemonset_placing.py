@@ -14,6 +14,7 @@ from typing import NamedTuple
 from mooring.api.daemonsets import DaemonSet
 from mooring.api.workloads import Pod
 from mooring.builtin.daemonset_nodes import Verdict
+from mooring.builtin.incarnations import Issued
 from mooring.builtin.kinds import DAEMON_SET, REVISION_LABEL
 from mooring.builtin.podcontrol import is_available, portion
 from mooring.runtime.decision import Event
@@ -32,11 +33,12 @@ class Patience(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The last refusal that was told, and the patience with each node under one generation of the set."""
+    """The last refusal that was told, the patience with each node under one generation of the set, and the names."""
 
     told: str = ""
     generation: int = 0
     patience: Mapping[str, Patience] = MappingProxyType({})
+    issued: Issued | None = None
 
 
 class Moves(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from mooring.api.workloads import Deployment, ReplicaSet
 from mooring.builtin.deployment_scaling import max_surge
+from mooring.builtin.incarnations import RECORD
 from mooring.builtin.kinds import DEPLOYMENT, REPLICA_SET
 from mooring.builtin.podcontrol import owner_reference
 from mooring.builtin.revisions import content_hash
@@ -31,6 +32,7 @@ _NOT_COPIED = frozenset(
         HISTORY,
         DESIRED,
         MAXIMUM,
+        RECORD,
     }
 )
 _LONGEST_HISTORY = 2000

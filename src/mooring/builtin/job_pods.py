@@ -1,15 +1,14 @@
-"""The pods of a Job: their names, and what sets them apart from the template they come from."""
+"""The pods of a Job: what sets them apart from the template they come from."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
 from typing import Any
 
 from mooring.api.jobs import Job
 from mooring.api.workloads import Pod
 from mooring.builtin.job_policies import ignored_failures, index_failures, judge
 from mooring.builtin.kinds import JOB
-from mooring.builtin.podcontrol import child_suffix, pod_from_template
+from mooring.builtin.podcontrol import pod_from_template
 
 Object = dict[str, Any]
 
@@ -19,25 +18,6 @@ INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count"
 IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count"
 _VARIABLE = "JOB_COMPLETION_INDEX"
 
-# What is left of 63 characters for a name before its suffix.
-_MAX_PREFIX = 57
-
-
-def free_names(job: Job, taken: Container[str], index: int | None) -> Iterator[str]:
-    """Names that follow from the Job and a slot, without those in use: a name is free again when its pod is gone."""
-    prefix = _prefix(job, index)
-    slot = 0
-    while True:
-        name = f"{prefix}-{child_suffix(job.metadata.uid, slot)}"
-        if name not in taken:
-            yield name
-        slot += 1
-
-
-def _prefix(job: Job, index: int | None) -> str:
-    middle = "" if index is None else f"-{index}"
-    return job.metadata.name[: _MAX_PREFIX - len(middle)] + middle
-
 
 def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Object:
     pod = pod_from_template(JOB, job, job.spec.template, name)
@@ -46,7 +26,7 @@ def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Obj
     metadata["finalizers"] = finalizers if TRACKING in finalizers else [*finalizers, TRACKING]
     if index is None:
         return pod
-    metadata["generateName"] = f"{_prefix(job, index)}-"
+    metadata["generateName"] = f"{name.rpartition('-')[0]}-"
     metadata["annotations"] = {**metadata.get("annotations", {}), COMPLETION_INDEX: str(index)}
     metadata["labels"] = {**metadata.get("labels", {}), COMPLETION_INDEX: str(index)}
     if job.spec.backoff_limit_per_index is not None:
