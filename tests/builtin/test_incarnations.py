@@ -24,7 +24,7 @@ from mooring.testing.views import NOON, view_of
 Object = dict[str, Any]
 LABELS = {"app": "web"}
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "main", "image": "web:1"}]}}
-ACTIVE = Pod(metadata=PodMeta(name="x"))
+NAMESPACE = {"namespace": "default"}
 
 
 def owner(record: int = 0) -> ReplicaSet:
@@ -46,7 +46,7 @@ CASES = {
     "pods that stay need none either": (owner(), pods(0, 1, 2), Issued(0, 3), 0, 0),
     "a creation that was cut off is repeated": (owner(), pods(0, 2), None, 0, 0),
     "a pod that ends spends all numbers up to now": (owner(), [*pods(0, 1), *pods(2, phase="Failed")], None, 0, 3),
-    "one that ended before the record was raised spends none": (owner(3), [*pods(1, phase="Failed"), *pods(3)], None, 0, 3),
+    "one that ended before spends none": (owner(3), [*pods(1, phase="Failed"), *pods(3)], None, 0, 3),
     "one that was handed out and is gone spends all": (owner(), pods(0, 1), Issued(0, 3), 0, 3),
     "one that the status counts and is gone spends all that may have been used": (owner(), pods(0, 1), None, 1, 3),
     "names that somebody made up are no numbers": (owner(), pods(9_000_000, phase="Failed"), None, 0, 0),
@@ -184,9 +184,7 @@ class ReplicaSetLife(Life):
 
     def owner(self) -> Object:
         spec = {"replicas": self.wanted, "selector": {"matchLabels": LABELS}, "template": TEMPLATE}
-        return {
-            "apiVersion": "apps/v1", "kind": self.kind, "metadata": {"name": "web", "namespace": "default"}, "spec": spec,
-        }  # fmt: skip
+        return {"apiVersion": "apps/v1", "kind": self.kind, "metadata": {"name": "web", **NAMESPACE}, "spec": spec}
 
 
 class DaemonSetLife(Life):
@@ -197,9 +195,7 @@ class DaemonSetLife(Life):
         template = {**TEMPLATE, "spec": {"containers": [{"name": "main", "image": f"web:{self.wanted}"}]}}
         strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "maxSurge": 0}}
         spec = {"selector": {"matchLabels": LABELS}, "template": template, "updateStrategy": strategy}
-        return {
-            "apiVersion": "apps/v1", "kind": self.kind, "metadata": {"name": "web", "namespace": "default"}, "spec": spec,
-        }  # fmt: skip
+        return {"apiVersion": "apps/v1", "kind": self.kind, "metadata": {"name": "web", **NAMESPACE}, "spec": spec}
 
 
 class JobLife(Life):
@@ -214,9 +210,7 @@ class JobLife(Life):
             "template": TEMPLATE,
             "podReplacementPolicy": "TerminatingOrFailed",
         }
-        return {
-            "apiVersion": "batch/v1", "kind": self.kind, "metadata": {"name": "web", "namespace": "default"}, "spec": spec,
-        }  # fmt: skip
+        return {"apiVersion": "batch/v1", "kind": self.kind, "metadata": {"name": "web", **NAMESPACE}, "spec": spec}
 
 
 class IndexedJobLife(JobLife):
@@ -227,7 +221,7 @@ class IndexedJobLife(JobLife):
 
 STORIES = settings(max_examples=25, stateful_step_count=15, deadline=None)
 for life in (ReplicaSetLife, DaemonSetLife, JobLife, IndexedJobLife):
-    life.TestCase.settings = STORIES  # type: ignore[attr-defined]
+    life.TestCase.settings = STORIES
 TestNoNameOfAReplicaSetComesBack = ReplicaSetLife.TestCase
 TestNoNameOfADaemonSetComesBack = DaemonSetLife.TestCase
 TestNoNameOfAJobComesBack = JobLife.TestCase

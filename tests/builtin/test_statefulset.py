@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.kinds import BLOCK, BLOCKS
 from mooring.builtin.revisions import content_hash
 from mooring.builtin.statefulset import CONTROLLER, reconcile
+from mooring.builtin.statefulset_ordinals import BLOCK, BLOCKS
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.kinds import Key

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mooring.builtin.kinds import BLOCKS, INDEX_LABEL, STATEFUL_SET
+from mooring.builtin.kinds import STATEFUL_SET
+from mooring.builtin.statefulset_ordinals import BLOCKS, INDEX_LABEL
 from mooring.builtin.statefulset_picture import Picture, take_picture
 from mooring.runtime.view import View
 from mooring.testing.views import view_of

@@ -6,24 +6,26 @@ three. Pods are listed only when some must be created, deleted, claimed or timed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
 from mooring.api.workloads import Condition, Pod, ReplicaSet, ReplicaSetStatus
 from mooring.builtin.incarnations import Incarnations, Issued
-from mooring.builtin.kinds import POD, REPLICA_SET, owned_alike
+from mooring.builtin.kinds import POD, REPLICA_SET
 from mooring.builtin.podcontrol import BURST, annotated, claims, is_available, pod_from_template, status_change
 from mooring.builtin.replicaset_ranking import least_valuable
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
-from mooring.runtime.kinds import Key, key_of
+from mooring.runtime.kinds import Indexers, Key, key_of
 from mooring.runtime.view import View
 
 FAILURE = "ReplicaFailure"
+# Labels that a pod gets from the node it is bound to.
+_OF_A_PLACE = frozenset({"topology.kubernetes.io/zone", "topology.kubernetes.io/region"})
 
 
 class Census(NamedTuple):
@@ -108,6 +110,18 @@ def _failure(problem: str, now: datetime) -> Condition:
     return Condition(FAILURE, "True", "FailedCreate", problem, last_transition_time=timestamp(now))
 
 
+def _owned_alike(uid: str, labels: dict[str, str]) -> str:
+    """A value of index `alike`: a set's pods that carry exactly these labels, where they were bound aside."""
+    return uid + "".join([f"\n{name}={labels[name]}" for name in sorted(labels) if name not in _OF_A_PLACE])
+
+
+def _alike(pod: Pod) -> Iterable[str]:
+    owner = pod.metadata.controller
+    if owner is None or owner.kind != "ReplicaSet":
+        return ()
+    return (_owned_alike(owner.uid, pod.metadata.labels),)
+
+
 def _labels(replica_set: ReplicaSet) -> dict[str, str]:
     labels: dict[str, str] = replica_set.spec.template.get("metadata", {}).get("labels") or {}
     return labels
@@ -118,7 +132,7 @@ def _is_uniform(view: View, replica_set: ReplicaSet) -> bool:
     if replica_set.spec.min_ready_seconds > 0:
         return False
     uid = replica_set.metadata.uid
-    alike = view.count(POD, "alike", owned_alike(uid, _labels(replica_set)), "any")
+    alike = view.count(POD, "alike", _owned_alike(uid, _labels(replica_set)), "any")
     return alike == view.count(POD, "owner", uid, "any")
 
 
@@ -193,6 +207,7 @@ def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None =
     return status_change(REPLICA_SET, replica_set, old, new, always)
 
 
+ALIKE = Indexers(POD, indexes={"alike": _alike}, placed_by=())
 CONTROLLER = Controller(
     name="replicaset",
     reporter="replicaset-controller",
@@ -200,4 +215,5 @@ CONTROLLER = Controller(
     of=REPLICA_SET,
     reads=(POD,),
     writes=(REPLICA_SET, POD),
+    indexers=(ALIKE,),
 )

@@ -17,6 +17,7 @@ from mooring.builtin.kinds import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, 
 from mooring.builtin.podcontrol import claims, is_available, status_change
 from mooring.builtin.revisions import equal_revision, in_order, new_revision, surplus, template_of
 from mooring.builtin.statefulset_claims import drops_claims
+from mooring.builtin.statefulset_ordinals import ORDINALS
 from mooring.builtin.statefulset_picture import Picture, ordinal_of, take_picture
 from mooring.builtin.statefulset_steps import Steps, replace_outdated
 from mooring.kube.selectors import Selector, selector_from_dict
@@ -165,4 +166,5 @@ CONTROLLER = Controller(
     of=STATEFUL_SET,
     reads=(POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
     writes=(STATEFUL_SET, POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
+    indexers=(ORDINALS,),
 )

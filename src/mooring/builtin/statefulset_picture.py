@@ -14,7 +14,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from mooring.api.workloads import Pod, StatefulSet
-from mooring.builtin.kinds import BLOCK, BLOCKS, POD, REVISION_LABEL, alike_in_block, owned_alike, owned_in_block
+from mooring.builtin.kinds import POD, REVISION_LABEL
+from mooring.builtin.statefulset_ordinals import BLOCK, BLOCKS, alike_in_block, owned_alike, owned_in_block
 from mooring.runtime.view import View
 
 
@@ -136,8 +137,8 @@ def _settled_from(view: View, alike: Mapping[str, str], start: int, end: int) ->
     As many different numbers as these add up to this only if they are the smallest ones there are.
     """
     for revision, value in alike.items():
-        count = view.count(POD, "alike", value, "healthy")
-        total = view.count(POD, "alike", value, "healthy-ordinals")
+        count = view.count(POD, "ordinals", value, "healthy")
+        total = view.count(POD, "ordinals", value, "healthy-ordinals")
         block = (start + count) // BLOCK * BLOCK
         if start < block <= end and total == count * start + count * (count - 1) // 2:
             return block, revision
@@ -152,7 +153,7 @@ def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) ->
     for size in BLOCKS:
         if not ordinal % size and ordinal + size <= end:
             for revision, start in alike.items():
-                if view.count(POD, "alike", alike_in_block(start, size, ordinal), "healthy") == size:
+                if view.count(POD, "ordinals", alike_in_block(start, size, ordinal), "healthy") == size:
                     return size, revision
     return BLOCK, ""
 

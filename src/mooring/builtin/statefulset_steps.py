@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Literal
 
 from mooring.api.workloads import ControllerRevision, Pod, StatefulSet
-from mooring.builtin.kinds import INDEX_LABEL, NAME_LABEL, POD, REVISION_LABEL, STATEFUL_SET
+from mooring.builtin.kinds import POD, REVISION_LABEL, STATEFUL_SET
 from mooring.builtin.podcontrol import BURST, is_available, pod_from_template, portion
 from mooring.builtin.revisions import template_of
 from mooring.builtin.statefulset_claims import mounted, retained, supply
+from mooring.builtin.statefulset_ordinals import INDEX_LABEL, NAME_LABEL
 from mooring.builtin.statefulset_picture import Picture, ordinal_of
 from mooring.runtime.decision import Create, Delete, Event, Object, Patch, Write
 from mooring.runtime.kinds import Key, key_of

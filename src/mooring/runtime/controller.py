@@ -12,7 +12,7 @@ from typing import Any
 
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
-from mooring.runtime.kinds import Defined, Key, Kind
+from mooring.runtime.kinds import Defined, Indexers, Key, Kind
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]
@@ -28,6 +28,8 @@ class Controller:
     reads: tuple[Kind[Any], ...] = ()
     writes: tuple[Kind[Any], ...] = ()
     folds: tuple[Fold[Any], ...] = field(default=())
+    # Indexes and counters of its own on kinds that it shares with others.
+    indexers: tuple[Indexers[Any], ...] = ()
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.

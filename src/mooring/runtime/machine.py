@@ -65,7 +65,8 @@ class Machine:
     def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
         self.controllers = tuple(controllers)
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
-        self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
+        indexers = [each for c in self.controllers for each in c.indexers]
+        self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, indexers) for kind in self.kinds}
         # The kinds that must be followed; more are added when somebody asks for them.
         self.wanted = dict.fromkeys(kind for kind in self.kinds if not kind.on_demand)
         # Grows whenever a definition makes other kinds wanted.
