@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from mooring.api.workloads import AnnotatedMeta, Pod, PodMeta, PodStatus, ReplicaSet
+from mooring.builtin.crew import whole_crew
 from mooring.builtin.daemonset import CONTROLLER as DAEMON_SETS
 from mooring.builtin.daemonset_nodes import NODES
 from mooring.builtin.incarnations import RECORD, Incarnations, Issued, number_of, suffix
@@ -19,7 +20,9 @@ from mooring.kube.patches.merge import merge_patch
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.kinds import Key
+from mooring.testing import node
 from mooring.testing.views import NOON, view_of
+from tests.builtin.town import Town
 
 Object = dict[str, Any]
 LABELS = {"app": "web"}
@@ -226,3 +229,21 @@ TestNoNameOfAReplicaSetComesBack = ReplicaSetLife.TestCase
 TestNoNameOfADaemonSetComesBack = DaemonSetLife.TestCase
 TestNoNameOfAJobComesBack = JobLife.TestCase
 TestNoNameOfAnIndexedJobComesBack = IndexedJobLife.TestCase
+
+
+def test_a_pod_that_replaces_another_has_a_name_and_events_of_its_own() -> None:
+    labels = {"app": "web"}
+    spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": TEMPLATE}
+    web = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", **NAMESPACE}, "spec": spec}
+    place = Town(node("a"), web, crew=whole_crew(), settled=True)
+    used: set[str] = set()
+    for _ in range(3):
+        names = {found["metadata"]["name"] for found in place.all("Pod")}
+        assert len(names) == 2
+        new = names - used
+        assert new
+        used |= names
+        place.delete("Pod", min(new))
+        place.run()
+    about = [event["involvedObject"]["name"] for event in place.all("Event") if event["reason"] == "Started"]
+    assert len(about) == len(set(about)) == len(used | {found["metadata"]["name"] for found in place.all("Pod")})

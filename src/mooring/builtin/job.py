@@ -19,15 +19,14 @@ from mooring.api.workloads import Pod
 from mooring.builtin.incarnations import Incarnations
 from mooring.builtin.job_claims import claims
 from mooring.builtin.job_indexes import format_indexes, index_of, parse_indexes
-from mooring.builtin.job_pods import TRACKING, new_pod
+from mooring.builtin.job_pods import TRACKING, new_pod, untracked
 from mooring.builtin.job_policies import (
+    attempts,
     backoff_end,
     backoff_for,
     fails_index,
     finished_at,
     has_failed,
-    ignored_failures,
-    index_failures,
     judge,
     meets,
     only_replaces_failed,
@@ -39,7 +38,7 @@ from mooring.builtin.podcontrol import annotated
 from mooring.builtin.replicaset_ranking import least_valuable
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
+from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.kinds import Key, key_of
 from mooring.runtime.view import View
 
@@ -143,7 +142,7 @@ class Sync:
             intent=annotated(JOB, job, said, spent) if spent else (),
             children=tuple(self.children),
             status=() if spent else said,
-            release=tuple(_untracked(pod) for pod in released),
+            release=tuple(untracked(pod) for pod in released),
             events=tuple(self.events),
         )
 
@@ -249,7 +248,7 @@ class Sync:
     def _let_go(self, pods: Sequence[Pod]) -> None:
         """First without a finalizer, so that it does not count as failed; then, seen so, deleted."""
         self.let_go |= {pod.metadata.name for pod in pods}
-        self.children += [_untracked(pod) for pod in pods if TRACKING in pod.metadata.finalizers]
+        self.children += [untracked(pod) for pod in pods if TRACKING in pod.metadata.finalizers]
         self._remove([pod for pod in pods if TRACKING not in pod.metadata.finalizers])
 
     def _remove(self, pods: Sequence[Pod]) -> None:
@@ -269,7 +268,7 @@ class Sync:
             return
         for index in self._open_indexes(count):
             last = self.replaced.get(index)
-            if last is None or self.view.reached(finished_at(last) + backoff_for(_attempts(last))):
+            if last is None or self.view.reached(finished_at(last) + backoff_for(attempts(last))):
                 self._make(next(incarnations.names(self.view, base, f"-{index}")), index)
 
     def _open_indexes(self, count: int) -> list[int]:
@@ -387,16 +386,6 @@ class Sync:
 
 def _succeeded(pod: Pod) -> bool:
     return pod.status.phase == "Succeeded"
-
-
-def _attempts(pod: Pod) -> int:
-    """How often an index has failed when this pod of it had."""
-    return index_failures(pod) + ignored_failures(pod) + 1
-
-
-def _untracked(pod: Pod) -> Patch:
-    left = [name for name in pod.metadata.finalizers if name != TRACKING]
-    return Patch(POD, key_of(pod), {"metadata": {"finalizers": left or None}})
 
 
 JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")

@@ -7,8 +7,10 @@ from typing import Any
 from mooring.api.jobs import Job
 from mooring.api.workloads import Pod
 from mooring.builtin.job_policies import ignored_failures, index_failures, judge
-from mooring.builtin.kinds import JOB
+from mooring.builtin.kinds import JOB, POD
 from mooring.builtin.podcontrol import pod_from_template
+from mooring.runtime.decision import Patch
+from mooring.runtime.kinds import key_of
 
 Object = dict[str, Any]
 
@@ -54,3 +56,9 @@ def _told_its_index(container: Object) -> Object:
         return container
     source = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
     return {**container, "env": [*variables, {"name": _VARIABLE, "valueFrom": source}]}
+
+
+def untracked(pod: Pod) -> Patch:
+    """Takes the finalizer off that keeps a pod until it is counted."""
+    left = [name for name in pod.metadata.finalizers if name != TRACKING]
+    return Patch(POD, key_of(pod), {"metadata": {"finalizers": left or None}})
