@@ -91,8 +91,8 @@ class Life(RuleBasedStateMachine):
     def pods(self) -> list[Object]:
         return [obj for (kind, _), obj in sorted(self.objects.items()) if kind == "Pod"]
 
-    def decide(self) -> Decision:
-        view = view_of(self.objects.values(), memory=self.memory, folds=(NODES,))
+    def decide(self, problem: str = "") -> Decision:
+        view = view_of(self.objects.values(), memory=self.memory, folds=(NODES,), problem=problem)
         return self.controller.reconcile(Key("default", "web"), view, NOON)
 
     def carry_out(self, decision: Decision, limit: int = 1000) -> None:
@@ -229,6 +229,27 @@ TestNoNameOfAReplicaSetComesBack = ReplicaSetLife.TestCase
 TestNoNameOfADaemonSetComesBack = DaemonSetLife.TestCase
 TestNoNameOfAJobComesBack = JobLife.TestCase
 TestNoNameOfAnIndexedJobComesBack = IndexedJobLife.TestCase
+
+
+@pytest.mark.parametrize("life", [ReplicaSetLife, DaemonSetLife])
+def test_pods_that_are_refused_keep_their_names(life: type[Life]) -> None:
+    """A name that was not used is not spent: each try would write the owner, and wake itself by it."""
+    owner = life()
+    owner.begin()
+    asked: list[tuple[str, ...]] = []
+    problem = ""
+    for _ in range(9):
+        decision = owner.decide(problem)
+        owner.memory = decision.memory
+        if names := tuple(write.key.name for write in decision.children if isinstance(write, Create)):
+            asked.append(names)
+            # The failure of one stage stops the later ones.
+            decision = decision._replace(children=(), status=(), release=())
+        problem = "no more pods" if names else ""
+        owner.carry_out(decision)
+    assert len(asked) > 3
+    assert len(set(asked)) == 1
+    assert RECORD not in owner.objects[life.kind, "web"]["metadata"].get("annotations", {})
 
 
 def test_a_pod_that_replaces_another_has_a_name_and_events_of_its_own() -> None:

@@ -68,15 +68,19 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 6. What was refused the last time is told before it is tried again, because a refusal ends a decision.
     if moves.nodes and problem and problem != memory.told:
         event = Event(DAEMON_SET, key, "Warning", "FailedCreate", f"Error creating: {problem}")
-        return Decision(intent, status=status, events=(event,), memory=memory._replace(told=problem))
+        remembered = memory._replace(told=problem, issued=_issued(memory, names))
+        return Decision(intent, status=status, events=(event,), memory=remembered)
 
     # 7. Revisions that nobody runs fall out of the history.
     children, events = _carry_out(view, daemon_set, history.hash, moves, names)
     old = forgotten(history.old, owned, daemon_set.spec.revision_history_limit)
-    remembered = placing.remembered._replace(
-        told=memory.told if moves.nodes else "", issued=memory.issued if names is None else names.issued
-    )
+    told = memory.told if moves.nodes else ""
+    remembered = placing.remembered._replace(told=told, issued=_issued(memory, names))
     return Decision(intent, children, status, old, (*placing.events, *events), memory=remembered)
+
+
+def _issued(memory: Memory, names: Incarnations | None) -> Issued | None:
+    return memory.issued if names is None else names.issued
 
 
 def _counted(status: DaemonSetStatus) -> int:

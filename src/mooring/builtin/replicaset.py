@@ -67,7 +67,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if difference > 0 and (untold := _untold_failure(view, replica_set)):
         event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
         failed = annotated(REPLICA_SET, replica_set, _status(replica_set, census, _failure(untold, now)), record)
-        return Decision(status=failed, events=(event,), memory=known)
+        return Decision(status=failed, events=(event,), memory=names.issued if names is not None else known)
 
     # 5. What is missing or too many.
     children: tuple[Write, ...] = ()
