@@ -17,7 +17,7 @@ from mooring.runtime.recorder import again
 
 # Events that may wait: four for each of five thousand pods that start at once.
 ROOM = 20_000
-# Half of the connections that a transport has. With two of them a pod cost half as much again in both processes.
+# Half of the connections that a transport has. With two, each pod of a burst cost a fifth more CPU in both processes.
 _WRITERS = 16
 
 
