@@ -72,10 +72,11 @@ def events() -> dict[str, float]:
 
 
 def pods_in_view() -> dict[str, float]:
+    from mooring.catalog import whole_crew
     from mooring.runtime.store import Store
     from mooring.workloads.kinds import POD
 
-    store: Store[Any] = Store(POD)
+    store: Store[Any] = Store(POD, [each for controller in whole_crew() for each in controller.indexers])
     for number in range(PODS_IN_VIEW):
         store.put(pod(number, number + 1))
     return {"peak": _peak()}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mooring.api.kinds import DynamicKinds, Key, Kind
+from mooring.api.kinds import DynamicKinds, Indexers, Key, Kind
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
@@ -28,6 +28,8 @@ class Controller:
     reads: tuple[Kind[Any], ...] = ()
     writes: tuple[Kind[Any], ...] = ()
     folds: tuple[Fold[Any], ...] = field(default=())
+    # Indexes and counters of its own on kinds that it shares with others.
+    indexers: tuple[Indexers[Any], ...] = ()
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.

@@ -65,7 +65,8 @@ class Dispatcher:
     def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
         self.controllers = tuple(controllers)
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
-        self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in self.kinds}
+        indexers = [each for c in self.controllers for each in c.indexers]
+        self.stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, indexers) for kind in self.kinds}
         # The kinds that must be followed; more are added when somebody asks for them.
         self.wanted = dict.fromkeys(kind for kind in self.kinds if not kind.on_demand)
         # Grows whenever a definition makes other kinds wanted.
@@ -93,7 +94,7 @@ class Dispatcher:
         self._problems: dict[ReconcileRequest, str] = {}
         self._troubled: set[ReconcileRequest] = set()
         self._intents: dict[ReconcileRequest, Intents] = {}
-        self._holds: Expectations[ReconcileRequest] = Expectations(self.stores)
+        self._expectations: Expectations[ReconcileRequest] = Expectations(self.stores)
         self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
         self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
@@ -149,7 +150,7 @@ class Dispatcher:
 
     def _release(self, kind: Kind[Any]) -> None:
         """The server counts its versions anew: nobody will see the ones that keys wait for."""
-        for request in self._holds.release(kind):
+        for request in self._expectations.release(kind):
             self._waiting.discard(request)
             self._wake(request, foreign=True)
 
@@ -186,7 +187,7 @@ class Dispatcher:
         if change.old is None:
             for controller in self._keyed_by[kind]:
                 self._wake(ReconcileRequest(controller, change.key), foreign=True)
-        self._holds.changed(kind, change.key)
+        self._expectations.changed(kind, change.key)
 
     # What is defined
 
@@ -245,7 +246,7 @@ class Dispatcher:
             self.stores[kind] = Store(kind)
             self.lose(kind, NOT_DEFINED)
             for seen in before.observed():
-                self._holds.changed(kind, seen.key)
+                self._expectations.changed(kind, seen.key)
         return before
 
     def _fold(self, fold: Fold[Any], kind: Kind[Any], change: Changed) -> None:
@@ -263,7 +264,7 @@ class Dispatcher:
 
     def flush(self, now: datetime) -> None:
         """Line up every key that something has changed for; changes at one instant count as one."""
-        for request in self._holds.over():
+        for request in self._expectations.over():
             if request in self._waiting:
                 self._waiting.discard(request)
                 self._dirty.setdefault(request, False)
@@ -285,7 +286,7 @@ class Dispatcher:
         for request, foreign in dirty.items():
             if foreign:
                 self._circles.pop(request, None)
-            if request in self._holds:
+            if request in self._expectations:
                 self._waiting.add(request)
             else:
                 self.queue.add(request)
@@ -417,7 +418,7 @@ class Dispatcher:
                     newest[kind] = max(newest.get(kind, 0), version)
                 if kind in self._wider and self.stores[self._wider[kind]].synced:
                     newest[self._wider[kind]] = newest[kind]
-            self._holds.hold(request, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
+            self._expectations.expect(request, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(request, None)
@@ -430,7 +431,7 @@ class Dispatcher:
             self._retry(request, now + self.queue.backoff(request))
         else:
             self.queue.forget(request)
-        held = request in self._holds
+        held = request in self._expectations
         if self.queue.done(request, held=held) and held:
             self._waiting.add(request)
         self._note_problem(request, outcome)
@@ -474,11 +475,11 @@ class Dispatcher:
     @property
     def idle(self) -> bool:
         """Whether nothing is in line and nobody waits to see its own writes."""
-        return not (self._dirty or len(self.queue) or self.queue.running or self._holds)
+        return not (self._dirty or len(self.queue) or self.queue.running or self._expectations)
 
     def pending_sight(self) -> list[Kind[Any]]:
         """Kinds whose watch still has to deliver writes of ours."""
-        return self._holds.kinds()
+        return self._expectations.kinds()
 
 
 def _wider_views(kinds: Iterable[Kind[Any]]) -> dict[Kind[Any], Kind[Any]]:
