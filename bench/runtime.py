@@ -73,9 +73,10 @@ def events() -> dict[str, float]:
 
 def pods_in_view() -> dict[str, float]:
     from mooring.runtime.store import Store
+    from mooring.testing.controllers import whole_control_plane
     from mooring.workloads.kinds import POD
 
-    store: Store[Any] = Store(POD)
+    store: Store[Any] = Store(POD, [each for controller in whole_control_plane() for each in controller.indexers])
     for number in range(PODS_IN_VIEW):
         store.put(pod(number, number + 1))
     return {"peak": _peak()}

@@ -2,13 +2,13 @@
 
 Lists go by a declared index and counts by a declared counter, so that every question has one place to be looked up and
 one place that an event touches. All kinds have the indexes `owner` (uid of the controlling owner), `namespace` and
-`all`.
+`all`. What only one controller asks of a shared kind it declares itself, as `Indexers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from mooring.api.meta import Meta
@@ -105,6 +105,36 @@ class Kind(Generic[T]):
     @property
     def every_index(self) -> dict[str, Callable[[T], Iterable[str]]]:
         return {"owner": _by_owner, "namespace": _by_namespace, "all": _all, **self.indexes}
+
+
+@dataclass(frozen=True, eq=False)
+class Indexers(Generic[T]):
+    """Indexes and counters that a controller adds to a kind which it shares with others: one cache serves them all."""
+
+    kind: Kind[T]
+    indexes: Mapping[str, Callable[[T], Iterable[str]]] = field(default_factory=dict)
+    counters: Mapping[str, Callable[[T], int]] = field(default_factory=dict)
+    # As in a kind.
+    placed_by: tuple[str, ...] | None = None
+
+
+def extended(kind: Kind[T], indexers: Iterable[Indexers[Any]]) -> Kind[T]:
+    """A kind as a store keeps it: with what controllers have added. Raises ValueError where two add the same name."""
+    added = [each for each in dict.fromkeys(indexers) if each.kind is kind]
+    if not added:
+        return kind
+    indexes, counters, parts = dict(kind.indexes), dict(kind.counters), kind.placed_by
+    if parts is None and not indexes:
+        parts = ()
+    for each in added:
+        for name in (*(each.indexes.keys() & indexes.keys()), *(each.counters.keys() & counters.keys())):
+            raise ValueError(
+                f"{kind} has an index or counter {name!r} already; give the one that is added another name"
+            )
+        indexes |= each.indexes
+        counters |= each.counters
+        parts = None if parts is None or each.placed_by is None else tuple(dict.fromkeys((*parts, *each.placed_by)))
+    return replace(kind, indexes=indexes, counters=counters, placed_by=parts)
 
 
 @dataclass(frozen=True, eq=False)

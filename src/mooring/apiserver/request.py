@@ -1,5 +1,7 @@
 """A request as handlers see it: headers, query and body, each read when it is asked for and each with a limit."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -12,6 +14,8 @@ from mooring.net.limits import DEFAULT
 __all__ = ["Request", "TooLargeError"]
 
 _MOST_PARAMETERS: Final = 1000
+# Bytes of a query that is worth remembering; longer ones hold tokens and are not said twice.
+_LONGEST_KNOWN: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
 
 _ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
@@ -34,7 +38,7 @@ class Request:
         self._scope = scope
         self._receive = receive
         self._headers: dict[bytes, bytes] | None = None
-        self._query: dict[str, list[str]] | None = None
+        self._query: Mapping[str, list[str]] | None = None
 
     # Headers
 
@@ -80,7 +84,7 @@ class Request:
     # Query
 
     @property
-    def query(self) -> dict[str, list[str]]:
+    def query(self) -> Mapping[str, list[str]]:
         if self._query is None:
             self._query = _parse_query(self._scope["query_string"])
         return self._query
@@ -120,9 +124,19 @@ class Request:
             pass
 
 
-def _parse_query(raw: bytes) -> dict[str, list[str]]:
+def _parse_query(raw: bytes) -> Mapping[str, list[str]]:
     if not raw:
         return {}
+    return _parse_known(raw) if len(raw) <= _LONGEST_KNOWN else _parse(raw)
+
+
+# A client says the same with each of its writes.
+@lru_cache(maxsize=1024)
+def _parse_known(raw: bytes) -> Mapping[str, list[str]]:
+    return _parse(raw)
+
+
+def _parse(raw: bytes) -> Mapping[str, list[str]]:
     try:
         pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
     except ValueError as error:

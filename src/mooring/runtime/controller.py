@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from mooring.api.kinds import DynamicKinds, Key, Kind
+from mooring.api.kinds import DynamicKinds, Indexers, Key, Kind
 from mooring.kube.errors import MooringError
 from mooring.runtime.controllermetrics import ControllerMetric
 from mooring.runtime.decision import Decision
@@ -43,6 +43,8 @@ class Controller:
     metrics: tuple[ControllerMetric, ...] = ()
     # Feature gates that it asks its view for, with their defaults.
     gates: Mapping[str, bool] = field(default_factory=dict)
+    # Indexes and counters of its own on kinds that it shares with others.
+    indexers: tuple[Indexers[Any], ...] = ()
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.

@@ -53,7 +53,8 @@ class Dispatcher:
         # When a key of a controller with a minimum interval may run next.
         self._rests_until: dict[ReconcileRequest, datetime] = {}
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
-        self.stores = Stores(self.kinds)
+        indexers = [each for c in self.controllers for each in c.indexers]
+        self.stores = Stores(self.kinds, indexers)
         # The kinds that must be followed; more are added when somebody asks for them.
         self.wanted = dict.fromkeys(kind for kind in self.kinds if not (kind.on_demand or kind.by_name))
         # Grows whenever a definition makes other kinds wanted.

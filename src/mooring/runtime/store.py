@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from mooring.api.kinds import HasMeta, Key, Kind
+from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
 from mooring.client.transport import Item
 from mooring.runtime.reading import ObservedObject, Reader
 
@@ -47,8 +47,9 @@ class _Place(Generic[T]):
 class Store(Generic[T]):
     """The objects of one kind. `synced` is false until a whole list has been taken in."""
 
-    def __init__(self, kind: Kind[T]) -> None:
+    def __init__(self, kind: Kind[T], indexers: Iterable[Indexers[Any]] = ()) -> None:
         self.kind = kind
+        kept = extended(kind, indexers)
         self.synced = False
         self.problem = NOT_LISTED
         # The highest resourceVersion that was seen for this kind.
@@ -56,12 +57,12 @@ class Store(Generic[T]):
         self.read = Reader(kind).read
         self._views: dict[Key, T] = {}
         self._versions: dict[Key, int] = {}
-        self._indexes = kind.every_index
-        self._stays_with = kind.stays_with
+        self._indexes = kept.every_index
+        self._stays_with = kept.stays_with
         self._facts: dict[Key, Facts] = {}
         self._places: dict[tuple[str, str], _Place[T]] = {}
-        self._numbers = {counter: number for number, counter in enumerate(kind.counters)}
-        self._counters = tuple(kind.counters.values())
+        self._numbers = {counter: number for number, counter in enumerate(kept.counters)}
+        self._counters = tuple(kept.counters.values())
 
     def __len__(self) -> int:
         return len(self._views)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mooring.api.kinds import Key, Kind
+from mooring.api.kinds import Indexers, Key, Kind
 from mooring.kube.objects import Object
 from mooring.runtime.reads import has_labels
 from mooring.runtime.store import Changed, Store
 
 
 class Stores(dict[Kind[Any], Store[Any]]):
-    def __init__(self, kinds: Sequence[Kind[Any]]) -> None:
-        super().__init__((kind, Store(kind)) for kind in kinds)
+    def __init__(self, kinds: Sequence[Kind[Any]], indexers: Sequence[Indexers[Any]] = ()) -> None:
+        super().__init__((kind, Store(kind, indexers)) for kind in kinds)
         # The kinds that are one to the API, where there are several.
         self._views = _several_views(kinds)
         # How many questions are open about each object that is followed by its name.

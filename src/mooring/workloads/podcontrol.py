@@ -7,7 +7,7 @@ the same orphan, one loses its write and looks again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -127,6 +127,18 @@ def status_change(
         elif before[name] != after[name]:
             body[name] = value or None
     return (status(kind, obj, body),)
+
+
+def annotated(
+    kind: Kind[Any], obj: HasMeta, writes: tuple[Patch, ...], annotations: Mapping[str, str]
+) -> tuple[Patch, ...]:
+    """A status with annotations in one write: a second write of the same object would stand on a basis that is gone."""
+    if not annotations:
+        return writes
+    body: Object = {"metadata": {"annotations": dict(annotations)}}
+    if writes:
+        return (writes[0]._replace(body={**body, **writes[0].body}),)
+    return (Patch(kind, key_of(obj), body),)
 
 
 def portion(value: int | str, total: int, *, up: bool) -> int:

@@ -18,6 +18,7 @@ from mooring.api.kinds import key_of
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.incarnations import without_record
 from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, POD, REVISION_LABEL
 from mooring.workloads.podcontrol import owner_reference, status_change
 from mooring.workloads.revisions import content_hash, in_order, template_of
@@ -88,7 +89,7 @@ def new_revision(daemon_set: DaemonSet, number: int) -> Create:
         "name": f"{meta.name}-{word}",
         "namespace": meta.namespace,
         "labels": {**(template.get("metadata", {}).get("labels") or {}), REVISION_LABEL: word},
-        "annotations": dict(meta.annotations),
+        "annotations": without_record(meta.annotations),
         "ownerReferences": [owner_reference(DAEMON_SET, daemon_set)],
     }
     data = {"spec": {"template": {**template, "$patch": "replace"}}}

@@ -17,6 +17,7 @@ from mooring.api.kinds import key_of
 from mooring.builtin.apps.daemonset.nodes import Verdict
 from mooring.runtime.decision import Event
 from mooring.runtime.view import View
+from mooring.workloads.incarnations import Issued
 from mooring.workloads.kinds import DAEMON_SET, REVISION_LABEL
 from mooring.workloads.podcontrol import is_available, portion
 
@@ -32,11 +33,12 @@ class Patience(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The last refusal that was told, and the patience with each node under one generation of the set."""
+    """The last refusal that was told, the patience with each node under one generation of the set, and the names."""
 
     told: str = ""
     generation: int = 0
     patience: Mapping[str, Patience] = MappingProxyType({})
+    issued: Issued | None = None
 
 
 class Moves(NamedTuple):

@@ -7,10 +7,10 @@ from itertools import chain
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key
-from mooring.builtin.batch.job.pods import TRACKING
+from mooring.builtin.batch.job.pods import TRACKING, untracked
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.decision import Decision
 from mooring.runtime.view import View
 from mooring.workloads.kinds import JOB, POD
 
@@ -37,8 +37,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:BURST]:
         pod = view.get(POD, *orphan)
         if pod is not None:
-            left = [name for name in pod.metadata.finalizers if name != TRACKING]
-            releases.append(Patch(POD, orphan, {"metadata": {"finalizers": left or None}}))
+            releases.append(untracked(pod))
     return Decision(release=tuple(releases))
 
 
