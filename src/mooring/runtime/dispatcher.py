@@ -14,10 +14,11 @@ from typing import Any
 
 from mooring.api.kinds import DynamicKinds, Key, Kind, by_name
 from mooring.client.transport import Item, Request
-from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.runtime.assumptions import Assumptions
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Assume, Decision
+from mooring.runtime.controllermetrics import check_samples
+from mooring.runtime.decision import Decision
 from mooring.runtime.dynamickinds import Definitions, Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
 from mooring.runtime.expectations import Expectations
@@ -28,7 +29,7 @@ from mooring.runtime.memories import Memories
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.problems import Problems
 from mooring.runtime.queue import WorkQueue
-from mooring.runtime.reading import ObservedObject, version_of
+from mooring.runtime.reading import ObservedObject
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.stores import Stores
@@ -78,8 +79,7 @@ class Dispatcher:
         self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
         self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
-        # The folds that hold what a key has decided and not seen.
-        self._assumed: dict[ReconcileRequest, tuple[Fold[Any], ...]] = {}
+        self._assumptions: Assumptions[ReconcileRequest] = Assumptions(self._folds)
         # The moments at which keys want to run, if nothing happens before.
         self.timers: Timers[ReconcileRequest] = Timers()
         self._folded: dict[Fold[Any], None] = {}
@@ -92,13 +92,7 @@ class Dispatcher:
 
     def observe(self, kind: Kind[Any], event: str, item: Item) -> None:
         """One event of a watch. Raises Unreadable for an object that its kind's view cannot hold."""
-        store = self.stores[kind]
-        if event == "BOOKMARK":
-            store.seen = max(store.seen, version_of(item))
-            return
-        seen = store.read(item)
-        store.seen = max(store.seen, seen.version)
-        change = store.remove(seen.key, seen.version) if event == "DELETED" else store.take(seen)
+        change = self.stores[kind].observe(event, item)
         if change is not None:
             self._changed(kind, change)
 
@@ -262,7 +256,7 @@ class Dispatcher:
                 self.queue.add(request)
 
     def _wake_for_folds(self, now: datetime) -> None:
-        """Askers of a fold share one answer and are woken at most once per interval."""
+        """Keys that asked a fold share one answer and are woken at most once per interval."""
         for fold in list(self._folded):
             ready = self._rested.get(fold, now)
             if ready <= now:
@@ -287,7 +281,7 @@ class Dispatcher:
     def decide(self, request: ReconcileRequest, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = request.controller
-        self._assume(request, ())
+        self._assumptions.replace(request, ())
         if controller.min_interval:
             self._rests_until[request] = now + controller.min_interval
         memory, problem = self._memories.get(request), self._problems.get(request)
@@ -312,29 +306,13 @@ class Dispatcher:
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self.stores.find, intents, also)
         self.hot_loops.wrote(request, stages)
-        for sample in decision.metrics:
-            if sample.metric not in controller.metrics:
-                raise MooringError(f"{controller.name} counts {sample.metric.name}, which it does not declare")
-        self._assume(request, decision.assumes)
+        check_samples(controller.name, controller.metrics, decision.metrics)
+        self._assumptions.replace(request, decision.assumes)
         return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
     def reconcile(self, request: ReconcileRequest, view: View) -> Decision:
         """Every decision is made here, where the test kit makes it twice (`mooring.testing.decisions`)."""
         return request.controller.reconcile(request.key, view, view.now)
-
-    def _assume(self, request: ReconcileRequest, assumes: tuple[Assume, ...]) -> None:
-        """Let folds hold what a key assumes, and no longer what it assumed before."""
-        for fold in self._assumed.pop(request, ()):
-            self._hold(fold, ())
-        if assumes:
-            self._assumed[request] = tuple(each.fold for each in assumes)
-            for fold, assumptions in assumes:
-                self._hold(fold, assumptions)
-
-    def _hold(self, fold: Fold[Any], assumptions: tuple[Any, ...]) -> None:
-        if fold.assume is None:
-            raise MooringError(f"fold {fold.name} holds no assumptions; declare `assume` on it")
-        fold.assume(self._folds[fold], assumptions)
 
     def _subscribe(self, request: ReconcileRequest, view: View) -> None:
         for question, by in self._subscriptions.replace(request, view.questions).items():
