@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from mooring.client.delays import Delay
-from mooring.client.reflector import Follower
+from mooring.client.reflector import Reflector
 from mooring.client.transport import Batch, Change, Item, Page, Request, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.status import (
@@ -66,7 +66,7 @@ class Scripted:
 
 
 class Told:
-    """A sink that writes down what it is told."""
+    """A handler that writes down what it is told."""
 
     def __init__(self) -> None:
         self.story: list[str] = []
@@ -92,14 +92,14 @@ class Told:
 
 
 async def follow(*script: Sequence[Act]) -> tuple[list[str], list[str], list[float]]:
-    """What the server was asked, what the sink was told, and how long each wait was."""
+    """What the server was asked, what the handler was told, and how long each wait was."""
     server, told, waits = Scripted(*script), Told(), []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    follower = Follower(server, "v1", "Pod", told, draw=random.Random(1), sleep=sleep)
-    task = asyncio.create_task(follower.run())
+    reflector = Reflector(server, "v1", "Pod", told, draw=random.Random(1), sleep=sleep)
+    task = asyncio.create_task(reflector.run())
     await server.over.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -90,7 +90,7 @@ class Kind(Generic[T]):
 
 
 @dataclass(frozen=True, eq=False)
-class Defined:
+class DynamicKinds:
     """Kinds that are there for as long as objects of another kind define them, like custom ones.
 
     `kind_of` gives the kind that a definition stands for, or None, and the same one each time for the same definition.

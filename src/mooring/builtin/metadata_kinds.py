@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from mooring.api.core.types import View as Typed
-from mooring.api.kinds import Defined, Kind
+from mooring.api.kinds import DynamicKinds, Kind
 from mooring.api.meta import Bare, Condition, Meta
 from mooring.workloads.kinds import LEASE, REPLICATION_CONTROLLER
 
@@ -93,4 +93,4 @@ def custom_kind(definition: Definition) -> Kind[Any] | None:
 
 
 DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", Definition)
-CUSTOM_KINDS = Defined(DEFINITION, custom_kind)
+CUSTOM_KINDS = DynamicKinds(DEFINITION, custom_kind)

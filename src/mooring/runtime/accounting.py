@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from datetime import datetime
 
+from mooring.runtime.dispatcher import Task
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
 
 
 def account(metrics: RuntimeMetrics, task: Task, outcome: Outcome, now: datetime) -> None:
-    name = task.asker.controller.name
+    name = task.request.controller.name
     result = "unavailable" if task.unavailable else outcome.result
     metrics.reconciles.add(name, result)
     for stage in task.stages:
@@ -22,4 +22,4 @@ def account(metrics: RuntimeMetrics, task: Task, outcome: Outcome, now: datetime
         why = task.unavailable or outcome.terminal or outcome.failed
         # A kind that cannot be read concerns every key that asks for it, and is told once by whoever follows it.
         level = logging.DEBUG if task.unavailable else logging.WARNING
-        say(level, why, controller=name, key=str(task.asker.key), result=result, time=now)
+        say(level, why, controller=name, key=str(task.request.key), result=result, time=now)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mooring.api.kinds import Defined, Key, Kind
+from mooring.api.kinds import DynamicKinds, Key, Kind
 from mooring.runtime.decision import Decision
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
@@ -31,7 +31,7 @@ class Controller:
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.
-    defined: Defined | None = None
+    defined: DynamicKinds | None = None
 
     @property
     def kinds(self) -> tuple[Kind[Any], ...]:

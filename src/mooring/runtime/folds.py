@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from mooring.api.kinds import Defined, Kind
+from mooring.api.kinds import DynamicKinds, Kind
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")
@@ -21,12 +21,12 @@ S = TypeVar("S")
 class Fold(Generic[S]):
     """A named fold over some kinds, and over those that are defined while it runs.
 
-    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
+    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `min_interval`.
     """
 
     name: str
     kinds: tuple[Kind[Any], ...]
     start: Callable[[], S]
     apply: Callable[[S, Kind[Any], Changed], bool]
-    interval: timedelta = timedelta(0)
-    defined: Defined | None = None
+    min_interval: timedelta = timedelta(0)
+    defined: DynamicKinds | None = None

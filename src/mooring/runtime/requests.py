@@ -23,7 +23,7 @@ class Intents:
     def is_new(self, write: Apply, current: Any) -> bool:
         return self._sent.get((write.kind, write.key)) != (write.object, _within_reach(current))
 
-    def note(self, write: Apply, current: Any) -> None:
+    def record(self, write: Apply, current: Any) -> None:
         self._sent[write.kind, write.key] = (write.object, _within_reach(current))
 
 
@@ -60,7 +60,7 @@ def requests_for(
                 current = stores[write.kind].get(write.key) if write.kind in stores else None
                 if current is not None and not intents.is_new(write, current):
                     continue
-                intents.note(write, current)
+                intents.record(write, current)
             requests.append(_request(controller, write, stores))
         stages.append(requests)
     return stages

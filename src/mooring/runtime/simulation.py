@@ -1,6 +1,6 @@
 """The simulated driver: controllers over a registry in memory, in virtual time, reproducible from a seed.
 
-Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the machine away
+Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the dispatcher away
 and starts another one on the same registry.
 """
 
@@ -19,11 +19,11 @@ from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
 from mooring.runtime.accounting import account
-from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Run
+from mooring.runtime.dispatcher import Dispatcher, Task
+from mooring.runtime.execution import execute
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
-from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.recorder import Recorder, again
@@ -38,8 +38,8 @@ MAX_STEPS = 2_000_000
 Model = Callable[[Object], tuple[timedelta, Object]]
 
 
-class LoopError(MooringError):
-    """A controller goes in circles."""
+class HotLoopError(MooringError):
+    """A controller is in a hot loop."""
 
 
 class Settled(NamedTuple):
@@ -83,7 +83,7 @@ class Simulation:
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
         self.terminal: dict[str, str] = {}
-        self.machine = Machine(self.controllers, self._draw)
+        self.dispatcher = Dispatcher(self.controllers, self._draw)
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
@@ -94,12 +94,12 @@ class Simulation:
     def _follow_wanted(self) -> None:
         """Follow the kinds that somebody wants, and no others; what is listed may define more."""
         while True:
-            if self.machine.redefined != self._redefined:
-                self._redefined = self.machine.redefined
+            if self.dispatcher.redefined != self._redefined:
+                self._redefined = self.dispatcher.redefined
                 self._unserved.clear()
-            for kind in [kind for kind in self._streams if kind not in self.machine.wanted]:
+            for kind in [kind for kind in self._streams if kind not in self.dispatcher.wanted]:
                 self._streams.pop(kind).close()
-            missing = [k for k in self.machine.wanted if k not in self._streams and k not in self._unserved]
+            missing = [k for k in self.dispatcher.wanted if k not in self._streams and k not in self._unserved]
             if not missing:
                 return
             for kind in missing:
@@ -111,11 +111,11 @@ class Simulation:
             listed = self.transport.list(kind.api_version, kind.kind)
         except NotFoundError:
             self._unserved.add(kind)
-            self.machine.lose(kind, "is not served here")
+            self.dispatcher.lose(kind, "is not served here")
             if kind in self._streams:
                 self._streams.pop(kind).close()
             return
-        self.machine.resync(kind, listed.items, listed.resource_version)
+        self.dispatcher.resync(kind, listed.items, listed.resource_version)
         if kind in self._streams:
             self._streams[kind].close()
         self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version)
@@ -129,8 +129,8 @@ class Simulation:
             self._work(until)
             if until is not None and until():
                 return Settled(self.now, self.steps)
-            moment = min(filter(None, (self.machine.next_alarm(), self._next_report())), default=None)
-            if moment is None or (until is None and self._next_report() is None and self.machine.only_polls()):
+            moment = min(filter(None, (self.dispatcher.next_alarm(), self._next_report())), default=None)
+            if moment is None or (until is None and self._next_report() is None and self.dispatcher.only_polls()):
                 return Settled(self.now, self.steps)
             if moment > end:
                 self.now = end
@@ -142,7 +142,7 @@ class Simulation:
         calm(self.transport)
 
     def _moving(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(asker) for _, asker in self.machine.alarms()))[:10]
+        return tuple(dict.fromkeys(str(request) for _, request in self.dispatcher.alarms()))[:10]
 
     def _work(self, until: Callable[[], bool] | None) -> None:
         """Everything that can happen at this instant."""
@@ -150,29 +150,29 @@ class Simulation:
         budget = self.steps + MAX_STEPS
         while self.steps < budget:
             self._deliver()
-            self.machine.flush(self.now)
-            task = self.machine.next(self.now)
+            self.dispatcher.flush(self.now)
+            task = self.dispatcher.next(self.now)
             if task is None:
                 if self._lagging():
                     continue
-                if self.machine.idle:
+                if self.dispatcher.idle:
                     return
-                self._look()
+                self._relist_expected()
                 continue
             self.steps += 1
             if task.unavailable:
                 self._follow_wanted()
             try:
-                self._carry_out(task)
+                self._execute(task)
             except Crash:
                 self.crashes += 1
                 self._boot()
-            if self.machine.loops:
-                asker, what = next(iter(self.machine.loops.items()))
-                raise LoopError(f"{asker} goes in circles: {what} (seed {self.seed})")
+            if self.dispatcher.loops:
+                request, what = next(iter(self.dispatcher.loops.items()))
+                raise HotLoopError(f"{request} is in a hot loop: {what} (seed {self.seed})")
             if until is not None and until():
                 return
-        raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
+        raise HotLoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
 
     def _deliver(self) -> None:
         for kind, stream in tuple(self._streams.items()):
@@ -180,40 +180,40 @@ class Simulation:
                 continue
             try:
                 for change in stream.poll():
-                    self.machine.observe(kind, change.type, change.object)
+                    self.dispatcher.observe(kind, change.type, change.object)
             except ExpiredError:
                 self._relist(kind)
-        if self.machine.redefined != self._redefined:
+        if self.dispatcher.redefined != self._redefined:
             self._follow_wanted()
 
     def _lagging(self) -> bool:
         """Whether a watch holds something back that it will deliver."""
         return any(getattr(stream, "lagging", False) for stream in self._streams.values())
 
-    def _look(self) -> None:
+    def _relist_expected(self) -> None:
         """Somebody waits for writes of its own that no watch delivers; a list will tell."""
-        for kind in self.machine.pending_sight():
+        for kind in self.dispatcher.pending_sight():
             self._relist(kind)
 
-    def _carry_out(self, task: Task) -> None:
-        outcome = carry_out(task.stages, self.transport, self.machine.names) if task.stages else Outcome()
+    def _execute(self, task: Task) -> None:
+        outcome = execute(task.stages, self.transport, self.dispatcher.names) if task.stages else Outcome()
         suspect = {kind for kind, _ in outcome.suspect}
-        for kind in self.machine.kinds if suspect else ():
+        for kind in self.dispatcher.kinds if suspect else ():
             if kind in suspect:
                 self._relist(kind)
         account(self.metrics, task, outcome, self.now)
         if outcome.terminal:
-            self.terminal[str(task.asker)] = outcome.terminal
+            self.terminal[str(task.request)] = outcome.terminal
         elif self.terminal:
-            self.terminal.pop(str(task.asker), None)
+            self.terminal.pop(str(task.request), None)
         if not (outcome.failed or outcome.terminal):
             for run in task.effects:
                 self._start(run)
         if self._tells and task.events:
-            recorder = self._recorders[task.asker.controller]
-            for request in recorder.requests(outcome.true(task.events), self.machine.stores, self.now):
+            recorder = self._recorders[task.request.controller]
+            for request in recorder.requests(outcome.true(task.events), self.dispatcher.stores, self.now):
                 self._tell(request)
-        self.machine.settle(task, outcome, self.now)
+        self.dispatcher.settle(task, outcome, self.now)
 
     # Effects
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.client.transport import Item
-from mooring.runtime.reading import Reader, Sighting
+from mooring.runtime.reading import ObservedObject, Reader
 
 T = TypeVar("T", bound=HasMeta)
 
@@ -89,7 +89,7 @@ class Store(Generic[T]):
         """Take an object in; None when nobody can see a difference."""
         return self.take(self.read(item))
 
-    def take(self, seen: Sighting) -> Changed | None:
+    def take(self, seen: ObservedObject) -> Changed | None:
         """The same for one that has been read."""
         key, version, view = seen
         known = self._versions.get(key)
@@ -106,11 +106,11 @@ class Store(Generic[T]):
         del self._versions[key]
         return self._replace(key, None)
 
-    def sightings(self) -> list[Sighting]:
+    def observed(self) -> list[ObservedObject]:
         """Everything that is there, as it was seen."""
-        return [Sighting(key, self._versions[key], view) for key, view in self._views.items()]
+        return [ObservedObject(key, self._versions[key], view) for key, view in self._views.items()]
 
-    def resync(self, items: Iterable[Sighting], version: int) -> list[Changed]:
+    def resync(self, items: Iterable[ObservedObject], version: int) -> list[Changed]:
         """Take a whole list in: what is not in it is gone."""
         if version < self.seen:
             # A server that has lost its past counts anew, and no version of before says anything about now.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
-from mooring.api.kinds import Defined, HasMeta, Key, Kind
+from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Store
@@ -63,7 +63,7 @@ class View:
         now: datetime,
         memory: Any = None,
         problem: str = "",
-        defined: Mapping[Defined, Iterable[Kind[Any]]] | None = None,
+        defined: Mapping[DynamicKinds, Iterable[Kind[Any]]] | None = None,
     ) -> None:
         self._stores = stores
         self._folds = folds
@@ -105,7 +105,7 @@ class View:
         state: S = self._folds[fold]
         return state
 
-    def defined(self, defined: Defined) -> tuple[Kind[Any], ...]:
+    def defined(self, defined: DynamicKinds) -> tuple[Kind[Any], ...]:
         """The kinds that are defined at the moment; some of them may not have been listed yet."""
         self.list(defined.by)
         return tuple(dict.fromkeys(self._defined.get(defined, ())))
@@ -115,7 +115,7 @@ class View:
         self.questions.add(SyncQuestion(kind))
         return self._stores[kind].synced
 
-    def glance(self, fold: Fold[S]) -> S:
+    def peek(self, fold: Fold[S]) -> S:
         """The state of a fold without being woken when it changes: for answers that may be a while old."""
         for kind in fold.kinds:
             self._store(kind)

@@ -19,7 +19,7 @@ def main() -> int:
     # What takes long comes before the orders: the parent has certificates to make meanwhile.
     from mooring.kube.errors import MooringError
     from mooring.nodes.process import kubelet as agent  # noqa: F401
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
     from mooring.supervisor.logs import log_as_json
 
     orders = take_orders()

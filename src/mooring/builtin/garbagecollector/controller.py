@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from mooring.api.kinds import Defined, Key, Kind
+from mooring.api.kinds import DynamicKinds, Key, Kind
 from mooring.api.meta import OwnerRef
 from mooring.builtin.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Item, graph_of, kind_name
 from mooring.runtime.controller import Controller
@@ -152,7 +152,7 @@ def reconcile_with(graph: Fold[Graph], view: View) -> Decision:
     )
 
 
-def garbage_collector(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+def garbage_collector(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None = None) -> Controller:
     """Garbage collection of these kinds and of those that are defined. Owners of other kinds are taken to be there."""
     covered = tuple(kinds)
     graph = graph_of(covered, defined)

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from mooring.client.reflector import Follower
+from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -106,7 +106,7 @@ async def _register(registration: Registration, agent: Agent, stop: asyncio.Even
 
 
 class Agent:
-    """All workers of the node. It is the sink of the watch of its pods."""
+    """All workers of the node. It is the handler of the watch of its pods."""
 
     def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}
@@ -127,9 +127,9 @@ class Agent:
         self._first = True
 
     async def run(self, registration: Registration, stop: asyncio.Event) -> None:
-        follower = Follower(self._host.transport, "v1", "Pod", self, draw=random.Random())
+        reflector = Reflector(self._host.transport, "v1", "Pod", self, draw=random.Random())
         tasks = [
-            asyncio.create_task(follower.run()),
+            asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
         ]

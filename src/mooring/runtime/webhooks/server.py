@@ -62,7 +62,7 @@ class WebhookServer:
         self._listen = listen
         kinds: tuple[Kind[Any], ...] = tuple(dict.fromkeys(kind for each in webhooks for kind in each.reads))
         self._live = Live([Controller("webhooks", _nothing_to_do, reads=kinds)], transport, events=False)
-        self.application = WebhookApplication(webhooks, conversions, self._live.machine.stores, transport, clock)
+        self.application = WebhookApplication(webhooks, conversions, self._live.dispatcher.stores, transport, clock)
         self.keys = Keys(folder, url, clock)
         self._registration = Registration(transport, name, webhooks, conversions, url)
         self._stop = asyncio.Event()

@@ -20,7 +20,7 @@ from mooring.kube.errors import InputError
 from mooring.kube.prometheus import exposition
 from mooring.runtime.controller import Controller
 from mooring.runtime.health import HealthServer
-from mooring.runtime.leading import Election
+from mooring.runtime.leaderelection import Election
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address

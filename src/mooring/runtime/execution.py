@@ -24,14 +24,14 @@ Stages = Sequence[Sequence[Request]]
 _TROUBLE = (ApiError, UnknownOutcome, Unreachable)
 
 
-def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
+def execute(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
     """Write stage after stage; a failure lets the rest of its stage run and stops the later ones."""
     outcome = Outcome()
     for stage in stages:
         for request in stage:
             kind = kinds[request.api_version, request.kind]
             try:
-                _note(outcome, kind, request, transport.write(_chained(outcome, kind, request)))
+                _record(outcome, kind, request, transport.write(_chained(outcome, kind, request)))
             except AlreadyExistsError as error:
                 try:
                     found = transport.get(request.api_version, request.kind, request.namespace, request.name)
@@ -39,13 +39,13 @@ def carry_out(stages: Stages, transport: Transport, kinds: Kinds) -> Outcome:
                     found = {}
                 _exists(outcome, kind, request, found, error)
             except _TROUBLE as error:
-                _sort(outcome, kind, request, error)
+                _classify(outcome, kind, request, error)
         if outcome.stopped:
             break
     return outcome
 
 
-async def carry_out_async(stages: Stages, transport: AsyncTransport, kinds: Kinds) -> Outcome:
+async def execute_async(stages: Stages, transport: AsyncTransport, kinds: Kinds) -> Outcome:
     """The same, with the writes of one stage under way together."""
     outcome = Outcome()
     for stage in stages:
@@ -61,7 +61,7 @@ async def carry_out_async(stages: Stages, transport: AsyncTransport, kinds: Kind
 async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, kinds: Kinds) -> None:
     kind = kinds[request.api_version, request.kind]
     try:
-        _note(outcome, kind, request, await transport.write(_chained(outcome, kind, request)))
+        _record(outcome, kind, request, await transport.write(_chained(outcome, kind, request)))
     except AlreadyExistsError as error:
         try:
             found = await transport.get(request.api_version, request.kind, request.namespace, request.name)
@@ -69,7 +69,7 @@ async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, 
             found = {}
         _exists(outcome, kind, request, found, error)
     except _TROUBLE as error:
-        _sort(outcome, kind, request, error)
+        _classify(outcome, kind, request, error)
 
 
 def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
@@ -80,7 +80,7 @@ def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
     return request._replace(resource_version=str(left))
 
 
-def _note(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
+def _record(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:
     meta = result["metadata"]
     key = Key(request.namespace, request.name)
     if request.verb == "delete":
@@ -108,7 +108,7 @@ def _owner(obj: Object) -> str | None:
     return None
 
 
-def _sort(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
+def _classify(outcome: Outcome, kind: Kind[Any], request: Request, error: MooringError) -> None:
     suspect = (kind, Key(request.namespace, request.name))
     match error:
         case NotFoundError() if request.verb == "delete":

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from mooring.runtime.loops import run
+from mooring.runtime.eventloop import run
 
 
 async def _trouble(why: str) -> None:

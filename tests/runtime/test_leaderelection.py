@@ -10,26 +10,26 @@ import pytest
 from mooring.client.transport import Request, Unreachable
 from mooring.kube.objects import Object
 from mooring.registry import Registry
-from mooring.runtime.leading import Election, Sight, Terms, next_step, seen
+from mooring.runtime.leaderelection import Election, LeaseConfig, LeaseRecord, next_step, seen
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import Hooked, transport_in
 
-QUICK = Terms(duration=1.0, deadline=0.5, retry=0.05)
+QUICK = LeaseConfig(duration=1.0, deadline=0.5, retry=0.05)
 
 
 @pytest.mark.parametrize(
-    ("sight", "moment", "step"),
+    ("record", "moment", "step"),
     [
         (None, 0.0, "create"),
-        (Sight("me", 15, 0, "1", 0.0), 100.0, "renew"),
-        (Sight("her", 15, 0, "1", 0.0), 14.9, "wait"),
-        (Sight("her", 15, 0, "1", 0.0), 15.0, "take"),
-        (Sight("", 1, 0, "1", 0.0), 0.0, "take"),
+        (LeaseRecord("me", 15, 0, "1", 0.0), 100.0, "renew"),
+        (LeaseRecord("her", 15, 0, "1", 0.0), 14.9, "wait"),
+        (LeaseRecord("her", 15, 0, "1", 0.0), 15.0, "take"),
+        (LeaseRecord("", 1, 0, "1", 0.0), 0.0, "take"),
     ],
     ids=["no lease yet", "our own", "held by another", "run out", "let go"],
 )
-def test_what_a_candidate_does(sight: Sight | None, moment: float, step: str) -> None:
-    assert next_step(sight, "me", moment) == step
+def test_what_a_candidate_does(record: LeaseRecord | None, moment: float, step: str) -> None:
+    assert next_step(record, "me", moment) == step
 
 
 def lease(holder: str, version: str, renewed: str = "1970-01-01T00:00:00.000000Z") -> Object:
@@ -70,7 +70,7 @@ async def test_one_leads_and_the_next_takes_over_at_once_when_it_stops() -> None
     stops = {name: asyncio.Event() for name in ("a", "b")}
     tasks = {}
     for name in ("a", "b"):
-        election = Election(transport_in(registry), "default", "crew", name, terms=QUICK)
+        election = Election(transport_in(registry), "default", "crew", name, config=QUICK)
         tasks[name] = asyncio.create_task(election.run(worker(name, log), stops[name]))
         await until(lambda: log)
     assert log == ["a begins"]
@@ -89,7 +89,7 @@ async def test_one_leads_and_the_next_takes_over_at_once_when_it_stops() -> None
 async def test_a_leader_that_dies_is_followed_when_its_lease_has_run_out() -> None:
     registry = Registry(now=now())
     log: list[str] = []
-    dead = Election(transport_in(registry), "default", "crew", "dead", terms=QUICK)
+    dead = Election(transport_in(registry), "default", "crew", "dead", config=QUICK)
     dying = asyncio.create_task(dead.run(worker("dead", log), asyncio.Event()))
     await until(lambda: log)
     dying.cancel()
@@ -104,7 +104,7 @@ async def test_a_leader_that_dies_is_followed_when_its_lease_has_run_out() -> No
     )
     stop = asyncio.Event()
     began = asyncio.get_running_loop().time()
-    heir = Election(transport_in(registry), "default", "crew", "heir", terms=QUICK)
+    heir = Election(transport_in(registry), "default", "crew", "heir", config=QUICK)
     task = asyncio.create_task(heir.run(worker("heir", log), stop))
     await until(lambda: "heir begins" in log)
     assert asyncio.get_running_loop().time() - began >= QUICK.duration
@@ -124,7 +124,7 @@ async def test_a_leader_that_cannot_renew_stops_working() -> None:
             raise Unreachable("gone")
 
     stop = asyncio.Event()
-    election = Election(Hooked(registry, before=check), "default", "crew", "a", terms=QUICK)
+    election = Election(Hooked(registry, before=check), "default", "crew", "a", config=QUICK)
     task = asyncio.create_task(election.run(worker("a", log), stop))
     await until(lambda: log == ["a begins"])
     assert election.leading
@@ -143,7 +143,7 @@ async def test_a_leader_whose_lease_was_taken_stops_working() -> None:
     registry = Registry(now=now())
     log: list[str] = []
     stop = asyncio.Event()
-    election = Election(transport_in(registry), "default", "crew", "a", terms=QUICK)
+    election = Election(transport_in(registry), "default", "crew", "a", config=QUICK)
     task = asyncio.create_task(election.run(worker("a", log), stop))
     await until(lambda: log)
     leases = registry.resource("coordination.k8s.io/v1", "Lease")
@@ -161,5 +161,5 @@ async def test_work_that_ends_by_itself_ends_the_candidacy() -> None:
         return
 
     registry = Registry(now=now())
-    await Election(transport_in(registry), "default", "crew", "a", terms=QUICK).run(work, asyncio.Event())
+    await Election(transport_in(registry), "default", "crew", "a", config=QUICK).run(work, asyncio.Event())
     assert held(registry)["holderIdentity"] == ""

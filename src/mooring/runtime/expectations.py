@@ -18,7 +18,7 @@ K = TypeVar("K", bound=Hashable)
 Gone = tuple[Kind[Any], Key, str]
 
 
-class _Hold:
+class _Expectation:
     """What is left to be seen; the last one of each is waited for first."""
 
     __slots__ = ("gone", "versions")
@@ -28,41 +28,41 @@ class _Hold:
         self.gone = list(gone)
 
 
-class Holds(Generic[K]):
+class Expectations(Generic[K]):
     def __init__(self, stores: Mapping[Kind[Any], Store[Any]]) -> None:
         self._stores = stores
-        self._held: dict[K, _Hold] = {}
+        self._expecting: dict[K, _Expectation] = {}
         # Who waits for which version; entries of keys that were let go stay behind and count for nothing.
-        self._by_version: dict[Kind[Any], list[tuple[int, int, K, _Hold]]] = {}
-        self._by_object: dict[tuple[Kind[Any], Key], list[tuple[K, _Hold]]] = {}
+        self._by_version: dict[Kind[Any], list[tuple[int, int, K, _Expectation]]] = {}
+        self._by_object: dict[tuple[Kind[Any], Key], list[tuple[K, _Expectation]]] = {}
         self._over: list[K] = []
         self._count = count()
 
     def __contains__(self, key: K) -> bool:
-        return key in self._held
+        return key in self._expecting
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._expecting)
 
-    def hold(self, key: K, versions: Mapping[Kind[Any], int], gone: Iterable[Gone]) -> None:
+    def expect(self, key: K, versions: Mapping[Kind[Any], int], gone: Iterable[Gone]) -> None:
         """Hold a key until every kind has been seen at its version, and every object is gone or on its way out."""
-        self._held[key] = hold = _Hold(versions, gone)
-        self._wait(key, hold)
+        self._expecting[key] = expected = _Expectation(versions, gone)
+        self._wait(key, expected)
 
     def changed(self, kind: Kind[Any], key: Key) -> None:
         """An object is not what it was."""
-        for waiting, hold in self._by_object.pop((kind, key), ()):
-            if self._held.get(waiting) is hold:
-                self._wait(waiting, hold)
+        for waiting, expected in self._by_object.pop((kind, key), ()):
+            if self._expecting.get(waiting) is expected:
+                self._wait(waiting, expected)
 
     def over(self) -> list[K]:
         """The keys that have seen everything since this was last asked."""
         for kind in list(self._by_version):
             line, seen = self._by_version[kind], self._stores[kind].seen
             while line and line[0][0] <= seen:
-                _, _, key, hold = heapq.heappop(line)
-                if self._held.get(key) is hold:
-                    self._wait(key, hold)
+                _, _, key, expected = heapq.heappop(line)
+                if self._expecting.get(key) is expected:
+                    self._wait(key, expected)
             if not line:
                 del self._by_version[kind]
         over, self._over = self._over, []
@@ -70,31 +70,33 @@ class Holds(Generic[K]):
 
     def release(self, kind: Kind[Any]) -> list[K]:
         """Let go of those who wait for a version of a kind."""
-        released = [key for key, hold in self._held.items() if any(kind is each for each, _ in hold.versions)]
+        released = [
+            key for key, expected in self._expecting.items() if any(kind is each for each, _ in expected.versions)
+        ]
         for key in released:
-            del self._held[key]
+            del self._expecting[key]
         return released
 
     def kinds(self) -> list[Kind[Any]]:
         """The kinds of which something is still to be seen."""
-        found = [kind for hold in self._held.values() for kind, _ in hold.versions]
-        found += [kind for hold in self._held.values() for kind, _, _ in hold.gone]
+        found = [kind for expected in self._expecting.values() for kind, _ in expected.versions]
+        found += [kind for expected in self._expecting.values() for kind, _, _ in expected.gone]
         return list(dict.fromkeys(found))
 
-    def _wait(self, key: K, hold: _Hold) -> None:
+    def _wait(self, key: K, expected: _Expectation) -> None:
         """Go on to the first thing that has not been seen."""
-        while hold.versions:
-            kind, version = hold.versions[-1]
+        while expected.versions:
+            kind, version = expected.versions[-1]
             if self._stores[kind].seen < version:
-                heapq.heappush(self._by_version.setdefault(kind, []), (version, next(self._count), key, hold))
+                heapq.heappush(self._by_version.setdefault(kind, []), (version, next(self._count), key, expected))
                 return
-            hold.versions.pop()
-        while hold.gone:
-            kind, name, uid = hold.gone[-1]
+            expected.versions.pop()
+        while expected.gone:
+            kind, name, uid = expected.gone[-1]
             found = self._stores[kind].get(name)
             if found is not None and found.metadata.uid == uid and not found.metadata.deleting:
-                self._by_object.setdefault((kind, name), []).append((key, hold))
+                self._by_object.setdefault((kind, name), []).append((key, expected))
                 return
-            hold.gone.pop()
-        del self._held[key]
+            expected.gone.pop()
+        del self._expecting[key]
         self._over.append(key)

@@ -1,7 +1,7 @@
 """The state of a running set of controllers, without I/O: what was seen, who asked what, who runs next.
 
 A driver feeds it what a watch delivers (`observe`, `resync`), asks for the next task, carries its requests out, and
-reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same machine runs in virtual time and
+reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same dispatcher runs in virtual time and
 against a cluster.
 """
 
@@ -13,17 +13,17 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from mooring.api.kinds import Defined, Key, Kind, by_name
+from mooring.api.kinds import DynamicKinds, Key, Kind, by_name
 from mooring.client.transport import Item, Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Event, Run
-from mooring.runtime.defining import Definitions, Redefined
+from mooring.runtime.dynamickinds import Definitions, Redefined
+from mooring.runtime.expectations import Expectations
 from mooring.runtime.folds import Fold
-from mooring.runtime.holds import Holds
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.queue import WorkQueue
-from mooring.runtime.reading import Sighting, version_of
+from mooring.runtime.reading import ObservedObject, version_of
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
@@ -38,7 +38,7 @@ ALL = Key("", "all")
 _NOBODY = (None, -1, False)
 
 
-class Asker(NamedTuple):
+class ReconcileRequest(NamedTuple):
     """One key of one controller."""
 
     controller: Controller
@@ -51,7 +51,7 @@ class Asker(NamedTuple):
 class Task(NamedTuple):
     """A run that has decided: what to carry out, stage by stage."""
 
-    asker: Asker
+    request: ReconcileRequest
     stages: Sequence[Sequence[Request]]
     events: tuple[Event, ...] = ()
     effects: tuple[Run, ...] = ()
@@ -61,7 +61,7 @@ class Task(NamedTuple):
     final: bool = False
 
 
-class Machine:
+class Dispatcher:
     def __init__(self, controllers: Iterable[Controller], jitter: random.Random) -> None:
         self.controllers = tuple(controllers)
         self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
@@ -73,42 +73,42 @@ class Machine:
         # All kinds by what the API calls them, those that are only written too.
         self.names = by_name(kind for c in self.controllers for kind in (*c.kinds, *c.writes))
         self._wider = _wider_views(self.kinds)
-        self.queue: WorkQueue[Asker] = WorkQueue(jitter)
+        self.queue: WorkQueue[ReconcileRequest] = WorkQueue(jitter)
         # Keys that run in circles, by what they were about to do.
-        self.loops: dict[Asker, str] = {}
+        self.loops: dict[ReconcileRequest, str] = {}
         self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
         every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
         self._definitions = Definitions([each for each in every if each is not None], self.kinds)
         self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
         self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
         self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
-        self._questions: dict[Asker, set[Question]] = {}
+        self._questions: dict[ReconcileRequest, set[Question]] = {}
         # Those who asked a question, in order: whoever runs first must not depend on where objects lie in memory.
-        self._askers: dict[tuple[Any, ...], dict[Asker, None]] = {}
+        self._askers: dict[tuple[Any, ...], dict[ReconcileRequest, None]] = {}
         # The indexes of a kind by which anybody ever asked for a list or a count; by the others nobody is looked up.
         self._listed: dict[Kind[Any], set[str]] = {}
-        self._dirty: dict[Asker, bool] = {}
-        self._memory: dict[Asker, Any] = {}
+        self._dirty: dict[ReconcileRequest, bool] = {}
+        self._memory: dict[ReconcileRequest, Any] = {}
         # Why a key's writes were refused, and the keys that want to know.
-        self._problems: dict[Asker, str] = {}
-        self._troubled: set[Asker] = set()
-        self._intents: dict[Asker, Intents] = {}
-        self._holds: Holds[Asker] = Holds(self.stores)
-        self._held_back: set[Asker] = set()
+        self._problems: dict[ReconcileRequest, str] = {}
+        self._troubled: set[ReconcileRequest] = set()
+        self._intents: dict[ReconcileRequest, Intents] = {}
+        self._expectations: Expectations[ReconcileRequest] = Expectations(self.stores)
+        self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
-        self._own: dict[tuple[Kind[Any], Key], tuple[Asker, int, bool]] = {}
+        self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
         # What a key wrote last, and how often in a row it wrote some of that again for its own sake.
-        self._circles: dict[Asker, tuple[set[tuple[str, str, str, str]], int]] = {}
-        self._timers: dict[Asker, set[datetime]] = {}
+        self._circles: dict[ReconcileRequest, tuple[set[tuple[str, str, str, str]], int]] = {}
+        self._timers: dict[ReconcileRequest, set[datetime]] = {}
         # Those of the timers that only look again: they do not keep a simulation from settling.
-        self._polls: dict[Asker, set[datetime]] = {}
-        self._alarms: list[tuple[datetime, int, Asker]] = []
+        self._polls: dict[ReconcileRequest, set[datetime]] = {}
+        self._alarms: list[tuple[datetime, int, ReconcileRequest]] = []
         self._alarm_count = 0
         self._folded: dict[Fold[Any], None] = {}
         self._rested: dict[Fold[Any], datetime] = {}
         for controller in self.controllers:
             if controller.of is None:
-                self._wake(Asker(controller, ALL), foreign=True)
+                self._wake(ReconcileRequest(controller, ALL), foreign=True)
 
     # What is seen
 
@@ -129,7 +129,7 @@ class Machine:
         read = self.stores[kind].read
         self.take_list(kind, [read(item) for item in items], int(version))
 
-    def take_list(self, kind: Kind[Any], items: Iterable[Sighting], version: int) -> None:
+    def take_list(self, kind: Kind[Any], items: Iterable[ObservedObject], version: int) -> None:
         """The same for a list that has been read."""
         store = self.stores[kind]
         first = not store.synced
@@ -140,7 +140,7 @@ class Machine:
         if first:
             self._wake_all(SyncQuestion(kind), foreign=True)
 
-    def look(self, kind: Kind[Any], key: Key, item: Item | None) -> None:
+    def observe_object(self, kind: Kind[Any], key: Key, item: Item | None) -> None:
         """One object as a live read found it, None if it is not there. It says nothing about other objects."""
         store = self.stores[kind]
         change = store.remove(key, store.version(key) or 0) if item is None else store.put(item)
@@ -149,9 +149,9 @@ class Machine:
 
     def _release(self, kind: Kind[Any]) -> None:
         """The server counts its versions anew: nobody will see the ones that keys wait for."""
-        for asker in self._holds.release(kind):
-            self._held_back.discard(asker)
-            self._wake(asker, foreign=True)
+        for request in self._expectations.release(kind):
+            self._waiting.discard(request)
+            self._wake(request, foreign=True)
 
     def lose(self, kind: Kind[Any], why: str) -> None:
         """A kind that cannot be read any more: forbidden, or not installed."""
@@ -167,16 +167,16 @@ class Machine:
         if store.version(change.key) != version:
             writer = None
         spared = writer if final else None
-        askers = self._askers
+        requests = self._askers
         # Questions are tuples; spelling them out as such spares making one for every place that nobody asked about.
-        for asker in askers.get((kind, change.key), ()):
-            if asker != spared:
-                self._wake(asker, foreign=asker != writer)
+        for request in requests.get((kind, change.key), ()):
+            if request != spared:
+                self._wake(request, foreign=request != writer)
         if kind in self._listed:
             for index, value, counter in store.lookups(change, self._listed[kind]):
-                for asker in askers.get((kind, index, value, counter), ()):
-                    if asker != spared:
-                        self._wake(asker, foreign=asker != writer)
+                for request in requests.get((kind, index, value, counter), ()):
+                    if request != spared:
+                        self._wake(request, foreign=request != writer)
         for fold in self._folds_of[kind]:
             if fold.apply(self._folds[fold], kind, change):
                 self._folded[fold] = None
@@ -185,8 +185,8 @@ class Machine:
                 self._redefine(news)
         if change.old is None:
             for controller in self._keyed_by[kind]:
-                self._wake(Asker(controller, change.key), foreign=True)
-        self._holds.changed(kind, change.key)
+                self._wake(ReconcileRequest(controller, change.key), foreign=True)
+        self._expectations.changed(kind, change.key)
 
     # What is defined
 
@@ -211,31 +211,31 @@ class Machine:
                 kinds = self._definitions.now[controller.defined]
                 self._readable[controller] = frozenset((*controller.kinds, *kinds))
 
-    def _add_folds(self, defined: Defined, kind: Kind[Any]) -> None:
+    def _add_folds(self, defined: DynamicKinds, kind: Kind[Any]) -> None:
         """Those who follow what is defined take in what was seen of a kind before."""
         for fold in self._folds:
             if fold.defined is defined and fold not in self._folds_of[kind]:
                 self._folds_of[kind].append(fold)
-                for seen in self.stores[kind].sightings():
+                for seen in self.stores[kind].observed():
                     self._fold(fold, kind, Changed(seen.key, None, seen.view))
 
-    def _carry_over(self, defined: Defined, old: Kind[Any], new: Kind[Any]) -> None:
+    def _carry_over(self, defined: DynamicKinds, old: Kind[Any], new: Kind[Any]) -> None:
         """Another version of one kind: its objects are the same, and the next list tells which of them are gone."""
         before = self._unfollow(defined, old)
         store = self.stores[new]
-        for seen in before.sightings():
+        for seen in before.observed():
             store.take(seen)
         self._add_folds(defined, new)
 
-    def _drop_kind(self, defined: Defined, kind: Kind[Any]) -> None:
+    def _drop_kind(self, defined: DynamicKinds, kind: Kind[Any]) -> None:
         """A kind goes with its objects, whether or not anybody told of each of them."""
         folds = [fold for fold in self._folds_of[kind] if fold.defined is defined]
         before = self._unfollow(defined, kind)
-        for seen in before.sightings():
+        for seen in before.observed():
             for fold in folds:
                 self._fold(fold, kind, Changed(seen.key, seen.view, None))
 
-    def _unfollow(self, defined: Defined, kind: Kind[Any]) -> Store[Any]:
+    def _unfollow(self, defined: DynamicKinds, kind: Kind[Any]) -> Store[Any]:
         """Stop following a kind, unless a controller declares it; gives what was seen of it."""
         before = self.stores[kind]
         self._folds_of[kind] = [fold for fold in self._folds_of[kind] if fold.defined is not defined]
@@ -244,8 +244,8 @@ class Machine:
             self._release(kind)
             self.stores[kind] = Store(kind)
             self.lose(kind, NOT_DEFINED)
-            for seen in before.sightings():
-                self._holds.changed(kind, seen.key)
+            for seen in before.observed():
+                self._expectations.changed(kind, seen.key)
         return before
 
     def _fold(self, fold: Fold[Any], kind: Kind[Any], change: Changed) -> None:
@@ -253,42 +253,42 @@ class Machine:
             self._folded[fold] = None
 
     def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
-        for asker in self._askers.get(question, ()):
-            self._wake(asker, foreign=foreign)
+        for request in self._askers.get(question, ()):
+            self._wake(request, foreign=foreign)
 
-    def _wake(self, asker: Asker, *, foreign: bool) -> None:
-        self._dirty[asker] = self._dirty.get(asker, False) or foreign
+    def _wake(self, request: ReconcileRequest, *, foreign: bool) -> None:
+        self._dirty[request] = self._dirty.get(request, False) or foreign
 
     # Who runs
 
     def flush(self, now: datetime) -> None:
         """Line up every key that something has changed for; changes at one instant count as one."""
-        for asker in self._holds.over():
-            if asker in self._held_back:
-                self._held_back.discard(asker)
-                self._dirty.setdefault(asker, False)
+        for request in self._expectations.over():
+            if request in self._waiting:
+                self._waiting.discard(request)
+                self._dirty.setdefault(request, False)
         while self._alarms and self._alarms[0][0] <= now:
-            moment, _, asker = heapq.heappop(self._alarms)
-            timers = self._timers.get(asker, set())
+            moment, _, request = heapq.heappop(self._alarms)
+            timers = self._timers.get(request, set())
             if moment in timers:
                 timers.discard(moment)
                 if not timers:
-                    del self._timers[asker]
-                self._wake(asker, foreign=True)
+                    del self._timers[request]
+                self._wake(request, foreign=True)
         dirty, self._dirty = self._dirty, {}
         if self._folded:
             # Those who decide for many go first, so that the others see what came of it in the same run.
             self._wake_for_folds(now)
-            for asker, foreign in dirty.items():
-                self._wake(asker, foreign=foreign)
+            for request, foreign in dirty.items():
+                self._wake(request, foreign=foreign)
             dirty, self._dirty = self._dirty, {}
-        for asker, foreign in dirty.items():
+        for request, foreign in dirty.items():
             if foreign:
-                self._circles.pop(asker, None)
-            if asker in self._holds:
-                self._held_back.add(asker)
+                self._circles.pop(request, None)
+            if request in self._expectations:
+                self._waiting.add(request)
             else:
-                self.queue.add(asker)
+                self.queue.add(request)
 
     def _wake_for_folds(self, now: datetime) -> None:
         """Askers of a fold share one answer and are woken at most once per interval."""
@@ -296,18 +296,18 @@ class Machine:
             ready = self._rested.get(fold, now)
             if ready <= now:
                 del self._folded[fold]
-                self._rested[fold] = now + fold.interval
+                self._rested[fold] = now + fold.min_interval
                 self._wake_all(FoldQuestion(fold), foreign=True)
             else:
-                for asker in self._askers.get(FoldQuestion(fold), ()):
-                    if ready not in self._timers.get(asker, ()):
-                        self._alarm(ready, asker)
+                for request in self._askers.get(FoldQuestion(fold), ()):
+                    if ready not in self._timers.get(request, ()):
+                        self._alarm(ready, request)
 
     def rewind(self) -> None:
         """The clock was set back: a moment that is far off now may have been near, so whoever waits asks again."""
         self._rested.clear()
-        for asker in list(self._timers):
-            self._wake(asker, foreign=True)
+        for request in list(self._timers):
+            self._wake(request, foreign=True)
 
     def next_alarm(self) -> datetime | None:
         """When the next key wants to run, if nothing happens before."""
@@ -317,98 +317,98 @@ class Machine:
 
     def only_polls(self) -> bool:
         """Whether every alarm is somebody looking again at what may never change."""
-        return all(moments <= self._polls.get(asker, set()) for asker, moments in self._timers.items())
+        return all(moments <= self._polls.get(request, set()) for request, moments in self._timers.items())
 
-    def alarms(self) -> list[tuple[datetime, Asker]]:
+    def alarms(self) -> list[tuple[datetime, ReconcileRequest]]:
         """Every key that waits for a moment, for those who ask what keeps moving."""
         return sorted(((m, a) for a, moments in self._timers.items() for m in moments), key=lambda pair: pair[0])
 
     def next(self, now: datetime) -> Task | None:
         """Run the next key in line. Its requests must be carried out and reported before it runs again."""
-        asker = self.queue.take()
-        return None if asker is None else self.decide(asker, now)
+        request = self.queue.take()
+        return None if request is None else self.decide(request, now)
 
-    def decide(self, asker: Asker, now: datetime) -> Task:
+    def decide(self, request: ReconcileRequest, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
-        controller = asker.controller
-        problem = self._problems.get(asker, "")
-        memory, defined = self._memory.get(asker), self._definitions.now
+        controller = request.controller
+        problem = self._problems.get(request, "")
+        memory, defined = self._memory.get(request), self._definitions.now
         view = View(self.stores, self._folds, self._readable[controller], now, memory, problem, defined)
         try:
-            decision = controller.reconcile(asker.key, view, now)
+            decision = controller.reconcile(request.key, view, now)
         except Unavailable as missing:
             self.wanted.setdefault(missing.kind)
-            return Task(asker, (), unavailable=str(missing))
+            return Task(request, (), unavailable=str(missing))
         finally:
-            self._subscribe(asker, view)
+            self._subscribe(request, view)
         if decision.memory is not None:
-            self._memory[asker] = decision.memory
+            self._memory[request] = decision.memory
         else:
-            self._memory.pop(asker, None)
+            self._memory.pop(request, None)
         stages: Sequence[Sequence[Request]] = ()
         if not decision.empty:
-            intents = self._intents.setdefault(asker, Intents())
+            intents = self._intents.setdefault(request, Intents())
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self.stores, intents, also)
-        self._watch_for_circles(asker, stages)
+        self._watch_for_circles(request, stages)
         for run in decision.effects:
             if not run.recorded:
-                raise MooringError(f"{asker} starts effect {run.id} before its id is in the status of {run.key}")
-        return Task(asker, stages, decision.events, decision.effects, final=decision.final)
+                raise MooringError(f"{request} starts effect {run.id} before its id is in the status of {run.key}")
+        return Task(request, stages, decision.events, decision.effects, final=decision.final)
 
-    def _subscribe(self, asker: Asker, view: View) -> None:
-        old = self._questions.get(asker, set())
+    def _subscribe(self, request: ReconcileRequest, view: View) -> None:
+        old = self._questions.get(request, set())
         if old != view.questions:
-            self._drop(asker, old - view.questions)
+            self._drop(request, old - view.questions)
             for question in view.questions - old:
-                self._askers.setdefault(question, {})[asker] = None
+                self._askers.setdefault(question, {})[request] = None
                 if isinstance(question, ListQuestion):
                     self._listed.setdefault(question.kind, set()).add(question.by)
-            self._questions[asker] = view.questions
-        (self._troubled.add if view.asks_for_problems else self._troubled.discard)(asker)
+            self._questions[request] = view.questions
+        (self._troubled.add if view.asks_for_problems else self._troubled.discard)(request)
         # Most keys wait for no moment, and must not be looked through by those who ask for the next one.
-        self._timers.pop(asker, None)
-        self._polls.pop(asker, None)
+        self._timers.pop(request, None)
+        self._polls.pop(request, None)
         if view.polls:
-            self._polls[asker] = view.polls - view.timers
+            self._polls[request] = view.polls - view.timers
         for moment in view.timers | view.polls:
-            self._alarm(moment, asker)
+            self._alarm(moment, request)
 
-    def _drop(self, asker: Asker, questions: Iterable[Question]) -> None:
+    def _drop(self, request: ReconcileRequest, questions: Iterable[Question]) -> None:
         for question in questions:
-            askers = self._askers[question]
-            del askers[asker]
-            if not askers:
+            requests = self._askers[question]
+            del requests[request]
+            if not requests:
                 del self._askers[question]
 
-    def _alarm(self, moment: datetime, asker: Asker) -> None:
+    def _alarm(self, moment: datetime, request: ReconcileRequest) -> None:
         self._alarm_count += 1
-        self._timers.setdefault(asker, set()).add(moment)
-        heapq.heappush(self._alarms, (moment, self._alarm_count, asker))
+        self._timers.setdefault(request, set()).add(moment)
+        heapq.heappush(self._alarms, (moment, self._alarm_count, request))
 
-    def _watch_for_circles(self, asker: Asker, stages: Sequence[Sequence[Request]]) -> None:
+    def _watch_for_circles(self, request: ReconcileRequest, stages: Sequence[Sequence[Request]]) -> None:
         if not stages:
-            self._circles.pop(asker, None)
+            self._circles.pop(request, None)
             return
         written: set[tuple[str, str, str, str]] = {
             (r.verb, r.kind, r.namespace, r.name) for stage in stages for r in stage
         }
-        before, times = self._circles.get(asker, (set(), 0))
+        before, times = self._circles.get(request, (set(), 0))
         if not written & before:
             # Nothing, or other objects than before: that is progress.
             times = 0
-        self._circles[asker] = written, times + 1
+        self._circles[request] = written, times + 1
         if times >= LOOP_LIMIT:
             first = next(request for stage in stages for request in stage)
-            self.loops[asker] = f"{first.verb} {first.kind} {Key(first.namespace, first.name)} again and again"
+            self.loops[request] = f"{first.verb} {first.kind} {Key(first.namespace, first.name)} again and again"
 
     # What came of it
 
     def settle(self, task: Task, outcome: Outcome, now: datetime) -> None:
         """A task's requests have been carried out, or as many as went well."""
-        asker = task.asker
+        request = task.request
         for (kind, key), version in outcome.versions.items():
-            self._own[kind, key] = (asker, version, task.final)
+            self._own[kind, key] = (request, version, task.final)
         if outcome.versions or outcome.gone:
             newest: dict[Kind[Any], int] = {}
             for (kind, _), version in outcome.versions.items():
@@ -417,54 +417,54 @@ class Machine:
                     newest[kind] = max(newest.get(kind, 0), version)
                 if kind in self._wider and self.stores[self._wider[kind]].synced:
                     newest[self._wider[kind]] = newest[kind]
-            self._holds.hold(asker, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
+            self._expectations.expect(request, newest, [gone for gone in outcome.gone if gone[0] in self.stores])
         if outcome.stopped:
             # What was not carried out must not count as sent.
-            self._intents.pop(asker, None)
+            self._intents.pop(request, None)
         if outcome.retry_after is not None:
-            self._retry(asker, now + outcome.retry_after)
+            self._retry(request, now + outcome.retry_after)
         elif outcome.failed:
-            self._retry(asker, now + self.queue.backoff(asker))
-        elif asker in self.loops:
-            # What goes in circles is slowed down rather than stopped: the cluster may be to blame.
-            self._retry(asker, now + self.queue.backoff(asker))
+            self._retry(request, now + self.queue.backoff(request))
+        elif request in self.loops:
+            # What is in a hot loop is slowed down rather than stopped: the cluster may be to blame.
+            self._retry(request, now + self.queue.backoff(request))
         else:
-            self.queue.forget(asker)
-        held = asker in self._holds
-        if self.queue.done(asker, held=held) and held:
-            self._held_back.add(asker)
-        self._note_problem(asker, outcome)
-        primary = asker.controller.of
-        if primary is not None and self.stores[primary].get(asker.key) is None and not self._timers.get(asker):
-            self._forget(asker)
+            self.queue.forget(request)
+        held = request in self._expectations
+        if self.queue.done(request, held=held) and held:
+            self._waiting.add(request)
+        self._note_problem(request, outcome)
+        primary = request.controller.of
+        if primary is not None and self.stores[primary].get(request.key) is None and not self._timers.get(request):
+            self._forget(request)
 
-    def _retry(self, asker: Asker, moment: datetime) -> None:
+    def _retry(self, request: ReconcileRequest, moment: datetime) -> None:
         # If it falls on a moment at which the key would only have looked again, it is more than that now.
-        self._polls.get(asker, set()).discard(moment)
-        self._alarm(moment, asker)
+        self._polls.get(request, set()).discard(moment)
+        self._alarm(moment, request)
 
-    def _note_problem(self, asker: Asker, outcome: Outcome) -> None:
+    def _note_problem(self, request: ReconcileRequest, outcome: Outcome) -> None:
         problem = outcome.terminal or ("" if outcome.stale else outcome.failed)
-        if problem == self._problems.get(asker, ""):
+        if problem == self._problems.get(request, ""):
             return
         if problem:
-            self._problems[asker] = problem
+            self._problems[request] = problem
         else:
-            del self._problems[asker]
-        if asker in self._troubled:
-            self._wake(asker, foreign=True)
+            del self._problems[request]
+        if request in self._troubled:
+            self._wake(request, foreign=True)
 
-    def _forget(self, asker: Asker) -> None:
+    def _forget(self, request: ReconcileRequest) -> None:
         """An object that is gone leaves nothing behind but what its key still asks about others."""
-        self._memory.pop(asker, None)
-        self._intents.pop(asker, None)
-        self._circles.pop(asker, None)
-        self._problems.pop(asker, None)
-        self._troubled.discard(asker)
-        primary = asker.controller.of
-        if primary is not None and self._questions.get(asker) == {GetQuestion(primary, asker.key)}:
+        self._memory.pop(request, None)
+        self._intents.pop(request, None)
+        self._circles.pop(request, None)
+        self._problems.pop(request, None)
+        self._troubled.discard(request)
+        primary = request.controller.of
+        if primary is not None and self._questions.get(request) == {GetQuestion(primary, request.key)}:
             # An object that comes back wakes its key whether or not that was asked for.
-            self._drop(asker, self._questions.pop(asker))
+            self._drop(request, self._questions.pop(request))
 
     @property
     def restless(self) -> bool:
@@ -474,11 +474,11 @@ class Machine:
     @property
     def idle(self) -> bool:
         """Whether nothing is in line and nobody waits to see its own writes."""
-        return not (self._dirty or len(self.queue) or self.queue.running or self._holds)
+        return not (self._dirty or len(self.queue) or self.queue.running or self._expectations)
 
     def pending_sight(self) -> list[Kind[Any]]:
         """Kinds whose watch still has to deliver writes of ours."""
-        return self._holds.kinds()
+        return self._expectations.kinds()
 
 
 def _wider_views(kinds: Iterable[Kind[Any]]) -> dict[Kind[Any], Kind[Any]]:

@@ -26,7 +26,7 @@ API_VERSION, KIND = "coordination.k8s.io/v1", "Lease"
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LeaseConfig:
     """In seconds: how long a lease is good for, when a leader that cannot renew it steps down, and between tries."""
 
     duration: float = 15.0
@@ -34,7 +34,7 @@ class Terms:
     retry: float = 2.0
 
 
-class Sight(NamedTuple):
+class LeaseRecord(NamedTuple):
     """A lease as it was last seen to change, and when that was on the steady clock."""
 
     holder: str
@@ -47,23 +47,23 @@ class Sight(NamedTuple):
 Step = Literal["create", "take", "renew", "wait"]
 
 
-def next_step(sight: Sight | None, me: str, now: float) -> Step:
+def next_step(record: LeaseRecord | None, me: str, now: float) -> Step:
     """What a candidate does about a lease as it knows it; None if there is none."""
-    if sight is None:
+    if record is None:
         return "create"
-    if sight.holder == me:
+    if record.holder == me:
         return "renew"
-    if not sight.holder or now >= sight.at + sight.duration:
+    if not record.holder or now >= record.at + record.duration:
         return "take"
     return "wait"
 
 
-def seen(lease: Object, before: Sight | None, now: float) -> Sight:
+def seen(lease: Object, before: LeaseRecord | None, now: float) -> LeaseRecord:
     """A lease that was just read. One that has not changed is as old as it was."""
     spec: dict[str, Any] = lease.get("spec") or {}
     version = lease["metadata"]["resourceVersion"]
     at = before.at if before is not None and before.version == version else now
-    return Sight(
+    return LeaseRecord(
         spec.get("holderIdentity") or "",
         float(spec.get("leaseDurationSeconds") or 0),
         int(spec.get("leaseTransitions") or 0),
@@ -82,17 +82,17 @@ class Election:
         name: str,
         me: str,
         *,
-        terms: Terms | None = None,
+        config: LeaseConfig | None = None,
         clock: Callable[[], datetime] = wall_clock,
         monotonic: Callable[[], float] = time.monotonic,
         draw: random.Random | None = None,
     ) -> None:
         self._transport = transport
         self._namespace, self._name, self._me = namespace, name, me
-        self._terms = terms or Terms()
+        self._config = config or LeaseConfig()
         self._clock, self._monotonic = clock, monotonic
         self._draw = draw or random.Random()
-        self._sight: Sight | None = None
+        self._record: LeaseRecord | None = None
         self.leading = False
 
     async def run(self, work: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event) -> None:
@@ -114,7 +114,7 @@ class Election:
         while not stop.is_set():
             if await self._try():
                 return True
-            await _pause(stop, self._terms.retry * (1 + self._draw.random() / 5))
+            await _pause(stop, self._config.retry * (1 + self._draw.random() / 5))
         return False
 
     async def _lead(self, work: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event) -> bool:
@@ -142,18 +142,18 @@ class Election:
     async def _renew(self) -> None:
         """Returns when the lease has been lost, or could not be renewed in time."""
         renewed = self._monotonic()
-        while self._monotonic() - renewed < self._terms.deadline:
-            await asyncio.sleep(self._terms.retry)
+        while self._monotonic() - renewed < self._config.deadline:
+            await asyncio.sleep(self._config.retry)
             asked = self._monotonic()
             if await self._try():
                 renewed = asked
-            elif self._sight is not None and self._sight.holder != self._me:
+            elif self._record is not None and self._record.holder != self._me:
                 return
 
     async def _try(self) -> bool:
         """One step; whether this candidate holds the lease after it."""
         try:
-            async with asyncio.timeout(self._terms.deadline):
+            async with asyncio.timeout(self._config.deadline):
                 return await self._step()
         except (ConflictError, AlreadyExistsError, NotFoundError):
             # Somebody was faster; the next look will tell who.
@@ -165,30 +165,30 @@ class Election:
     async def _step(self) -> bool:
         try:
             lease = await self._transport.get(API_VERSION, KIND, self._namespace, self._name)
-            self._sight = seen(lease, self._sight, self._monotonic())
+            self._record = seen(lease, self._record, self._monotonic())
         except NotFoundError:
-            self._sight = None
-        step = next_step(self._sight, self._me, self._monotonic())
+            self._record = None
+        step = next_step(self._record, self._me, self._monotonic())
         if step == "wait":
             return False
         lease = await self._transport.write(self._claim(step))
-        self._sight = seen(lease, None, self._monotonic())
+        self._record = seen(lease, None, self._monotonic())
         return True
 
     def _claim(self, step: Step) -> Request:
         moment = self._clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        spec: Object = {"renewTime": moment, "leaseDurationSeconds": int(self._terms.duration)}
+        spec: Object = {"renewTime": moment, "leaseDurationSeconds": int(self._config.duration)}
         if step != "renew":
-            transitions = 0 if self._sight is None else self._sight.transitions + 1
+            transitions = 0 if self._record is None else self._record.transitions + 1
             spec |= {"holderIdentity": self._me, "acquireTime": moment, "leaseTransitions": transitions}
-        if self._sight is None:
+        if self._record is None:
             meta = {"namespace": self._namespace, "name": self._name}
             body = {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta, "spec": spec}
             return self._request("create", body)
         return self._request("patch", {"spec": spec})
 
     def _request(self, verb: Literal["create", "patch"], body: Object) -> Request:
-        version = None if self._sight is None else self._sight.version
+        version = None if self._record is None else self._record.version
         return Request(
             verb,
             API_VERSION,
@@ -202,13 +202,13 @@ class Election:
 
     async def _release(self) -> None:
         """Let go of a lease that is still held, so that the next candidate need not wait for it to run out."""
-        if self._sight is None or self._sight.holder != self._me:
+        if self._record is None or self._record.holder != self._me:
             return
         try:
-            async with asyncio.timeout(self._terms.retry):
+            async with asyncio.timeout(self._config.retry):
                 body = {"spec": {"holderIdentity": "", "leaseDurationSeconds": 1}}
                 await self._transport.write(self._request("patch", body))
-                self._sight = None
+                self._record = None
         except (ApiError, Unreachable, UnknownOutcome, TimeoutError) as error:
             say(logging.INFO, f"the lease was not released and runs out by itself: {error}")
 

@@ -1,4 +1,4 @@
-"""What is followed of one kind, fed into the machine as it comes."""
+"""What is followed of one kind, fed into the dispatcher as it comes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from mooring.api.kinds import Kind
 from mooring.client.transport import Change, Item
 from mooring.kube.prometheus import Metric
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Machine
-from mooring.runtime.reading import Sighting
+from mooring.runtime.reading import ObservedObject
 
 
-class FeedMetrics:
+class ReflectorMetrics:
     """What is counted of every kind that is followed."""
 
     def __init__(self, kinds: Sequence[Kind[Any]]) -> None:
@@ -30,27 +30,27 @@ class FeedMetrics:
             metric.start(names)
 
 
-class Feed:
+class DispatcherHandler:
     """The sink of one kind. `wake` is called after anything that may let a key run."""
 
     def __init__(
         self,
         kind: Kind[Any],
-        machine: Machine,
-        metrics: FeedMetrics,
+        dispatcher: Dispatcher,
+        metrics: ReflectorMetrics,
         *,
         wake: Callable[[], None],
         tell: Callable[[Kind[Any], str], None],
         relisted: Callable[[Kind[Any]], None],
     ) -> None:
         self._kind, self._name = kind, str(kind)
-        self._machine = machine
+        self._dispatcher = dispatcher
         self._metrics = metrics
         self._wake = wake
         self._tell = tell
         self._relisted = relisted
-        self._read = machine.stores[kind].read
-        self._found: list[Sighting] = []
+        self._read = dispatcher.stores[kind].read
+        self._found: list[ObservedObject] = []
         self._why_lost = ""
 
     def begin(self) -> None:
@@ -67,7 +67,7 @@ class Feed:
 
     def listed(self, resource_version: str) -> None:
         found, self._found = self._found, []
-        self._machine.take_list(self._kind, found, int(resource_version))
+        self._dispatcher.take_list(self._kind, found, int(resource_version))
         self._metrics.synced.set(self._name, value=1)
         if self._why_lost:
             self._why_lost = ""
@@ -75,7 +75,7 @@ class Feed:
         self._wake()
 
     def changed(self, changes: Sequence[Change]) -> None:
-        observe, kind = self._machine.observe, self._kind
+        observe, kind = self._dispatcher.observe, self._kind
         for event, item in changes:
             try:
                 observe(kind, event, item)
@@ -98,7 +98,7 @@ class Feed:
         self._metrics.synced.set(self._name, value=0)
         level = logging.INFO if self._kind.optional else logging.WARNING
         say(level, f"{self._kind} cannot be read: it {why}", kind=self._name)
-        self._machine.lose(self._kind, why)
+        self._dispatcher.lose(self._kind, why)
         self._wake()
 
     def troubled(self, why: str) -> None:

@@ -37,10 +37,10 @@ async def test_a_kind_is_followed_from_its_definition_to_its_end() -> None:
             return None if found is None else found["metadata"].get("labels", {}).get("colour")
 
         await until(lambda: colour() == "red")
-        assert len(live.machine.wanted) == 2
+        assert len(live.dispatcher.wanted) == 2
         definitions = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         registry.delete(definitions, "", definition()["metadata"]["name"], now=now())
-        await until(lambda: len(live.machine.wanted) == 1)
+        await until(lambda: len(live.dispatcher.wanted) == 1)
         assert live.missing == []
         put(registry, definition())
         put(registry, boat("ada"))
@@ -54,6 +54,6 @@ async def test_a_definition_of_a_kind_that_is_declared_is_that_kind() -> None:
     async with over_http(PAINTER, keeper) as (live, server):
         put(server.registry, definition("Boat", "v1", "v2", stored="v2"))
         put(server.registry, boat("ada"))
-        await until(lambda: len(live.machine.stores[declared]) == 1)
-        assert {str(kind) for kind in live.machine.wanted} == {str(CUSTOM_KINDS.by), V1 + "/Boat"}
-        assert list(live.machine.wanted).count(declared) == 1
+        await until(lambda: len(live.dispatcher.stores[declared]) == 1)
+        assert {str(kind) for kind in live.dispatcher.wanted} == {str(CUSTOM_KINDS.by), V1 + "/Boat"}
+        assert list(live.dispatcher.wanted).count(declared) == 1

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, ValuesView
 from typing import Any, NamedTuple
 
-from mooring.api.kinds import Defined, Key, Kind
+from mooring.api.kinds import DynamicKinds, Key, Kind
 from mooring.runtime.store import Changed
 
 
 class Redefined(NamedTuple):
     """A definition that stands for another kind than before; None stands for no kind."""
 
-    defined: Defined
+    defined: DynamicKinds
     old: Kind[Any] | None
     new: Kind[Any] | None
 
 
 class Definitions:
-    def __init__(self, every: Iterable[Defined], declared: Iterable[Kind[Any]]) -> None:
+    def __init__(self, every: Iterable[DynamicKinds], declared: Iterable[Kind[Any]]) -> None:
         self._declared = {(_group(kind), kind.kind): kind for kind in declared if not kind.on_demand}
-        self._kinds: dict[Defined, dict[Key, Kind[Any]]] = {defined: {} for defined in every}
-        self.now: dict[Defined, ValuesView[Kind[Any]]] = {
+        self._kinds: dict[DynamicKinds, dict[Key, Kind[Any]]] = {defined: {} for defined in every}
+        self.now: dict[DynamicKinds, ValuesView[Kind[Any]]] = {
             defined: kinds.values() for defined, kinds in self._kinds.items()
         }
         self.by = frozenset(defined.by for defined in self._kinds)
@@ -43,10 +43,10 @@ class Definitions:
             if old is not new:
                 yield Redefined(defined, old, new)
 
-    def holds(self, defined: Defined | None, kind: Kind[Any]) -> bool:
+    def holds(self, defined: DynamicKinds | None, kind: Kind[Any]) -> bool:
         return defined is not None and kind in self.now[defined]
 
-    def _kind(self, defined: Defined, definition: Any) -> Kind[Any] | None:
+    def _kind(self, defined: DynamicKinds, definition: Any) -> Kind[Any] | None:
         kind = None if definition is None else defined.kind_of(definition)
         return None if kind is None else self._declared.get((_group(kind), kind.kind), kind)
 
