@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
+from mooring.api.conditions import changed_conditions
 from mooring.api.core.views import Namespace
 from mooring.api.kinds import Defined, HasMeta, Key, Kind, key_of
 from mooring.api.meta import Condition
-from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
 from mooring.runtime.view import View
@@ -70,8 +68,8 @@ def _stays(obj: HasMeta) -> bool:
 
 def _tell(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: datetime) -> tuple[Patch, ...]:
     """Conditions that say what the namespace still waits for, once it has to wait."""
-    conditions = {condition.type: condition for condition in namespace.status.conditions}
-    if not content and not conditions:
+    known = namespace.status.conditions
+    if not content and not known:
         return ()
     wanted = {kind: ("False", *words) for kind, words in _FINE.items()}
     if content:
@@ -83,17 +81,8 @@ def _tell(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: 
         counts = sorted(f"{name} in {count} resource instances" for name, count in finalizers.items())
         said = f"Some content in the namespace has finalizers remaining: {', '.join(counts)}"
         wanted["NamespaceFinalizersRemaining"] = ("True", "SomeFinalizersRemain", said)
-    changed = False
-    for kind, (value, reason, message) in wanted.items():
-        known = conditions.get(kind)
-        if known is None or (known.status, known.reason, known.message) != (value, reason, message):
-            changed = True
-            since = timestamp(now) if known is None or known.status != value else known.last_transition_time
-            conditions[kind] = Condition(kind, value, reason, message, last_transition_time=since)
-    if not changed:
-        return ()
-    body = [{k: v for k, v in msgspec.to_builtins(condition).items() if v} for condition in conditions.values()]
-    return (status(NAMESPACE, namespace, {"conditions": body}),)
+    written = changed_conditions(known, [Condition(kind, *said) for kind, said in wanted.items()], now)
+    return () if written is None else (status(NAMESPACE, namespace, {"conditions": written}),)
 
 
 def _resource(kind: Kind[Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from mooring.api.conditions import condition_objects
 from mooring.api.core.types import View as Struct
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Kind, key_of
@@ -121,7 +122,7 @@ def status_change(
     body: Object = {}
     for name, value in after.items():
         if name == "conditions":
-            value = [{field: said for field, said in condition.items() if said is not None} for condition in value]
+            value = condition_objects(getattr(new, name), complete=True)
         if name in always:
             body[name] = value
         elif before[name] != after[name]:

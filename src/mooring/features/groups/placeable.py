@@ -14,7 +14,8 @@ import msgspec
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.types import Pod as PlacedPod
 from mooring.api.core.views import Pod
-from mooring.features.groups.api import LeaderWorkerSet, StatusCondition
+from mooring.api.meta import Condition
+from mooring.features.groups.api import LeaderWorkerSet
 from mooring.features.groups.state import Group, Picture, is_of
 from mooring.kube.objects import Object
 from mooring.runtime.view import Unavailable, View
@@ -35,7 +36,7 @@ class Advice(NamedTuple):
 
 
 class Placing(NamedTuple):
-    conditions: tuple[StatusCondition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     advice: Advice | None = None
 
 
@@ -55,8 +56,8 @@ def tell_placing(
             text = advice.text or _own_nodes(lws, f"{leaders.metadata.name}-{group.number}")
             helps = f"what would help: {text}" if text else "no single change would help"
             text = f"{total - len(blocked)} of {_groups(total)} can land; {pod.metadata.name} cannot: {why}; {helps}"
-            return Placing((StatusCondition(PLACEABLE, "False", "Unschedulable", text),), advice)
-    return Placing((StatusCondition(PLACEABLE, "True", "Fits", f"{total} of {_groups(total)} can land"),))
+            return Placing((Condition(PLACEABLE, "False", "Unschedulable", text),), advice)
+    return Placing((Condition(PLACEABLE, "True", "Fits", f"{total} of {_groups(total)} can land"),))
 
 
 def _own_nodes(lws: LeaderWorkerSet, leader: str) -> str:

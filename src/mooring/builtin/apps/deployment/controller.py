@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from mooring.api.apps.views import Deployment, DeploymentStatus
+from mooring.api.conditions import find_condition
 from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.deployment import status as say
 from mooring.builtin.apps.deployment.replicasets import (
@@ -95,7 +96,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 
 def _noted_pause(deployment: Deployment, status: DeploymentStatus, now: datetime) -> DeploymentStatus:
-    current = say.find(status, say.PROGRESSING)
+    current = find_condition(status.conditions, say.PROGRESSING)
     reason = current.reason if current is not None else ""
     if not say.has_deadline(deployment) or reason == "ProgressDeadlineExceeded":
         return status

@@ -14,9 +14,11 @@ from typing import Any
 
 import msgspec
 
-from mooring.api.batch.views import Job, JobCondition, UncountedPods
+from mooring.api.batch.views import Job, UncountedPods
+from mooring.api.conditions import find_condition, set_conditions
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.builtin.batch.job.adoption import claims
 from mooring.builtin.batch.job.indexes import format_indexes, index_of, parse_indexes
@@ -34,7 +36,7 @@ from mooring.builtin.batch.job.policies import (
     only_replaces_failed,
     to_be_replaced,
 )
-from mooring.builtin.batch.job.status import Ending, condition_of, status_patch
+from mooring.builtin.batch.job.status import Ending, status_patch
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
@@ -62,7 +64,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Sync(job, view, now).decide()
 
 
-def _expire(job: Job, finished: JobCondition, view: View) -> Decision:
+def _expire(job: Job, finished: Condition, view: View) -> Decision:
     """A Job that has ended goes when its time to live is over, and takes its pods along."""
     ttl = job.spec.ttl_seconds_after_finished
     if ttl is None or job.metadata.deleting or finished.last_transition_time is None:
@@ -145,7 +147,7 @@ class Sync:
     def _ending(self) -> Ending | None:
         spec = self.job.spec
         for target in ("SuccessCriteriaMet", "FailureTarget"):
-            found = condition_of(self.status, target)
+            found = find_condition(self.status.conditions, target)
             if found is not None and found.status == "True":
                 return Ending(target, found.reason, found.message)
         for pod in self.pods:
@@ -273,7 +275,7 @@ class Sync:
     # What is known of it
 
     def _note_suspension(self) -> None:
-        known = condition_of(self.status, "Suspended")
+        known = find_condition(self.status.conditions, "Suspended")
         if self.job.spec.suspend and (known is None or known.status != "True"):
             self._set_condition("Suspended", "True", "JobSuspended", "Job suspended")
             self._tell("Normal", "Suspended", "Job suspended")
@@ -334,7 +336,7 @@ class Sync:
 
     def _conclude(self, ending: Ending, released: Sequence[Pod]) -> None:
         """Say that it is about to end, and once nothing of it is left, that it has ended."""
-        if condition_of(self.status, ending.target) is None:
+        if find_condition(self.status.conditions, ending.target) is None:
             self._set_condition(ending.target, "True", ending.reason, ending.message)
             return
         noted = self.status.uncounted_terminated_pods
@@ -352,9 +354,8 @@ class Sync:
         self._tell("Normal", "Completed", "Job completed")
 
     def _set_condition(self, kind: str, value: str, reason: str, message: str) -> None:
-        new = JobCondition(kind, value, reason, message, timestamp(self.now), timestamp(self.now))
-        others = [condition for condition in self.status.conditions if condition.type != kind]
-        self._replace(conditions=(*others, new))
+        new = Condition(kind, value, reason, message, last_probe_time=timestamp(self.now))
+        self._replace(conditions=set_conditions(self.status.conditions, (new,), self.now))
 
     def _replace(self, **fields: Any) -> None:
         self.status = msgspec.structs.replace(self.status, **fields)
