@@ -17,6 +17,7 @@ from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition, OwnerRef
 from mooring.api.policy.views import DisruptionBudgetStatus, PodDisruptionBudget
 from mooring.builtin.selections import SELECTIONS
+from mooring.kube.intorpercent import resolve
 from mooring.kube.times import moment
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Patch, status
@@ -29,7 +30,6 @@ from mooring.workloads.kinds import (
     REPLICATION_CONTROLLER,
     STATEFUL_SET,
 )
-from mooring.workloads.podcontrol import portion
 
 # A pod whose eviction was allowed counts as gone for this long; if it is still there then, it stays.
 EVICTION_TIME: Final = timedelta(minutes=2)
@@ -103,8 +103,8 @@ def _expect(budget: PodDisruptionBudget, pods: list[Pod], view: View) -> Expecta
         scales[scale.uid] = scale.replicas
     total = sum(scales.values())
     if most is not None:
-        return Expectation(total, max(0, total - portion(most, total, up=True)), unmanaged)
-    return Expectation(total, portion(least or 0, total, up=True), unmanaged)
+        return Expectation(total, max(0, total - resolve(most, total, up=True)), unmanaged)
+    return Expectation(total, resolve(least or 0, total, up=True), unmanaged)
 
 
 def _owners(pods: Iterable[Pod]) -> Iterable[tuple[OwnerRef | None, Pod]]:

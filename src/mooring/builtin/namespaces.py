@@ -14,6 +14,7 @@ from mooring.api.meta import Condition
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import without_finalizer
 from mooring.workloads.kinds import NAMESPACE, POD
 
 FINALIZER = "kubernetes"
@@ -47,7 +48,7 @@ def namespace_controller(kinds: Iterable[Kind[Any]], defined: Defined | None = N
         content = {kind: found for kind in (*covered, *custom) if (found := view.list(kind, "namespace", key.name))}
         if not content:
             # 2. Nothing is left: the namespace may go.
-            left = [name for name in namespace.spec.finalizers if name != FINALIZER]
+            left = without_finalizer(namespace.spec.finalizers, FINALIZER) or []
             return Decision(
                 status=_tell(namespace, content, now),
                 release=(Patch(NAMESPACE, key, {"spec": {"finalizers": left}}, "finalize"),),

@@ -14,9 +14,9 @@ from mooring.api.apps.views import ClaimRetention
 from mooring.api.core.types import View
 from mooring.api.crds.markers import Int32, Int64, Markers
 from mooring.api.meta import AnnotatedMeta, Condition
+from mooring.kube.intorpercent import IntOrPercent
 from mooring.kube.objects import Object
 
-IntOrPercent = int | str
 PodTemplate = Annotated[Object, Markers(of="core.v1.PodTemplateSpec")]
 VolumeClaim = Annotated[Object, Markers(of="core.v1.PersistentVolumeClaim")]
 

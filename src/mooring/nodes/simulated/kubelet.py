@@ -16,6 +16,7 @@ from mooring.nodes.addresses import host_address
 from mooring.runtime.decision import Create, Patch, Write, status
 from mooring.workloads.kinds import LEASE, NODE
 from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
+from mooring.workloads.ownerrefs import owner_reference
 
 _WELL: Final = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -41,8 +42,7 @@ _INFO: Final = {
 
 def make_lease(node: Node, now: datetime) -> Create:
     name = node.metadata.name
-    owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.metadata.uid}
-    metadata = {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]}
+    metadata = {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner_reference(NODE, node)]}
     return Create(LEASE, {"metadata": metadata, "spec": _spec(node, now)})
 
 

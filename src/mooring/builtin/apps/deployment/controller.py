@@ -35,7 +35,8 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import DEPLOYMENT, POD, REPLICA_SET
-from mooring.workloads.podcontrol import claims, status_change
+from mooring.workloads.ownerrefs import claims
+from mooring.workloads.podcontrol import status_change
 
 
 class Step(NamedTuple):

@@ -21,7 +21,8 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, REPLICA_SET, owned_alike
-from mooring.workloads.podcontrol import BURST, child_suffix, claims, is_available, pod_from_template, status_change
+from mooring.workloads.ownerrefs import claims
+from mooring.workloads.podcontrol import BURST, child_suffix, is_available, pod_from_template, status_change
 
 FAILURE = "ReplicaFailure"
 

@@ -7,7 +7,7 @@ loses its finalizer before it is deleted, which is what sets it apart from one t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -41,6 +41,7 @@ from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import has_finalizer, remove_finalizer
 from mooring.workloads.kinds import JOB, POD
 
 CONTROLLER_NAME = "kubernetes.io/job-controller"
@@ -83,7 +84,7 @@ class Sync:
         self.pods = view.owned(POD, job)
         self.active = [pod for pod in self.pods if pod.active]
         self.terminating = sum(pod.terminating for pod in self.pods)
-        self.tracked = [pod for pod in self.pods if TRACKING in pod.metadata.finalizers]
+        self.tracked = [pod for pod in self.pods if has_finalizer(pod, TRACKING)]
         self.children: list[Write] = []
         self.events: list[Event] = []
         self.status = job.status
@@ -127,7 +128,7 @@ class Sync:
         ending = self._ending()
         # 2. If so, no pod stays; if not, as many run as it asks for.
         if ending is not None:
-            self._remove([pod for pod in self.active if TRACKING not in pod.metadata.finalizers])
+            self._remove([pod for pod in self.active if not has_finalizer(pod, TRACKING)])
         elif not job.metadata.deleting:
             self._manage()
             self._note_suspension()
@@ -138,7 +139,7 @@ class Sync:
         return Decision(
             children=tuple(self.children),
             status=status_patch(job, self.status),
-            release=tuple(_untracked(pod) for pod in released),
+            release=_untracked(released),
             events=tuple(self.events),
         )
 
@@ -211,7 +212,7 @@ class Sync:
     def _surplus(self, count: int) -> list[Pod]:
         """Pods too many; of an Indexed Job also those of no index, or of one that has another pod."""
         # Those that were let go of before come first, so that deciding again does not pick others.
-        gone = [pod for pod in self.active if TRACKING not in pod.metadata.finalizers]
+        gone = [pod for pod in self.active if not has_finalizer(pod, TRACKING)]
         found = self._misplaced() if self.indexed else gone[: max(count, 0)]
         chosen = {pod.metadata.name for pod in found}
         left = [pod for pod in self.active if pod.metadata.name not in chosen]
@@ -225,14 +226,14 @@ class Sync:
         found: list[Pod] = []
         for index, pods in by_index.items():
             stay = 0 if index is None or index >= limit else 1
-            pods.sort(key=lambda pod: TRACKING in pod.metadata.finalizers)
+            pods.sort(key=lambda pod: has_finalizer(pod, TRACKING))
             found += least_valuable(pods, (), len(pods) - stay, self.now)
         return found
 
     def _let_go(self, pods: Sequence[Pod]) -> None:
         """First without a finalizer, so that it does not count as failed; then, seen so, deleted."""
-        self.children += [_untracked(pod) for pod in pods if TRACKING in pod.metadata.finalizers]
-        self._remove([pod for pod in pods if TRACKING not in pod.metadata.finalizers])
+        self.children += _untracked(pods)
+        self._remove([pod for pod in pods if not has_finalizer(pod, TRACKING)])
 
     def _remove(self, pods: Sequence[Pod]) -> None:
         for pod in pods:
@@ -367,6 +368,10 @@ class Sync:
         self.events.append(Event(JOB, key, kind, reason, message, after))
 
 
+def _untracked(pods: Iterable[Pod]) -> tuple[Patch, ...]:
+    return tuple(patch for pod in pods for patch in remove_finalizer(POD, pod, TRACKING))
+
+
 def _succeeded(pod: Pod) -> bool:
     return pod.status.phase == "Succeeded"
 
@@ -374,11 +379,6 @@ def _succeeded(pod: Pod) -> bool:
 def _attempts(pod: Pod) -> int:
     """How often an index has failed when this pod of it had."""
     return index_failures(pod) + ignored_failures(pod) + 1
-
-
-def _untracked(pod: Pod) -> Patch:
-    left = [name for name in pod.metadata.finalizers if name != TRACKING]
-    return Patch(POD, key_of(pod), {"metadata": {"finalizers": left or None}})
 
 
 JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")
