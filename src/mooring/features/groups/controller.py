@@ -14,16 +14,18 @@ from mooring.api.kinds import Key, key_of
 from mooring.features.groups.api import REPLICAS, LeaderWorkerSet
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import leaders_of, shared_service
-from mooring.features.groups.placeable import Advice, tell_placing
+from mooring.features.groups.placeable import tell_placing
 from mooring.features.groups.revisions import Blueprint, blueprint_of, equal_revision, label_of, new_revision
 from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, next_step
-from mooring.features.groups.state import Picture, is_of, take_picture
+from mooring.features.groups.state import Picture, take_picture
 from mooring.features.groups.status import report
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
+from mooring.workloads.ownerrefs import is_controlled_by
+from mooring.workloads.placeable import Advice
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order
 
@@ -63,7 +65,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     leaders = view.get(STATEFUL_SET, *key)
     if leaders is not None and leaders.metadata.deleting:
         return Decision()
-    if leaders is not None and not is_of(leaders, lws):
+    if leaders is not None and not is_controlled_by(leaders, lws):
         text = f"StatefulSet {key.name} belongs to somebody else; delete it, or choose another name for this set"
         return Decision(events=(_event(lws, "Warning", "FailedCreate", text),))
 

@@ -8,6 +8,7 @@ from mooring.api.batch.views import Job
 from mooring.api.core.views import Pod
 from mooring.builtin.batch.job.policies import ignored_failures, index_failures, judge
 from mooring.kube.objects import Object
+from mooring.workloads.finalizers import with_finalizer
 from mooring.workloads.kinds import JOB
 from mooring.workloads.podcontrol import child_suffix, pod_from_template
 
@@ -40,8 +41,7 @@ def _prefix(job: Job, index: int | None) -> str:
 def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Object:
     pod = pod_from_template(JOB, job, job.spec.template, name)
     metadata = pod["metadata"]
-    finalizers = metadata.get("finalizers", [])
-    metadata["finalizers"] = finalizers if TRACKING in finalizers else [*finalizers, TRACKING]
+    metadata["finalizers"] = with_finalizer(metadata.get("finalizers", ()), TRACKING)
     if index is None:
         return pod
     metadata["generateName"] = f"{_prefix(job, index)}-"
