@@ -15,10 +15,11 @@ from mooring.kube.status import TooManyRequestsError
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision
 from mooring.testing import deployment, node, pod
+from mooring.testing.conditions import has_condition
 from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
-from tests.builtin.town import Town, condition
+from tests.builtin.town import Town
 
 KEY = Key("default", "web")
 LABELS = {"app": "web"}
@@ -248,7 +249,7 @@ def test_preemption_spares_whom_a_budget_protects() -> None:
     town.create(pod("urgent", cpu="8", priorityClassName="high"))
     town.run()
     assert town.pods().keys() == {"kept", "urgent"}
-    assert condition(town.get("PodDisruptionBudget", "web"), "DisruptionAllowed")["status"] == "False"
+    assert has_condition(town.get("PodDisruptionBudget", "web"), "DisruptionAllowed", "False")
 
 
 def test_any_crash_ends_in_the_same_place() -> None:

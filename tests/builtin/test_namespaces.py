@@ -10,10 +10,11 @@ from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Delete, Patch
 from mooring.testing import node, pod
+from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
 from mooring.workloads import kinds as k
-from tests.builtin.town import CREW, NAMESPACES, Town, condition
+from tests.builtin.town import CREW, NAMESPACES, Town
 
 CONTROLLER = namespace_controller((k.POD, k.JOB, k.SERVICE))
 KEY = Key("", "team")
@@ -83,7 +84,7 @@ def test_everything_in_it_goes_and_then_it_goes() -> None:
     town.run()
     town.delete("Namespace", "team")
     town.run(0.5)
-    assert condition(town.get("Namespace", "team"), "NamespaceContentRemaining")["status"] == "True"
+    assert has_condition(town.get("Namespace", "team"), "NamespaceContentRemaining")
     town.run()
     assert town.get("Namespace", "team") is None
     assert set(town.pods()) == {"stays"}

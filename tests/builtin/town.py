@@ -15,6 +15,7 @@ from mooring.builtin.nodelifecycle.outages import NODE_OUTAGES
 from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS
 from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION
 from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.kube.conditions import conditions_of, find_condition
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.registry import Registry
@@ -113,4 +114,4 @@ class Town:
 
 def condition(obj: Object | None, kind: str) -> Object:
     assert obj is not None
-    return next((c for c in obj["status"].get("conditions", []) if c["type"] == kind), {})
+    return find_condition(conditions_of(obj), kind) or {}

@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 from mooring.catalog import CATALOG
 from mooring.cli.main import cli
+from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
 from tests.cli.embedded import PATIENCE, eventually
 from tests.cli.served import Cluster, served
@@ -97,8 +98,7 @@ def api(cluster: Cluster) -> Iterator[Api]:
 
 
 def is_ready(api: Api, node: str) -> bool:
-    conditions = api.get(f"/api/v1/nodes/{node}").body.get("status", {}).get("conditions", [])
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+    return has_condition(api.get(f"/api/v1/nodes/{node}").body, "Ready")
 
 
 # Choosing

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mooring.kube.errors import MooringError
+from mooring.testing.conditions import has_condition
 from tests.cli.embedded import Up, eventually, up
 
 NODES = "/api/v1/nodes"
@@ -181,8 +182,7 @@ def test_controllers_can_be_left_out(tmp_path: Path) -> None:
         ready = running.get("/api/v1/nodes/cpu-1")
 
         def is_ready() -> bool:
-            conditions = running.get("/api/v1/nodes/cpu-1")["status"].get("conditions", ())
-            return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+            return has_condition(running.get("/api/v1/nodes/cpu-1"), "Ready")
 
         eventually(is_ready, f"the node is ready: {ready}")
         assert "nodeName" not in running.get("/api/v1/namespaces/default/pods/web")["spec"]

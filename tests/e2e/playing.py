@@ -13,6 +13,7 @@ import yaml
 
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
+from mooring.testing.conditions import has_condition
 from mooring.testing.homes import HOMES, REAL, Home, whole
 from mooring.testing.http import Api
 from mooring.testing.processes import free_port
@@ -107,6 +108,4 @@ def _wait_for_nodes(api: Api) -> None:
 
 def _is_ready(item: Object) -> bool:
     keys = {taint["key"] for taint in item["spec"].get("taints") or ()}
-    conditions = item["status"].get("conditions") or ()
-    ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-    return ready and "node.kubernetes.io/not-ready" not in keys
+    return has_condition(item, "Ready") and "node.kubernetes.io/not-ready" not in keys

@@ -12,6 +12,8 @@ from mooring.api.meta import Meta
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.view import View
+from mooring.workloads.children import compare
+from mooring.workloads.ownerrefs import controller_reference
 
 
 class ConfigMap(Typed, frozen=True):
@@ -27,21 +29,13 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     source = view.get(CONFIG_MAP, *key)
     if source is None or source.metadata.deleting or "copies" not in source.data:
         return Decision()
-    wanted = [f"{key.name}-{slot}" for slot in range(int(source.data["copies"]))]
     copies = {copy.metadata.name: copy for copy in view.owned(CONFIG_MAP, source)}
-    owner = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "name": key.name,
-        "uid": source.metadata.uid,
-        "controller": True,
-    }
-    missing = [
-        Create(CONFIG_MAP, {"metadata": {"namespace": key.namespace, "name": name, "ownerReferences": [owner]}})
-        for name in wanted
-        if name not in copies
-    ]
-    surplus = [Delete(CONFIG_MAP, key_of(copy)) for name, copy in copies.items() if name not in wanted]
+    owner = controller_reference(CONFIG_MAP, source)
+    metadata = {"namespace": key.namespace, "ownerReferences": [owner]}
+    wanted = {f"{key.name}-{slot}": metadata for slot in range(int(source.data["copies"]))}
+    found = compare(wanted, copies)
+    missing = [Create(CONFIG_MAP, {"metadata": {**made, "name": name}}) for name, made in found.missing.items()]
+    surplus = [Delete(CONFIG_MAP, key_of(copy)) for copy in found.surplus]
     told = Patch(CONFIG_MAP, key, {"data": {"seen": str(len(copies))}})
     return Decision(
         children=(*missing, *surplus),

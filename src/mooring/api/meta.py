@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mooring.api.core.types import Labels, View
+from mooring.api.core.types import ConditionSummary, Labels, View
 
 
 class OwnerRef(View, frozen=True):
@@ -57,12 +57,15 @@ class AnnotatedMeta(Meta, frozen=True):
     annotations: Labels = msgspec.field(default_factory=dict)
 
 
-class Condition(View, frozen=True):
-    """A condition with every field that workload controllers write."""
+class Condition(ConditionSummary, frozen=True):
+    """A condition of any kind, with every field that some kind has, because one is written with the list of all.
 
-    type: str = ""
-    status: str = ""
-    reason: str = ""
+    The exception is a node's `lastHeartbeatTime`: it changes every few seconds, and a view that held it would wake
+    controllers each time. `mooring.api.conditions` reads and sets conditions.
+    """
+
     message: str = ""
-    last_update_time: str | None = None
     last_transition_time: str | None = None
+    observed_generation: int = 0
+    last_update_time: str | None = None
+    last_probe_time: str | None = None

@@ -11,12 +11,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from mooring.api.conditions import condition_objects, set_conditions
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
-from mooring.api.meta import OwnerRef
-from mooring.api.policy.views import BudgetCondition, DisruptionBudgetStatus, PodDisruptionBudget
+from mooring.api.meta import Condition, OwnerRef
+from mooring.api.policy.views import DisruptionBudgetStatus, PodDisruptionBudget
 from mooring.builtin.selections import SELECTIONS
-from mooring.kube.times import moment, timestamp
+from mooring.kube.intorpercent import resolve
+from mooring.kube.times import moment
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Patch, status
 from mooring.runtime.view import View
@@ -28,7 +30,6 @@ from mooring.workloads.kinds import (
     REPLICATION_CONTROLLER,
     STATEFUL_SET,
 )
-from mooring.workloads.podcontrol import portion
 
 # A pod whose eviction was allowed counts as gone for this long; if it is still there then, it stays.
 EVICTION_TIME: Final = timedelta(minutes=2)
@@ -102,8 +103,8 @@ def _expect(budget: PodDisruptionBudget, pods: list[Pod], view: View) -> Expecta
         scales[scale.uid] = scale.replicas
     total = sum(scales.values())
     if most is not None:
-        return Expectation(total, max(0, total - portion(most, total, up=True)), unmanaged)
-    return Expectation(total, portion(least or 0, total, up=True), unmanaged)
+        return Expectation(total, max(0, total - resolve(most, total, up=True)), unmanaged)
+    return Expectation(total, resolve(least or 0, total, up=True), unmanaged)
 
 
 def _owners(pods: Iterable[Pod]) -> Iterable[tuple[OwnerRef | None, Pod]]:
@@ -163,21 +164,16 @@ def _still_disrupted(budget: PodDisruptionBudget, pods: Iterable[Pod], view: Vie
     }
 
 
-def _conditions(budget: PodDisruptionBudget, now: datetime, *, allowed: bool) -> tuple[BudgetCondition, ...]:
+def _conditions(budget: PodDisruptionBudget, now: datetime, *, allowed: bool) -> tuple[Condition, ...]:
     reason = "SufficientPods" if allowed else "InsufficientPods"
     return _with_condition(budget, "True" if allowed else "False", reason, "", budget.metadata.generation, now)
 
 
 def _with_condition(
     budget: PodDisruptionBudget, value: str, reason: str, message: str, generation: int, now: datetime
-) -> tuple[BudgetCondition, ...]:
-    known = budget.status.conditions
-    old = next((condition for condition in known if condition.type == ALLOWED), None)
-    since = old.last_transition_time if old is not None and old.status == value else timestamp(now)
-    new = BudgetCondition(ALLOWED, value, reason, message, since, generation)
-    if old is None:
-        return (*known, new)
-    return tuple(new if condition.type == ALLOWED else condition for condition in known)
+) -> tuple[Condition, ...]:
+    wanted = Condition(ALLOWED, value, reason, message, observed_generation=generation)
+    return set_conditions(budget.status.conditions, (wanted,), now)
 
 
 def _fail_safe(budget: PodDisruptionBudget, problem: str, now: datetime) -> Decision:
@@ -204,25 +200,13 @@ def _write(budget: PodDisruptionBudget, wanted: DisruptionBudgetStatus) -> tuple
         "currentHealthy": wanted.current_healthy,
         "desiredHealthy": wanted.desired_healthy,
         "expectedPods": wanted.expected_pods,
-        "conditions": [_condition_object(condition) for condition in wanted.conditions],
+        "conditions": condition_objects(wanted.conditions, complete=True),
     }
     if (old.disrupted_pods or None) != wanted.disrupted_pods:
         # A merge patch keeps what it does not name.
         gone = dict.fromkeys((old.disrupted_pods or {}).keys())
         body["disruptedPods"] = None if wanted.disrupted_pods is None else gone | wanted.disrupted_pods
     return (status(POD_DISRUPTION_BUDGET, budget, body),)
-
-
-def _condition_object(condition: BudgetCondition) -> dict[str, object]:
-    seen = {"observedGeneration": condition.observed_generation} if condition.observed_generation else {}
-    return {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "lastTransitionTime": condition.last_transition_time,
-        **seen,
-    }
 
 
 def _events(budget: PodDisruptionBudget, pods: list[Pod], expected: Expectation) -> tuple[Event, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from mooring.api.conditions import is_true
 from mooring.api.core.types import View as Typed
 from mooring.api.kinds import DynamicKinds, Kind
 from mooring.api.meta import Bare, Condition, Meta
@@ -81,7 +82,7 @@ def _custom(api_version: str, kind: str) -> Kind[Bare]:
 
 def custom_kind(definition: Definition) -> Kind[Any] | None:
     """The kind that a definition stands for, in the version that is stored if that one is served; None for no kind."""
-    established = any(each.type == "Established" and each.status == "True" for each in definition.status.conditions)
+    established = is_true(definition.status.conditions, "Established")
     served = sorted((each for each in definition.spec.versions if each.served), key=lambda each: not each.storage)
     if not established or not served:
         return None

@@ -7,15 +7,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
+from mooring.api.conditions import changed_conditions
 from mooring.api.core.views import Namespace
 from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind, key_of
 from mooring.api.meta import Condition
-from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import without_finalizer
 from mooring.workloads.kinds import NAMESPACE, POD
 
 FINALIZER = "kubernetes"
@@ -49,7 +48,7 @@ def namespace_controller(kinds: Iterable[Kind[Any]], defined: DynamicKinds | Non
         content = {kind: found for kind in (*covered, *custom) if (found := view.list(kind, "namespace", key.name))}
         if not content:
             # 2. Nothing is left: the namespace may go.
-            left = [name for name in namespace.spec.finalizers if name != FINALIZER]
+            left = without_finalizer(namespace.spec.finalizers, FINALIZER) or []
             return Decision(
                 status=_tell(namespace, content, now),
                 release=(Patch(NAMESPACE, key, {"spec": {"finalizers": left}}, "finalize"),),
@@ -70,8 +69,8 @@ def _stays(obj: HasMeta) -> bool:
 
 def _tell(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: datetime) -> tuple[Patch, ...]:
     """Conditions that say what the namespace still waits for, once it has to wait."""
-    conditions = {condition.type: condition for condition in namespace.status.conditions}
-    if not content and not conditions:
+    known = namespace.status.conditions
+    if not content and not known:
         return ()
     wanted = {kind: ("False", *words) for kind, words in _FINE.items()}
     if content:
@@ -83,17 +82,8 @@ def _tell(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: 
         counts = sorted(f"{name} in {count} resource instances" for name, count in finalizers.items())
         said = f"Some content in the namespace has finalizers remaining: {', '.join(counts)}"
         wanted["NamespaceFinalizersRemaining"] = ("True", "SomeFinalizersRemain", said)
-    changed = False
-    for kind, (value, reason, message) in wanted.items():
-        known = conditions.get(kind)
-        if known is None or (known.status, known.reason, known.message) != (value, reason, message):
-            changed = True
-            since = timestamp(now) if known is None or known.status != value else known.last_transition_time
-            conditions[kind] = Condition(kind, value, reason, message, last_transition_time=since)
-    if not changed:
-        return ()
-    body = [{k: v for k, v in msgspec.to_builtins(condition).items() if v} for condition in conditions.values()]
-    return (status(NAMESPACE, namespace, {"conditions": body}),)
+    written = changed_conditions(known, [Condition(kind, *said) for kind, said in wanted.items()], now)
+    return () if written is None else (status(NAMESPACE, namespace, {"conditions": written}),)
 
 
 def _resource(kind: Kind[Any]) -> str:

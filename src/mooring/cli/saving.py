@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from mooring.api.core.types import ContainerStatus, Pod, PodCondition, PodStatus, Volume
+from mooring.api.core.types import ConditionSummary, ContainerStatus, Pod, PodStatus, Volume
 from mooring.manifests.emit import to_yaml
 from mooring.placement.owners import WORKLOADS, PodTemplate, Workload, controller_of
 from mooring.placement.snapshot import VIEWS, to_object, wire_fields
@@ -119,7 +119,7 @@ def _status(status: PodStatus) -> PodStatus:
         status.phase,
         status.start_time,
         status.nominated_node_name,
-        tuple(PodCondition(c.type, c.status, c.reason) for c in status.conditions or () if c.type in _CONDITIONS)
+        tuple(ConditionSummary(c.type, c.status, c.reason) for c in status.conditions or () if c.type in _CONDITIONS)
         or None,
         _reporting(status.container_statuses),
         _reporting(status.init_container_statuses),

@@ -12,6 +12,7 @@ from typing import Any, Final
 from mooring.api.apiextensions.definitions import rule_paths
 from mooring.api.apiextensions.versions import version_schema
 from mooring.kube.apply import update
+from mooring.kube.conditions import conditions_of, is_true, set_conditions
 from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
 from mooring.kube.status import InternalError, qualified
@@ -45,21 +46,19 @@ def accept_definition(request: AdmissionRequest, view: ClusterView) -> Object | 
         text = "rules are stored but not enforced yet"
         request.warnings.extend(f"{path}.x-kubernetes-validations: {text}" for path in paths)
     stamp = obj["metadata"]["creationTimestamp"]
-    before = {each["type"]: each for each in ((obj.get("status") or {}).get("conditions") or ())}
+    known = conditions_of(obj)
     taken = _taken(obj, view)
     if taken:
-        accepted = _condition(before, "NamesAccepted", "False", taken[0], taken[1], stamp)
-        reason, message = "NotAccepted", "not all names are accepted"
-        established = _condition(before, "Established", "False", reason, message, stamp)
+        accepted = _condition("NamesAccepted", "False", taken[0], taken[1])
+        established = _condition("Established", "False", "NotAccepted", "not all names are accepted")
     else:
-        accepted = _condition(before, "NamesAccepted", "True", "NoConflicts", "no conflicts found", stamp)
+        accepted = _condition("NamesAccepted", "True", "NoConflicts", "no conflicts found")
         message = "the initial names have been accepted"
-        established = _condition(before, "Established", "True", "InitialNamesAccepted", message, stamp)
+        established = _condition("Established", "True", "InitialNamesAccepted", message)
     stored = (obj.get("status") or {}).get("storedVersions") or []
     storage = [version["name"] for version in versions if version.get("storage")][:1]
-    others = [each for kind, each in before.items() if kind not in ("NamesAccepted", "Established")]
     status = {
-        "conditions": [accepted, established, *others],
+        "conditions": set_conditions(known, (accepted, established), stamp) or known,
         "acceptedNames": {} if taken else names,
         "storedVersions": [*stored, *(name for name in storage if name not in stored)],
     }
@@ -78,15 +77,14 @@ def marked_for_cleaning(obj: Object, now: str) -> Object:
     finalizers = obj["metadata"].get("finalizers", [])
     metadata = {**obj["metadata"], "finalizers": finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]}
     message = "CustomResource deletion is in progress"
-    leaving = _condition({}, "Terminating", "True", "InstanceDeletionInProgress", message, now)
-    kept = [each for each in obj["status"]["conditions"] or () if each["type"] != "Terminating"]
-    return {**obj, "metadata": metadata, "status": {**obj["status"], "conditions": [*kept, leaving]}}
+    leaving = _condition("Terminating", "True", "InstanceDeletionInProgress", message)
+    known = conditions_of(obj)
+    conditions = set_conditions(known, (leaving,), now) or known
+    return {**obj, "metadata": metadata, "status": {**obj["status"], "conditions": conditions}}
 
 
-def _condition(before: dict[str, Object], kind: str, status: str, reason: str, message: str, stamp: str) -> Object:
-    was = before.get(kind)
-    since = was["lastTransitionTime"] if was is not None and was["status"] == status else stamp
-    return {"type": kind, "status": status, "lastTransitionTime": since, "reason": reason, "message": message}
+def _condition(kind: str, status: str, reason: str, message: str) -> Object:
+    return {"type": kind, "status": status, "reason": reason, "message": message}
 
 
 def _taken(obj: Object, view: ClusterView) -> tuple[str, str] | None:
@@ -209,8 +207,7 @@ class Definitions:
 
 
 def _is_established(obj: Object) -> bool:
-    conditions = (obj.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+    return is_true(conditions_of(obj), "Established")
 
 
 def _intent(resource: Resource) -> Any:

@@ -6,6 +6,7 @@ may refuse, and that takes one disruption from the budget so that two evictions 
 
 from typing import Final
 
+from mooring.kube.conditions import conditions_of, is_true, set_conditions
 from mooring.kube.errors import FieldError, SelectorError, aggregate, not_supported, required
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
@@ -71,13 +72,8 @@ def topology(node: Object | None) -> dict[str, str]:
 
 
 def _scheduled(conditions: list[Object], stamp: str) -> list[Object]:
-    condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": stamp}
-    for index, each in enumerate(conditions):
-        if each["type"] == "PodScheduled":
-            if each["status"] == "True":
-                condition["lastTransitionTime"] = each.get("lastTransitionTime", stamp)
-            return [*conditions[:index], condition, *conditions[index + 1 :]]
-    return [*conditions, condition]
+    condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None}
+    return set_conditions(conditions, (condition,), stamp) or conditions
 
 
 def check_eviction(core: Core, budgets: Resource, pod: Object, options: Options) -> None:
@@ -111,35 +107,29 @@ def check_eviction(core: Core, budgets: Resource, pod: Object, options: Options)
 
 def _exhausted(status: Object, stamp: str) -> list[Object]:
     """The budget's conditions, with the one that says that it has nothing more to give."""
-    conditions = list(status.get("conditions", ()))
-    index = next((at for at, each in enumerate(conditions) if each["type"] == "DisruptionAllowed"), len(conditions))
-    known = conditions[index] if index < len(conditions) else {}
-    conditions[index : index + 1] = [
-        {
-            "type": "DisruptionAllowed",
-            "status": "False",
-            "observedGeneration": status.get("observedGeneration", 0),
-            "lastTransitionTime": known["lastTransitionTime"] if known.get("status") == "False" else stamp,
-            "reason": "InsufficientPods",
-            "message": "",
-        }
-    ]
-    return conditions
+    known = status.get("conditions", [])
+    condition = {
+        "type": "DisruptionAllowed",
+        "status": "False",
+        "observedGeneration": status.get("observedGeneration", 0),
+        "reason": "InsufficientPods",
+        "message": "",
+    }
+    return set_conditions(known, (condition,), stamp) or known
 
 
 def disrupted(pod: Object, options: Options) -> Object:
     """The pod with the condition that tells its controllers it was evicted, not failed."""
     status = pod.get("status") or {}
-    kept = [each for each in status.get("conditions", ()) if each.get("type") != "DisruptionTarget"]
+    known = status.get("conditions", [])
     condition = {
         "type": "DisruptionTarget",
         "status": "True",
         "lastProbeTime": None,
-        "lastTransitionTime": options.stamp,
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }
-    return {**pod, "status": {**status, "conditions": [*kept, condition]}}
+    return {**pod, "status": {**status, "conditions": set_conditions(known, (condition,), options.stamp) or known}}
 
 
 def _budgets_of(core: Core, budgets: Resource, pod: Object) -> list[Object]:
@@ -156,8 +146,7 @@ def _budgets_of(core: Core, budgets: Resource, pod: Object) -> list[Object]:
 
 
 def _ready(pod: Object) -> bool:
-    conditions = pod.get("status", {}).get("conditions") or ()
-    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+    return is_true(conditions_of(pod), "Ready")
 
 
 def _refusal(message: str, retry_after: int = 0) -> ApiError:

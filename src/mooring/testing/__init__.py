@@ -7,6 +7,7 @@ assert advised(scene, trainer)[0].title == "Tolerate taint nvidia.com/gpu=presen
 """
 
 from mooring.testing.builders import deployment, node, pod, taint, toleration
+from mooring.testing.conditions import has_condition
 from mooring.testing.verbs import Scene, advised, cluster, pending_because, placed_on
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "advised",
     "cluster",
     "deployment",
+    "has_condition",
     "node",
     "pending_because",
     "placed_on",

@@ -1,43 +1,28 @@
-"""What all controllers of pods share: stamping pods out, claiming them by selector, and saying what changed.
-
-Ownership is one owner reference on the pod, written with the pod's resourceVersion as basis: of two owners that want
-the same orphan, one loses its write and looks again.
-"""
+"""What all controllers of pods share: stamping pods out, telling which are available, and saying what changed."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
+from mooring.api.conditions import condition_objects
 from mooring.api.core.types import View as Struct
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Kind, key_of
-from mooring.api.meta import OwnerRef
 from mooring.kube.objects import Object
-from mooring.kube.selectors import Selector
 from mooring.kube.times import moment
 from mooring.runtime.decision import Patch, status
 from mooring.runtime.view import View
+from mooring.workloads.ownerrefs import controller_reference
 
 # Writes of one kind in one decision; more follow when these have been seen.
 BURST = 500
 # No vowels and no digits that look like letters, so that a name never spells a word.
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-
-
-def owner_reference(kind: Kind[Any], owner: HasMeta) -> Object:
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "name": owner.metadata.name,
-        "uid": owner.metadata.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
 
 
 def pod_from_template(kind: Kind[Any], owner: HasMeta, template: Object, name: str) -> Object:
@@ -54,7 +39,7 @@ def pod_from_template(kind: Kind[Any], owner: HasMeta, template: Object, name: s
             metadata[field] = dict(stamped[field])
     if stamped.get("finalizers"):
         metadata["finalizers"] = list(stamped["finalizers"])
-    metadata["ownerReferences"] = [owner_reference(kind, owner)]
+    metadata["ownerReferences"] = [controller_reference(kind, owner)]
     return {"metadata": metadata, "spec": template.get("spec", {})}
 
 
@@ -80,37 +65,6 @@ def is_available(view: View, pod: Pod, min_ready_seconds: int) -> bool:
     return view.reached(moment(readiness.last_transition_time) + timedelta(seconds=min_ready_seconds))
 
 
-def adopt(kind: Kind[Any], child: HasMeta, owner_kind: Kind[Any], owner: HasMeta) -> Patch:
-    references = [*reference_objects(child.metadata.owner_references), owner_reference(owner_kind, owner)]
-    return Patch(kind, key_of(child), {"metadata": {"ownerReferences": references}})
-
-
-def release(kind: Kind[Any], child: HasMeta, owner: HasMeta) -> Patch:
-    """Let go of a child that the selector does not match any more."""
-    kept = [reference for reference in child.metadata.owner_references if reference.uid != owner.metadata.uid]
-    return Patch(kind, key_of(child), {"metadata": {"ownerReferences": reference_objects(kept) or None}})
-
-
-def claims(
-    kind: Kind[Any],
-    owner_kind: Kind[Any],
-    owner: HasMeta,
-    selector: Selector,
-    owned: Iterable[HasMeta],
-    orphans: Iterable[HasMeta],
-) -> tuple[Patch, ...]:
-    """The writes that make ownership agree with the selector. An owner that is being deleted claims nothing."""
-    if owner.metadata.deleting or selector.empty:
-        return ()
-    adopted = [adopt(kind, o, owner_kind, owner) for o in orphans if selector.matches(o.metadata.labels)]
-    released = [release(kind, o, owner) for o in owned if not selector.matches(o.metadata.labels)]
-    return (*adopted, *released)
-
-
-def reference_objects(references: Sequence[OwnerRef]) -> list[Object]:
-    return [{name: value for name, value in msgspec.to_builtins(ref).items() if value} for ref in references]
-
-
 def status_change(
     kind: Kind[Any], obj: HasMeta, old: Struct, new: Struct, always: Sequence[str] = ()
 ) -> tuple[Patch, ...]:
@@ -121,7 +75,7 @@ def status_change(
     body: Object = {}
     for name, value in after.items():
         if name == "conditions":
-            value = [{field: said for field, said in condition.items() if said is not None} for condition in value]
+            value = condition_objects(getattr(new, name), complete=True)
         if name in always:
             body[name] = value
         elif before[name] != after[name]:
@@ -139,11 +93,3 @@ def annotated(
     if writes:
         return (writes[0]._replace(body={**body, **writes[0].body}),)
     return (Patch(kind, key_of(obj), body),)
-
-
-def portion(value: int | str, total: int, *, up: bool) -> int:
-    """An absolute number, or a percentage of a total, rounded up or down."""
-    if isinstance(value, int):
-        return value
-    percent = int(value.removesuffix("%"))
-    return -(-percent * total // 100) if up else percent * total // 100

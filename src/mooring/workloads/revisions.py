@@ -1,24 +1,27 @@
-"""Revisions: the hash that names a template, and the history that a StatefulSet keeps of its templates.
+"""Revisions: the hash that names a template, and the history that an owner keeps of its templates.
 
 A hash is a short word that follows from the template and from how often such a word was taken already. Two templates
 may share one; the count of collisions, kept in status, then moves on to another word.
+
+The newest revision has the highest number. Going back to an earlier template finds its revision again and gives it the
+next number, which is what `kubectl rollout undo` relies on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from mooring.api.apps.views import ControllerRevision, StatefulSet
-from mooring.api.kinds import key_of
+from mooring.api.apps.views import ControllerRevision
+from mooring.api.kinds import HasMeta, Kind, key_of
 from mooring.kube.objects import Object
-from mooring.runtime.decision import Create, Delete, Write
-from mooring.workloads.kinds import CONTROLLER_REVISION, STATEFUL_SET
-from mooring.workloads.podcontrol import ALPHABET, owner_reference
+from mooring.runtime.decision import Create, Delete, Patch, Write
+from mooring.workloads.kinds import CONTROLLER_REVISION
+from mooring.workloads.ownerrefs import controller_reference
+from mooring.workloads.podcontrol import ALPHABET
 
-HASH_LABEL = "controller.kubernetes.io/hash"
 _LONGEST_BASE = 223
 
 
@@ -46,26 +49,64 @@ def equal_revision(revisions: Sequence[ControllerRevision], template: Object) ->
     return next((revision for revision in reversed(revisions) if template_of(revision) == template), None)
 
 
-def new_revision(stateful_set: StatefulSet, number: int) -> Create:
-    template = stateful_set.spec.template
-    word = content_hash(template, stateful_set.status.collision_count or 0)
-    meta = stateful_set.metadata
+def next_number(revisions: Iterable[ControllerRevision]) -> int:
+    return max((revision.revision for revision in revisions), default=0) + 1
+
+
+def renumbered(revision: ControllerRevision, number: int) -> Patch:
+    """Make a revision the newest."""
+    return Patch(CONTROLLER_REVISION, key_of(revision), {"revision": number})
+
+
+def new_revision(
+    kind: Kind[Any],
+    owner: HasMeta,
+    suffix: str,
+    data: Object,
+    number: int,
+    *,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str] | None = None,
+) -> Create:
     metadata: Object = {
-        "name": f"{meta.name[:_LONGEST_BASE]}-{word}",
-        "namespace": meta.namespace,
-        "labels": {**(template.get("metadata", {}).get("labels") or {}), HASH_LABEL: word},
-        "ownerReferences": [owner_reference(STATEFUL_SET, stateful_set)],
+        "name": f"{owner.metadata.name[:_LONGEST_BASE]}-{suffix}",
+        "namespace": owner.metadata.namespace,
+        "labels": dict(labels),
+        "ownerReferences": [controller_reference(kind, owner)],
     }
-    if meta.annotations:
-        metadata["annotations"] = dict(meta.annotations)
-    data = {"spec": {"template": {**template, "$patch": "replace"}}}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
     return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})
 
 
-def surplus(revisions: Sequence[ControllerRevision], live: Iterable[str], limit: int | None) -> tuple[Write, ...]:
-    """What falls out of the history, oldest first. A revision that a pod still runs stays."""
+def template_revision(
+    kind: Kind[Any],
+    owner: HasMeta,
+    template: Object,
+    collisions: int | None,
+    number: int,
+    *,
+    hash_label: str,
+    annotations: Mapping[str, str],
+) -> Create:
+    """The revision of a pod template, labelled as its pods are and with its hash."""
+    word = content_hash(template, collisions)
+    labels = {**(template.get("metadata", {}).get("labels") or {}), hash_label: word}
+    data = {"spec": {"template": {**template, "$patch": "replace"}}}
+    return new_revision(kind, owner, word, data, number, labels=labels, annotations=annotations)
+
+
+def surplus(
+    revisions: Iterable[ControllerRevision],
+    is_used: Callable[[ControllerRevision], bool],
+    limit: int | None,
+    *,
+    used_count: bool = False,
+) -> tuple[Write, ...]:
+    """What falls out of a history, oldest first. A revision that is used stays, and counts if `used_count` says so."""
     if limit is None:
         return ()
-    used = set(live)
-    history = [revision for revision in revisions if revision.metadata.name not in used]
-    return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in history[: max(0, len(history) - limit)])
+    history = list(revisions)
+    unused = [revision for revision in history if not is_used(revision)]
+    excess = len(history if used_count else unused) - limit
+    return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in unused[: max(0, excess)])

@@ -14,6 +14,7 @@ from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Patch
 from mooring.runtime.view import View
 from mooring.testing import node, pod
+from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
 from tests.builtin.town import LIFECYCLE, NODES, Town, condition
@@ -214,10 +215,10 @@ def test_a_lost_node_is_unreachable_fifty_seconds_later() -> None:
     town = Town(node("a"), node("b"), crew=CREW, settled=True)
     town.patch("Node", "a", LOST)
     town.run(49)
-    assert condition(town.get("Node", "a"), "Ready")["status"] == "True"
+    assert has_condition(town.get("Node", "a"), "Ready")
     town.run(1)
     found = town.get("Node", "a")
-    assert condition(found, "Ready")["status"] == "Unknown"
+    assert has_condition(found, "Ready", "Unknown")
     assert found is not None
     assert {(t["key"], t["effect"]) for t in found["spec"]["taints"]} == {
         ("node.kubernetes.io/unreachable", "NoSchedule"),
@@ -230,14 +231,14 @@ def test_a_node_that_comes_back_is_ready_again_with_its_pods_and_without_taints(
     town = Town(node("a"), node("b"), here, crew=CREW, settled=True)
     town.patch("Node", "a", LOST)
     town.run()
-    assert condition(town.get("Pod", "p"), "Ready")["status"] == "False"
+    assert has_condition(town.get("Pod", "p"), "Ready", "False")
     town.patch("Node", "a", {"metadata": {"annotations": {"mooring.dev/lost": None}}})
     town.run()
     found = town.get("Node", "a")
     assert found is not None
-    assert condition(found, "Ready")["status"] == "True"
+    assert has_condition(found, "Ready")
     assert "taints" not in found["spec"]
-    assert condition(town.get("Pod", "p"), "Ready")["status"] == "True"
+    assert has_condition(town.get("Pod", "p"), "Ready")
 
 
 def test_a_node_nobody_speaks_for_is_unreachable_as_well() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mooring.testing.conditions import has_condition
 from mooring.testing.workloads import job, template
 from tests.e2e.town import Town
 
@@ -11,11 +12,7 @@ Scenes = Iterator[tuple[str, ...] | None]
 
 
 def wait_for(town: Town, name: str, condition: str) -> None:
-    def has_it() -> bool:
-        conditions = town.status("Job", name).get("conditions") or ()
-        return any(each["type"] == condition and each["status"] == "True" for each in conditions)
-
-    town.until(has_it, f"{name} is {condition}")
+    town.until(lambda: has_condition({"status": town.status("Job", name)}, condition), f"{name} is {condition}")
 
 
 def a_job_runs_to_completion(town: Town) -> Scenes:

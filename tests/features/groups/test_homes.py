@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from mooring.kube.objects import Object
+from mooring.testing.conditions import has_condition
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.homes import HOMES, REAL, Home, whole
@@ -101,12 +102,7 @@ def _create(api: Api, path: str, obj: Object) -> None:
 
 def _unready(api: Api) -> list[str]:
     sets = api.get(f"{SETS}/leaderworkersets").body["items"]
-    return [each["metadata"]["namespace"] for each in sets if not _is_available(each)]
-
-
-def _is_available(lws: Object) -> bool:
-    conditions = lws.get("status", {}).get("conditions", ())
-    return any(each["type"] == "Available" and each["status"] == "True" for each in conditions)
+    return [each["metadata"]["namespace"] for each in sets if not has_condition(each, "Available")]
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from mooring.nodes.process.references import reference_to
 from mooring.nodes.process.registration import Refused
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.eventrecorder import EventRecorder
+from mooring.testing.conditions import has_condition
 from tests.nodes.process.home import LINUX, NODE, WHY_NOT, Home, home, needs_sandbox, play, shell
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")
@@ -370,7 +371,7 @@ def test_a_node_that_was_taken_for_dead_says_that_it_lives(tmp_path: Path) -> No
         body = {"status": {"conditions": lost}}
         at.registry.patch(resource, "", NODE, "merge", body, now=datetime.now(UTC), subresource="status")
         again = await at.registration.ensure()
-        assert next(each for each in again["status"]["conditions"] if each["type"] == "Ready")["status"] == "True"
+        assert has_condition(again, "Ready")
         at.registry.delete(resource, "", NODE, now=datetime.now(UTC))
         assert (await at.registration.ensure())["metadata"]["uid"] != first["metadata"]["uid"]
         lease = at.registry.get(at.registry.resource("coordination.k8s.io/v1", "Lease"), "kube-node-lease", NODE)

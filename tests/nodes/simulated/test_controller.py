@@ -13,6 +13,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.nodes.simulated.pods import parse_duration
 from mooring.testing import node, pod
+from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import LIFECYCLE, NODES, Town, condition
 
@@ -36,7 +37,7 @@ def test_a_new_node_gets_ready_loses_its_taint_and_keeps_a_lease() -> None:
     town = Town(node("a"), crew=CREW, settled=True)
     found = town.get("Node", "a")
     assert found is not None
-    assert condition(found, "Ready")["status"] == "True"
+    assert has_condition(found, "Ready")
     assert "taints" not in found["spec"]
     lease = town.get("Lease", "a", "kube-node-lease")
     assert lease is not None
@@ -55,14 +56,14 @@ def test_only_nodes_that_are_annotated_are_simulated_unless_all_are() -> None:
     fake = node("fake")
     fake["metadata"]["annotations"] = {"kwok.x-k8s.io/node": "fake"}
     town = Town(fake, node("real"), crew=(simulated_nodes(),), settled=True)
-    assert condition(town.get("Node", "fake"), "Ready")["status"] == "True"
+    assert has_condition(town.get("Node", "fake"), "Ready")
     assert condition(town.get("Node", "real"), "Ready") == {}
 
 
 def test_a_pod_runs_and_is_ready_a_moment_after_it_was_bound() -> None:
     town = Town(node("a"), pod("p"), crew=CREW, settled=True)
     assert phase(town, "p") == "Running"
-    assert condition(town.get("Pod", "p"), "Ready")["status"] == "True"
+    assert has_condition(town.get("Pod", "p"), "Ready")
     assert town.elapsed() == 1
 
 
@@ -71,7 +72,7 @@ def test_a_pod_that_is_told_to_ends(code: str, end: str) -> None:
     town = Town(node("a"), lasting("p", "1m30s", code, restartPolicy="Never"), crew=CREW, settled=True)
     assert phase(town, "p") == end
     assert town.elapsed() == 91
-    assert condition(town.get("Pod", "p"), "Ready")["status"] == "False"
+    assert has_condition(town.get("Pod", "p"), "Ready", "False")
 
 
 def test_a_deleted_pod_stops_within_a_second_whatever_its_grace() -> None:
@@ -116,7 +117,7 @@ def test_a_node_that_comes_back_is_ready_again() -> None:
     town.patch("Node", "a", {"metadata": {"annotations": {"mooring.dev/lost": None}}})
     town.run()
     found = town.get("Node", "a")
-    assert condition(found, "Ready")["status"] == "True"
+    assert has_condition(found, "Ready")
     assert found is not None
     assert "taints" not in found["spec"]
 

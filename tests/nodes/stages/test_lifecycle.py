@@ -19,6 +19,7 @@ from mooring.nodes.stages.next_write import StageFailure, is_heartbeat, last_mom
 from mooring.runtime.decision import Delete, Patch
 from mooring.runtime.faults import Faults
 from mooring.testing import node, pod
+from mooring.testing.conditions import has_condition
 from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON
@@ -363,7 +364,7 @@ def test_a_pod_that_a_stage_has_begun_goes_on_with_a_stage_or_not_at_all() -> No
 
 def test_a_stage_tells_whether_it_is_used() -> None:
     town = staged(stages=[stage("good", PENDING), stage("bad", kind="Job")], settled=True)
-    assert condition(town.get("Stage", "good"), "Used")["status"] == "True"
+    assert has_condition(town.get("Stage", "good"), "Used")
     told = condition(town.get("Stage", "bad"), "Used")
     assert (told["status"], told["message"]) == (
         "False",
@@ -460,7 +461,7 @@ def test_a_slow_start() -> None:
     assert endpoints is not None
     assert list(endpoints["subsets"][0]) == ["notReadyAddresses", "ports"]
     town.run()
-    assert condition(town.get("Pod", "p"), "Ready")["status"] == "True"
+    assert has_condition(town.get("Pod", "p"), "Ready")
 
 
 def test_a_failing_readiness_probe() -> None:
@@ -476,9 +477,9 @@ def test_a_node_that_is_lost() -> None:
     lost = node("a", labels={"stage": "lost"})
     town = staged(lost, node("b"), pod("p", nodeName="a"), stages=example("node-loss"))
     town.run(60)
-    assert condition(town.get("Node", "a"), "Ready")["status"] == "True"
+    assert has_condition(town.get("Node", "a"), "Ready")
     town.run(60)
-    assert condition(town.get("Node", "a"), "Ready")["status"] == "Unknown"
+    assert has_condition(town.get("Node", "a"), "Ready", "Unknown")
     town.run()
     found = town.get("Pod", "p")
     assert found is not None
@@ -518,4 +519,4 @@ def test_with_faults_stages_lead_to_the_same_end(seed: int) -> None:
     assert {phase(town, f"p{number}") for number in range(3)} == {"Running"}
     addresses = {found["status"]["podIP"] for found in town.all("Pod")}
     assert len(addresses) == 3
-    assert all(condition(found, "Ready")["status"] == "True" for found in town.all("Pod"))
+    assert all(has_condition(found, "Ready") for found in town.all("Pod"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mooring.api.core.types import View
-from mooring.api.meta import AnnotatedMeta
+from mooring.api.meta import AnnotatedMeta, Condition
 from mooring.kube.objects import Object
 
 
@@ -64,15 +64,6 @@ class UncountedPods(View, frozen=True):
     failed: tuple[str, ...] = ()
 
 
-class JobCondition(View, frozen=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_probe_time: str | None = None
-    last_transition_time: str | None = None
-
-
 class JobStatus(View, frozen=True):
     active: int = 0
     ready: int | None = None
@@ -84,7 +75,7 @@ class JobStatus(View, frozen=True):
     uncounted_terminated_pods: UncountedPods = UncountedPods()
     start_time: str | None = None
     completion_time: str | None = None
-    conditions: tuple[JobCondition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 class Job(View, frozen=True):

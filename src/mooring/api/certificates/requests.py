@@ -6,6 +6,7 @@ Nothing signs them here; whoever approves one writes to its sub-resource.
 import base64
 from typing import Final
 
+from mooring.kube.conditions import conditions_of, find_condition, transition_time
 from mooring.kube.errors import (
     Enum,
     FieldError,
@@ -56,16 +57,16 @@ def prepare_request_update(new: Object, old: Object) -> None:
 
 def prepare_request_status(new: Object, old: Object, now: str) -> None:
     """Conditions say since when they hold."""
-    before = {each["type"]: each for each in old["status"].get("conditions", ())}
+    before = conditions_of(old)
     made = []
     for condition in new["status"].get("conditions", ()):
-        was = before.get(condition["type"])
-        same = was is not None and was["status"] == condition["status"]
         filled = dict(condition)
         if filled.get("lastUpdateTime") is None:
             filled["lastUpdateTime"] = now
         if filled.get("lastTransitionTime") is None:
-            filled["lastTransitionTime"] = was["lastTransitionTime"] if same and was is not None else now
+            filled["lastTransitionTime"] = transition_time(
+                find_condition(before, condition["type"]), condition["status"], now
+            )
         made.append(filled)
     if made:
         new["status"] = {**new["status"], "conditions": made}

@@ -186,7 +186,9 @@ class ContainerStatus(View, frozen=True):
     allocated_resources: ResourceList | None = None
 
 
-class PodCondition(View, frozen=True):
+class ConditionSummary(View, frozen=True):
+    """What placement reads of a condition; `mooring.api.meta.Condition` is the whole of it."""
+
     type: str = ""
     status: str = ""
     reason: str = ""
@@ -196,7 +198,7 @@ class PodStatus(View, frozen=True):
     phase: str = ""
     start_time: str | None = None
     nominated_node_name: str = ""
-    conditions: tuple[PodCondition, ...] | None = None
+    conditions: tuple[ConditionSummary, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from mooring.api.conditions import find_condition, is_true
 from mooring.api.core import types as core
 from mooring.api.core.types import ResourceList, View
 from mooring.api.meta import AnnotatedMeta, Condition, Meta
@@ -53,15 +54,6 @@ class PodSpec(core.PodSpec, frozen=True):
     termination_grace_period_seconds: int | None = None
 
 
-class PodCondition(core.PodCondition, frozen=True):
-    """Complete, because whoever changes one condition writes the list of all."""
-
-    message: str = ""
-    last_transition_time: str | None = None
-    last_probe_time: str | None = None
-    observed_generation: int | None = None
-
-
 class ContainerEnd(View, frozen=True):
     exit_code: int = 0
     finished_at: str | None = None
@@ -90,7 +82,7 @@ class PodStatus(core.PodStatus, frozen=True):
     reason: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
     pod_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
-    conditions: tuple[PodCondition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
 
@@ -114,7 +106,7 @@ class Pod(View, frozen=True):
         return self.metadata.deleting and not self.finished
 
     @property
-    def readiness(self) -> PodCondition | None:
+    def readiness(self) -> Condition | None:
         # A plain loop: this is asked for every pod at every change.
         for condition in self.status.conditions:
             if condition.type == "Ready":
@@ -127,7 +119,7 @@ class Pod(View, frozen=True):
         return readiness is not None and readiness.status == "True"
 
     @property
-    def unschedulable(self) -> PodCondition | None:
+    def unschedulable(self) -> Condition | None:
         """What a scheduler said that found no node for it."""
         if self.spec.node_name:
             return None
@@ -187,23 +179,13 @@ class NodeMeta(Meta, frozen=True):
     annotations: NodeNotes = NodeNotes()
 
 
-class NodeCondition(View, frozen=True):
-    """Without its heartbeat, which changes every few seconds and says nothing."""
-
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str | None = None
-
-
 class NodeAddress(View, frozen=True):
     type: str = ""
     address: str = ""
 
 
 class NodeStatus(core.NodeStatus, frozen=True):
-    conditions: tuple[NodeCondition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
     capacity: ResourceList | None = None
     node_info: Object | None = None
@@ -222,6 +204,15 @@ class Node(View, frozen=True):
     metadata: NodeMeta = NodeMeta()
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
+
+    @property
+    def readiness(self) -> Condition | None:
+        """The condition Ready; None when nobody has said anything yet."""
+        return find_condition(self.status.conditions, "Ready")
+
+    @property
+    def ready(self) -> bool:
+        return is_true(self.status.conditions, "Ready")
 
 
 class NamespaceSpec(View, frozen=True):

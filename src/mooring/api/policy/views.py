@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooring.api.core.types import LabelSelector, View
-from mooring.api.meta import Meta
+from mooring.api.meta import Condition, Meta
 from mooring.kube.intorpercent import IntOrPercent
 
 
@@ -13,15 +13,6 @@ class DisruptionBudgetSpec(View, frozen=True):
     max_unavailable: IntOrPercent | None = None
 
 
-class BudgetCondition(View, frozen=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str | None = None
-    observed_generation: int = 0
-
-
 class DisruptionBudgetStatus(View, frozen=True):
     observed_generation: int = 0
     disruptions_allowed: int = 0
@@ -29,7 +20,7 @@ class DisruptionBudgetStatus(View, frozen=True):
     desired_healthy: int = 0
     expected_pods: int = 0
     disrupted_pods: dict[str, str] | None = None
-    conditions: tuple[BudgetCondition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 class PodDisruptionBudget(View, frozen=True):

@@ -30,7 +30,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import ENDPOINTS, POD, SERVICE
-from mooring.workloads.podcontrol import owner_reference
+from mooring.workloads.ownerrefs import controller_reference
 
 # More addresses than this are not told; EndpointSlices hold them all.
 CAPACITY: Final = 1000
@@ -157,7 +157,7 @@ def _cut(subsets: list[Object]) -> tuple[list[Object], bool]:
 def _write(service: Service, current: Endpoints | None, subsets: list[Object], *, cut: bool) -> Write | None:
     labels = passed_on(service, (HEADLESS,), {MANAGED_BY: _MANAGER})
     notes = {OVER_CAPACITY: "truncated"} if cut else {}
-    owner = owner_reference(SERVICE, service)
+    owner = controller_reference(SERVICE, service)
     if current is None:
         key = key_of(service)
         metadata: Object = {"name": key.name, "namespace": key.namespace, "labels": labels, "ownerReferences": [owner]}

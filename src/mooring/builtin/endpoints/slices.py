@@ -30,8 +30,10 @@ from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.view import View
+from mooring.workloads.children import compare
 from mooring.workloads.kinds import ENDPOINT_SLICE, NODE, POD, SERVICE
-from mooring.workloads.podcontrol import child_suffix, owner_reference
+from mooring.workloads.ownerrefs import controller_reference
+from mooring.workloads.podcontrol import child_suffix
 
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
@@ -156,21 +158,20 @@ def _decide(service: Service, slices: tuple[EndpointSlice, ...], wanted: dict[st
     labels = passed_on(
         service, (HEADLESS, SERVICE_NAME, MANAGED_BY), {SERVICE_NAME: service.metadata.name, MANAGED_BY: MANAGER}
     )
-    known = {found.metadata.name: found for found in slices}
+    found = compare(wanted, {each.metadata.name: each for each in slices})
     prefix = f"{service.metadata.name}-"
     metadata = {"generateName": prefix, "namespace": service.metadata.namespace, "labels": labels}
-    owner = owner_reference(SERVICE, service)
+    owner = controller_reference(SERVICE, service)
     made = [
         Create(ENDPOINT_SLICE, {"metadata": {**metadata, "name": name, "ownerReferences": [owner]}, **body})
-        for name, body in wanted.items()
-        if name not in known
+        for name, body in found.missing.items()
     ]
     changed = [
-        Patch(ENDPOINT_SLICE, key_of(known[name]), patch)
-        for name, body in wanted.items()
-        if name in known and (patch := _change(known[name], body, labels))
+        Patch(ENDPOINT_SLICE, key_of(known), patch)
+        for known, body in found.kept.values()
+        if (patch := _change(known, body, labels))
     ]
-    gone = [Delete(ENDPOINT_SLICE, key_of(found)) for name, found in known.items() if name not in wanted]
+    gone = [Delete(ENDPOINT_SLICE, key_of(each)) for each in found.surplus]
     return Decision(intent=tuple(made), children=tuple(changed), release=tuple(gone))
 
 

@@ -14,8 +14,6 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-import msgspec
-
 from mooring.api.kinds import DynamicKinds, Key, Kind
 from mooring.api.meta import OwnerRef
 from mooring.builtin.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Item, graph_of, kind_name
@@ -23,6 +21,8 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, Write
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import without_finalizer
+from mooring.workloads.ownerrefs import reference_objects
 
 # How long an owner that was never seen may take to appear.
 PATIENCE = timedelta(seconds=30)
@@ -126,13 +126,11 @@ def _blocks(dependent: Item, uid: str) -> bool:
 
 
 def _without(item: Item, finalizer: str) -> Patch:
-    left = [name for name in item.finalizers if name != finalizer]
-    return Patch(item.kind, item.key, {"metadata": {"finalizers": left or None}})
+    return Patch(item.kind, item.key, {"metadata": {"finalizers": without_finalizer(item.finalizers, finalizer)}})
 
 
 def _with_owners(item: Item, owners: list[OwnerRef]) -> Patch:
-    references = [{k: v for k, v in msgspec.to_builtins(reference).items() if v} for reference in owners]
-    return Patch(item.kind, item.key, {"metadata": {"ownerReferences": references or None}})
+    return Patch(item.kind, item.key, {"metadata": {"ownerReferences": reference_objects(owners) or None}})
 
 
 def reconcile_with(graph: Fold[Graph], view: View) -> Decision:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from mooring.api.conditions import changed_conditions, find_condition
 from mooring.api.coordination.views import Lease
-from mooring.api.core.views import Node, NodeCondition, Pod, PodCondition
+from mooring.api.core.views import Node, Pod
 from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Patch, status
@@ -19,7 +21,6 @@ from mooring.runtime.view import View
 from mooring.workloads.conditions import pod_conditions
 from mooring.workloads.kinds import LEASE, NODE, POD
 from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
-from mooring.workloads.node_conditions import is_ready, node_condition, with_node_conditions
 from mooring.workloads.taints import (
     CORDONED,
     DISK_PRESSURE,
@@ -68,7 +69,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 1. A node that has been silent for too long is unknown.
     if _is_silent(node, lease, sign, view) and (told := _unknown(node, lease, now)):
-        was_ready = is_ready(node)
+        was_ready = node.ready
         return Decision(status=told, events=(_lost(key),) if was_ready else (), memory=sign)
 
     # 2. Taints say what the conditions are.
@@ -76,7 +77,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision(intent=(tainted,), memory=sign)
 
     # 3. Nobody is served by pods of which nothing is heard.
-    if node_condition(node, "Ready") is None or is_ready(node):
+    if node.readiness is None or node.ready:
         return Decision(memory=sign)
     marked = [(pod, write) for pod in view.list(POD, "node", key.name) if (write := _not_ready(pod, now)) is not None]
     return Decision(
@@ -88,7 +89,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _listen(known: Sign | None, node: Node, lease: Lease | None, now: datetime) -> Sign:
     renewed = "" if lease is None else lease.spec.renew_time or ""
-    ready = node_condition(node, "Ready")
+    ready = node.readiness
     said = ("", "") if ready is None else (ready.status, ready.reason)
     if known is not None:
         heard = renewed != known.renewed or (said != known.said and said[0] != "Unknown")
@@ -98,7 +99,7 @@ def _listen(known: Sign | None, node: Node, lease: Lease | None, now: datetime) 
 
 
 def _is_silent(node: Node, lease: Lease | None, sign: Sign, view: View) -> bool:
-    ready = node_condition(node, "Ready")
+    ready = node.readiness
     if ready is not None and ready.status == "Unknown":
         return True
     deadline = sign.at + (STARTUP_GRACE if ready is None else GRACE)
@@ -116,19 +117,18 @@ def _is_silent(node: Node, lease: Lease | None, sign: Sign, view: View) -> bool:
 def _unknown(node: Node, lease: Lease | None, now: datetime) -> tuple[Patch, ...]:
     changed = []
     for kind in _KUBELETS:
-        known = node_condition(node, kind)
+        known = find_condition(node.status.conditions, kind)
         if known is None:
             reason, message = "NodeStatusNeverUpdated", "Kubelet never posted node status."
         elif known.status != "Unknown":
             reason, message = "NodeStatusUnknown", "Kubelet stopped posting node status."
         else:
             continue
-        changed.append(NodeCondition(kind, "Unknown", reason, message, timestamp(now)))
-    if not changed:
-        return ()
+        changed.append(Condition(kind, "Unknown", reason, message))
     renewed = lease.spec.renew_time if lease is not None else None
     heard = timestamp(moment(renewed)) if renewed else node.metadata.creation_timestamp or timestamp(now)
-    return (status(NODE, node, {"conditions": with_node_conditions(node, changed, heard)}),)
+    written = changed_conditions(node.status.conditions, changed, now, heartbeat=heard)
+    return () if written is None else (status(NODE, node, {"conditions": written}),)
 
 
 def _lost(key: Key) -> Event:
@@ -141,7 +141,7 @@ def _taints(node: Node, now: datetime) -> Patch | None:
     if node.spec.unschedulable:
         wanted.append(_CORDONED)
     unwanted = _OURS.difference(wanted)
-    if is_ready(node):
+    if node.ready:
         unwanted = unwanted.union((key, "NoExecute") for key in OUTAGES)
     return swap_taints(node, unwanted, wanted, now)
 
@@ -150,7 +150,7 @@ def _not_ready(pod: Pod, now: datetime) -> Patch | None:
     ready = pod.readiness
     if ready is None or ready.status != "True":
         return None
-    conditions = pod_conditions(pod, PodCondition("Ready", "False", ready.reason, message=ready.message), now)
+    conditions = pod_conditions(pod, now, Condition("Ready", "False", ready.reason, ready.message))
     return None if conditions is None else status(POD, pod, {"conditions": conditions})
 
 

@@ -18,7 +18,6 @@ from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import NODE
-from mooring.workloads.node_conditions import node_condition, readiness
 from mooring.workloads.taints import NOT_READY, OUTAGES, UNREACHABLE, swap_taints
 
 PACE: Final = timedelta(seconds=10)
@@ -90,11 +89,11 @@ class Zones:
 def _standing(node: Node) -> Standing:
     labels = node.metadata.labels
     zone = (labels.get("topology.kubernetes.io/region", ""), labels.get("topology.kubernetes.io/zone", ""))
-    ready = node_condition(node, "Ready")
+    ready = node.readiness
     taints = [taint for taint in node.spec.taints or () if taint.key in OUTAGES and taint.effect == "NoExecute"]
     return Standing(
         zone,
-        readiness(node),
+        "" if ready is None else ready.status,
         "" if ready is None else ready.last_transition_time or "",
         tuple(taint.key for taint in taints),
         max((taint.time_added or "" for taint in taints), default=""),

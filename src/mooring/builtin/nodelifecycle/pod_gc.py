@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from mooring.api.core.views import Pod, PodCondition
+from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key, key_of
+from mooring.api.meta import Condition
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Write, status
@@ -23,7 +24,7 @@ from mooring.workloads.kinds import NODE, POD
 QUARANTINE = timedelta(seconds=40)
 BURST = 500
 
-_GONE = PodCondition(
+_GONE = Condition(
     type="DisruptionTarget", status="True", reason="DeletionByPodGC", message="PodGC: node no longer exists"
 )
 
@@ -53,7 +54,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _remove(pod: Pod, now: datetime) -> Write | None:
     if not pod.finished:
-        conditions = pod_conditions(pod, _GONE, now)
+        conditions = pod_conditions(pod, now, _GONE)
         return status(POD, pod, {"phase": "Failed"} | ({"conditions": conditions} if conditions else {}))
     if pod.metadata.deleting and not pod.metadata.deletion_grace_period_seconds:
         # Only its finalizers hold it.

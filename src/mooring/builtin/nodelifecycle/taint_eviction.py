@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from mooring.api.core.views import Pod, PodCondition, Taint
+from mooring.api.core.views import Pod, Taint
 from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
 from mooring.kube.times import moment
 from mooring.placement.static import tolerates
 from mooring.runtime.controller import Controller
@@ -19,7 +20,7 @@ from mooring.workloads.conditions import bound_at, pod_conditions
 from mooring.workloads.kinds import NODE, POD
 from mooring.workloads.taints import OUTAGES
 
-_DOOMED: Final = PodCondition(
+_DOOMED: Final = Condition(
     type="DisruptionTarget",
     status="True",
     reason="DeletionByTaintManager",
@@ -59,7 +60,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
             waiting.append(key_of(pod))
             continue
         # Whoever waits to see how a pod ended is told why first.
-        conditions = pod_conditions(pod, _DOOMED, now)
+        conditions = pod_conditions(pod, now, _DOOMED)
         if conditions is not None:
             writes.append(status(POD, pod, {"conditions": conditions}))
         else:

@@ -14,8 +14,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from mooring.api.core.views import Pod, PodCondition
+from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
 from mooring.builtin.scheduler.queue import Attempt, Queue, likeness, line_up, woken
 from mooring.placement import messages
 from mooring.placement.engine import Explanation
@@ -160,8 +161,8 @@ class Batch:
 
     def _set_status(self, pod: Pod, reason: str, message: str, nominated: str | None) -> None:
         body: dict[str, object] = {}
-        condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)
-        conditions = pod_conditions(pod, condition, self._now)
+        condition = Condition("PodScheduled", "False", reason, message)
+        conditions = pod_conditions(pod, self._now, condition)
         if conditions is not None:
             body["conditions"] = conditions
         if nominated is not None and nominated != pod.status.nominated_node_name:
@@ -183,17 +184,17 @@ class Batch:
         self._nominations[info.key] = node
         self._memo.clear()
         why = f"{pod.spec.scheduler_name or NAME}: preempting to accommodate a higher priority pod"
-        mark = PodCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=why)
+        mark = Condition("DisruptionTarget", "True", "PreemptionByScheduler", why)
         for victim in victims:
             if victim.key not in self.marks and not victim.terminating:
                 self._mark(victim, mark, f"Preempted by pod {pod.metadata.uid} on node {node}")
 
-    def _mark(self, victim: PodInfo, mark: PodCondition, said: str) -> None:
+    def _mark(self, victim: PodInfo, mark: Condition, said: str) -> None:
         key = Key(victim.namespace, victim.name)
         found = self._view.get(POD, *key)
         if found is None or is_condemned(found):
             return
-        conditions = pod_conditions(found, mark, self._now)
+        conditions = pod_conditions(found, self._now, mark)
         if conditions is not None:
             self.marks[victim.key] = Patch(POD, key, {"status": {"conditions": conditions}}, "status")
         self.events.append(Event(POD, key, "Normal", "Preempted", said, action="Preempting"))

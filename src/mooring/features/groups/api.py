@@ -13,10 +13,10 @@ import msgspec
 from mooring.api.apps.views import ClaimRetention
 from mooring.api.core.types import View
 from mooring.api.crds.markers import Int32, Int64, Markers
-from mooring.api.meta import AnnotatedMeta
+from mooring.api.meta import AnnotatedMeta, Condition
+from mooring.kube.intorpercent import IntOrPercent
 from mooring.kube.objects import Object
 
-IntOrPercent = int | str
 PodTemplate = Annotated[Object, Markers(of="core.v1.PodTemplateSpec")]
 VolumeClaim = Annotated[Object, Markers(of="core.v1.PersistentVolumeClaim")]
 
@@ -215,18 +215,9 @@ class LeaderWorkerSetSpec(View, frozen=True):
         return read_template(self.leader_worker_template)
 
 
-class StatusCondition(View, frozen=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str | None = None
-    observed_generation: int = 0
-
-
 class LeaderWorkerSetStatus(View, frozen=True):
     conditions: Annotated[
-        tuple[Annotated[StatusCondition, Markers(of="meta.v1.Condition")], ...],
+        tuple[Annotated[Condition, Markers(of="meta.v1.Condition")], ...],
         Markers(
             "Available: all groups are ready. Progressing: groups come or go. UpdateInProgress: groups are being "
             "replaced. Placeable: whether every group can land on the nodes there are, and if not, why and what would "

@@ -15,7 +15,7 @@ from mooring.features.groups.api import REPLICAS, REVISION, LeaderWorkerSet
 from mooring.features.groups.events import CREATE, DELETE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import leaders_of, shared_service
-from mooring.features.groups.placeable import Advice, tell_placing
+from mooring.features.groups.placeable import tell_placing
 from mooring.features.groups.revisions import (
     Blueprint,
     blueprint_of,
@@ -25,14 +25,16 @@ from mooring.features.groups.revisions import (
     new_revision,
 )
 from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, next_step
-from mooring.features.groups.state import Picture, is_of, take_picture, was_of
+from mooring.features.groups.state import Picture, take_picture, was_of
 from mooring.features.groups.status import report, report_conflict, without_conflict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
-from mooring.workloads.podcontrol import adopt, status_change
+from mooring.workloads.ownerrefs import adopt, is_controlled_by
+from mooring.workloads.placeable import Advice
+from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order
 
 _ALWAYS: Final = ("replicas", "readyReplicas", "updatedReplicas")
@@ -72,7 +74,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     leaders = view.get(STATEFUL_SET, *key)
     if leaders is not None and leaders.metadata.deleting:
         return Decision()
-    if leaders is not None and not (is_of(leaders, lws) or was_of(leaders, lws)):
+    if leaders is not None and not (is_controlled_by(leaders, lws) or was_of(leaders, lws)):
         return _conflict(lws, leaders, now, memory)
 
     # 2. What groups are made from is on record before any is made.

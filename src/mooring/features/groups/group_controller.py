@@ -27,12 +27,12 @@ from mooring.features.groups.events import CREATE, DELETE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, label_of
-from mooring.features.groups.state import is_of, was_of
+from mooring.features.groups.state import was_of
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE, STATEFUL_SET
-from mooring.workloads.podcontrol import adopt
+from mooring.workloads.ownerrefs import adopt, is_controlled_by
 
 _ON_RESTART: Final = "RecreateGroupOnPodRestart"
 _AFTER_START: Final = "RecreateGroupAfterStart"
@@ -65,7 +65,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
     blueprint = _blueprint(view, lws, leader)
     workers = view.get(STATEFUL_SET, *key)
-    if workers is not None and not is_of(workers, leader):
+    if workers is not None and not is_controlled_by(workers, leader):
         workers = None
 
     # 1. A group whose member failed is made anew, by way of its leader.
@@ -116,7 +116,7 @@ def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
     leaders = view.get(STATEFUL_SET, leader.metadata.namespace, name)
     if lws is None or leaders is None or lws.metadata.deleting:
         return None
-    return lws if is_of(leader, leaders) and is_of(leaders, lws) else None
+    return lws if is_controlled_by(leader, leaders) and is_controlled_by(leaders, lws) else None
 
 
 def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | None:

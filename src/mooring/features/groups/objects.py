@@ -37,7 +37,7 @@ from mooring.features.groups.rollout import Limits, Step
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Apply, Create
 from mooring.workloads.kinds import POD, SERVICE, STATEFUL_SET
-from mooring.workloads.podcontrol import owner_reference
+from mooring.workloads.ownerrefs import controller_reference
 
 # It describes the set and would lie about anything else.
 _OWN: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -66,7 +66,7 @@ def leaders_of(lws: LeaderWorkerSet, blueprint: Blueprint, limits: Limits, step:
         "namespace": lws.metadata.namespace,
         "labels": {**lws.metadata.labels, NAME: name, REVISION: blueprint.word},
         "annotations": {**_inherited(lws), REPLICAS: str(lws.spec.replicas)},
-        "ownerReferences": [owner_reference(LEADER_WORKER_SET, lws)],
+        "ownerReferences": [controller_reference(LEADER_WORKER_SET, lws)],
     }
     return Apply(STATEFUL_SET, {"metadata": metadata, "spec": spec})
 
@@ -101,7 +101,7 @@ def workers_of(lws: LeaderWorkerSet, leader: Pod, blueprint: Blueprint, domain: 
         "name": name,
         "namespace": lws.metadata.namespace,
         "labels": {**lws.metadata.labels, **labels},
-        "ownerReferences": [owner_reference(POD, leader)],
+        "ownerReferences": [controller_reference(POD, leader)],
     }
     if inherited := _inherited(lws):
         metadata["annotations"] = inherited
@@ -124,7 +124,7 @@ def _service(lws: LeaderWorkerSet, name: str, selector: dict[str, str], kind: Ki
         "name": name,
         "namespace": lws.metadata.namespace,
         "labels": {NAME: lws.metadata.name},
-        "ownerReferences": [owner_reference(kind, owner)],
+        "ownerReferences": [controller_reference(kind, owner)],
     }
     # Members look for each other before they are ready.
     spec = {

@@ -19,7 +19,8 @@ from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create
 from mooring.workloads.kinds import CONTROLLER_REVISION
-from mooring.workloads.podcontrol import ALPHABET, owner_reference
+from mooring.workloads.ownerrefs import controller_reference
+from mooring.workloads.podcontrol import ALPHABET
 
 _LONGEST: Final = 220
 
@@ -97,6 +98,6 @@ def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], 
         "name": f"{lws.metadata.name[:_LONGEST]}-{word}-{number}",
         "namespace": lws.metadata.namespace,
         "labels": {NAME: lws.metadata.name, REVISION: word},
-        "ownerReferences": [owner_reference(LEADER_WORKER_SET, lws)],
+        "ownerReferences": [controller_reference(LEADER_WORKER_SET, lws)],
     }
     return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})

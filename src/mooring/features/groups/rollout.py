@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mooring.features.groups.api import LeaderWorkerSetSpec
-from mooring.features.groups.validation import resolved
+from mooring.kube.intorpercent import resolve
 
 
 class GroupState(NamedTuple):
@@ -56,8 +56,8 @@ class Step(NamedTuple):
 
 def limits_of(spec: LeaderWorkerSetSpec) -> Limits:
     rolling = spec.rollout_strategy.rolling_update_configuration
-    surge = resolved(rolling.max_surge, spec.replicas, up=True)
-    unavailable = resolved(rolling.max_unavailable, spec.replicas, up=False)
+    surge = resolve(rolling.max_surge, spec.replicas, up=True)
+    unavailable = resolve(rolling.max_unavailable, spec.replicas, up=False)
     return Limits(spec.replicas, unavailable, min(surge, spec.replicas), rolling.partition)
 
 

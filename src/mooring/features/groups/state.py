@@ -14,6 +14,7 @@ from mooring.features.groups.revisions import Blueprint, label_of
 from mooring.features.groups.rollout import GroupState
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, STATEFUL_SET
+from mooring.workloads.ownerrefs import is_controlled_by
 
 
 class Group(NamedTuple):
@@ -65,7 +66,7 @@ def _group(view: View, leader: Pod, number: int, size: int, word: str) -> Group:
         return Group(number, own, led, own == word, True, led, leaving, homeless)
     workers = view.get(STATEFUL_SET, leader.metadata.namespace, leader.metadata.name)
     # A set of the same name may be that of an earlier leader, on its way out.
-    if workers is None or not is_of(workers, leader):
+    if workers is None or not is_controlled_by(workers, leader):
         return Group(number, own, False, False, False, led, leaving, homeless)
     updated, ready = own == word == label_of(workers), led and workers_ready(workers)
     if not ready:
@@ -76,12 +77,6 @@ def _group(view: View, leader: Pod, number: int, size: int, word: str) -> Group:
 def workers_ready(workers: StatefulSet) -> bool:
     status = workers.status
     return workers.spec.replicas == status.available_replicas and status.current_revision == status.update_revision
-
-
-def is_of(child: HasMeta, owner: HasMeta) -> bool:
-    """Whether one object controls another, this very one and not a namesake."""
-    reference = child.metadata.controller
-    return reference is not None and reference.uid == owner.metadata.uid
 
 
 def was_of(child: HasMeta, lws: LeaderWorkerSet) -> bool:

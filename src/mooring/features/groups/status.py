@@ -13,17 +13,18 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from mooring.api.apps.views import StatefulSet
+from mooring.api.conditions import is_true, set_conditions
 from mooring.api.kinds import Key, Kind, key_of
-from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus, StatusCondition
+from mooring.api.meta import Condition
+from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus
 from mooring.features.groups.events import CREATE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.state import Picture
-from mooring.kube.times import timestamp
 from mooring.runtime.decision import Event
 
-AVAILABLE: Final = StatusCondition("Available", "True", "AllGroupsReady", "All replicas are ready")
-PROGRESSING: Final = StatusCondition("Progressing", "True", "GroupsProgressing", "Replicas are progressing")
-UPDATING: Final = StatusCondition("UpdateInProgress", "True", "GroupsUpdating", "Rolling Upgrade is in progress")
+AVAILABLE: Final = Condition("Available", "True", "AllGroupsReady", "All replicas are ready")
+PROGRESSING: Final = Condition("Progressing", "True", "GroupsProgressing", "Replicas are progressing")
+UPDATING: Final = Condition("UpdateInProgress", "True", "GroupsUpdating", "Rolling Upgrade is in progress")
 CONFLICTED: Final = "Conflicted"
 _EXCLUDED: Final = {
     AVAILABLE.type: (PROGRESSING.type, UPDATING.type),
@@ -44,7 +45,7 @@ def report(
     leaders: StatefulSet | None,
     picture: Picture,
     now: datetime,
-    extra: Iterable[StatusCondition] = (),
+    extra: Iterable[Condition] = (),
 ) -> Report:
     """The status as it should be. `extra` are conditions of others, which are set as they are."""
     replicas = lws.spec.replicas
@@ -55,7 +56,7 @@ def report(
     rolled = [group for group in wanted if group.number >= partition]
     done = sum(group.ready and group.updated for group in rolled)
     if sum(group.updated for group in rolled) < len(rolled):
-        true: tuple[StatusCondition, ...] = (UPDATING, PROGRESSING)
+        true: tuple[Condition, ...] = (UPDATING, PROGRESSING)
     elif sum(group.ready for group in wanted) == replicas and done == len(rolled):
         true = (AVAILABLE,)
     else:
@@ -78,7 +79,7 @@ def report(
 
 def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
     """The status of a set whose StatefulSet cannot be made, because another one has its name. It is told once."""
-    condition = StatusCondition(CONFLICTED, "True", "StatefulSetNotOwned", text)
+    condition = Condition(CONFLICTED, "True", "StatefulSetNotOwned", text)
     before = _found(lws).get(CONFLICTED)
     same = before is not None and (before.status, before.message) == (condition.status, condition.message)
     conditions, _ = _conditions(lws, (), (condition,), now)
@@ -87,40 +88,30 @@ def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
     return Report(status, told, finished=False)
 
 
-def without_conflict(lws: LeaderWorkerSet) -> tuple[StatusCondition, ...]:
+def without_conflict(lws: LeaderWorkerSet) -> tuple[Condition, ...]:
     """What ends the condition, where there was one."""
     if CONFLICTED not in _found(lws):
         return ()
     text = f"StatefulSet {lws.metadata.name} belongs to this set"
-    return (StatusCondition(CONFLICTED, "False", "NoConflicts", text),)
+    return (Condition(CONFLICTED, "False", "NoConflicts", text),)
 
 
 def _written(lws: LeaderWorkerSet) -> tuple[Kind[Any], Key]:
     return LEADER_WORKER_SET, key_of(lws)
 
 
-def _found(lws: LeaderWorkerSet) -> dict[str, StatusCondition]:
+def _found(lws: LeaderWorkerSet) -> dict[str, Condition]:
     return {condition.type: condition for condition in lws.status.conditions}
 
 
 def _conditions(
-    lws: LeaderWorkerSet, true: tuple[StatusCondition, ...], extra: Iterable[StatusCondition], now: datetime
-) -> tuple[tuple[StatusCondition, ...], list[StatusCondition]]:
+    lws: LeaderWorkerSet, true: tuple[Condition, ...], extra: Iterable[Condition], now: datetime
+) -> tuple[tuple[Condition, ...], list[Condition]]:
     """The conditions as they should be, and those that have just become true."""
-    found = _found(lws)
-    begun = []
-    for condition in true:
-        before = found.get(condition.type)
-        if before is None or before.status != "True":
-            found[condition.type] = replace(condition, last_transition_time=timestamp(now))
-            begun.append(condition)
-        for other in _EXCLUDED[condition.type]:
-            if other in found and found[other].status == "True":
-                found[other] = replace(found[other], status="False", last_transition_time=timestamp(now))
-    for condition in extra:
-        before = found.get(condition.type)
-        same = before is not None and before.status == condition.status
-        since = before.last_transition_time if before is not None and same else timestamp(now)
-        found[condition.type] = replace(condition, last_transition_time=since)
+    known = lws.status.conditions
+    begun = [condition for condition in true if not is_true(known, condition.type)]
+    excluded = {other for condition in true for other in _EXCLUDED[condition.type]}
+    ended = [replace(each, status="False") for each in known if each.type in excluded and each.status == "True"]
+    found = set_conditions(known, (*begun, *ended, *extra), now)
     generation = lws.metadata.generation
-    return tuple(replace(condition, observed_generation=generation) for condition in found.values()), begun
+    return tuple(replace(condition, observed_generation=generation) for condition in found), begun

@@ -12,12 +12,12 @@ from mooring.api.apps.validation import check_percent_limit, check_positive_or_p
 from mooring.api.core.validation.meta import check_nonnegative, check_texts
 from mooring.features.groups.api import EFFECTS, LEADER_EXCLUDED, MAX_PODS, MAX_REPLICAS, SUBGROUP_EXCLUSIVE_TOPOLOGY
 from mooring.kube.errors import Enum, FieldError, invalid, not_supported, required
+from mooring.kube.intorpercent import IntOrPercentError, resolve
 from mooring.kube.names import is_dns1035_label, is_qualified_name
 from mooring.kube.objects import Object
 
 __all__ = [
     "leader_worker_set_warnings",
-    "resolved",
     "validate_leader_worker_set",
     "validate_leader_worker_set_update",
 ]
@@ -86,14 +86,6 @@ def leader_worker_set_warnings(obj: Object) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def resolved(value: int | str, total: int, *, up: bool) -> int:
-    """A number, or a percentage of a total."""
-    if isinstance(value, int):
-        return value
-    percent = int(value.removesuffix("%"))
-    return -(-percent * total // 100) if up else percent * total // 100
-
-
 def _lasting_errors(errors: Errors) -> Errors:
     """What was accepted once, and must not keep people from changing anything else."""
     return [error for error in errors if error.path == "metadata.name" or error.path.endswith(".spec.containers")]
@@ -120,8 +112,8 @@ def _check_rollout(errors: Errors, rolling: Object, replicas: int) -> None:
     check_nonnegative(errors, rolling["partition"], f"{_ROLLING}.partition")
     if not readable or replicas <= 0:
         return
-    away = resolved(rolling["maxUnavailable"], replicas, up=False)
-    if away == 0 and resolved(rolling["maxSurge"], replicas, up=True) == 0:
+    away = resolve(rolling["maxUnavailable"], replicas, up=False)
+    if away == 0 and resolve(rolling["maxSurge"], replicas, up=True) == 0:
         path = f"{_ROLLING}.maxUnavailable"
         errors.append(invalid(path, rolling["maxUnavailable"], "must not be 0 when `maxSurge` is 0"))
 
@@ -196,6 +188,8 @@ def _longest_leader(obj: Object) -> str:
     replicas, surge = obj["spec"]["replicas"], obj["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]["maxSurge"]
     if replicas <= 0:
         return ""
-    unreadable = isinstance(surge, str) and not surge.removesuffix("%").isdecimal()
-    more = 0 if unreadable else resolved(surge, replicas, up=True)
+    try:
+        more = resolve(surge, replicas, up=True)
+    except IntOrPercentError:
+        more = 0
     return f"{obj['metadata'].get('name', '')}-{replicas + min(max(0, more), replicas) - 1}"

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from mooring.client.transport import AsyncTransport, Request
+from mooring.kube.conditions import conditions_of, find_condition, set_conditions
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
@@ -28,11 +29,14 @@ RENEW_SECONDS: Final = 10.0
 # How often the whole status is written though nothing changed.
 _STATUS_SECONDS: Final = 300.0
 _SIMULATED: Final = "kwok.x-k8s.io/node"
-_WELL: Final = (
-    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+_WELL: Final = tuple(
+    {"type": kind, "status": value, "reason": reason, "message": message}
+    for kind, value, reason, message in (
+        ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+        ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+        ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+    )
 )
 _log = logging.getLogger("mooring.node")
 
@@ -83,7 +87,7 @@ class Registration(NamedTuple):
 
     def _is_current(self, node: Object) -> bool:
         status = node.get("status") or {}
-        ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
+        ready = find_condition(conditions_of(node), "Ready")
         port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
         if ready is None or ready["status"] != "True" or port != self.port:
             return False
@@ -94,14 +98,10 @@ class Registration(NamedTuple):
 
     async def _write_status(self, node: Object) -> Object:
         now = timestamp(self.clock())
-        before = {each["type"]: each for each in (node.get("status") or {}).get("conditions") or ()}
-        ours = []
-        for kind, value, reason, message in _WELL:
-            known = before.pop(kind, None) or {}
-            changed = known.get("lastTransitionTime") if known.get("status") == value else None
-            condition = {"type": kind, "status": value, "reason": reason, "message": message}
-            ours.append({**condition, "lastHeartbeatTime": now, "lastTransitionTime": changed or now})
-        body = {"status": node_status(self.machine, self.port, [*ours, *before.values()])}
+        wanted = [{**condition, "lastHeartbeatTime": now} for condition in _WELL]
+        known = conditions_of(node)
+        conditions = set_conditions(known, wanted, now) or known
+        body = {"status": node_status(self.machine, self.port, conditions)}
         version = node["metadata"]["resourceVersion"]
         request = Request(
             "patch", "v1", "Node", "", self.machine.name, body, "status", MANAGER, resource_version=version

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from mooring.kube.conditions import conditions_of, find_condition, set_conditions
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.process import backoff
@@ -156,28 +157,24 @@ def _terminated(end: End) -> Object:
 
 
 def _conditions(spec: Object, pod: Pod, phase: str, now: datetime) -> list[Object]:
-    before = {each["type"]: each for each in (spec.get("status") or {}).get("conditions") or ()}
+    known = conditions_of(spec)
     ready = _containers_ready(spec, pod, phase)
     wanted = {
         "PodReadyToStartContainers": _condition(pod.prepared == "yes" and not pod.over),
         "Initialized": _initialized_condition(spec, pod, phase),
-        "Ready": _gated(spec, before, ready),
+        "Ready": _gated(spec, known, ready),
         "ContainersReady": ready,
     }
     # A pod that never was told of its binding has it nevertheless: it is here.
-    if "PodScheduled" not in before:
+    if find_condition(known, "PodScheduled") is None:
         wanted["PodScheduled"] = _condition(True)
-    ours = [_dated(kind, found, before.get(kind), spec, now) for kind, found in wanted.items()]
-    return [*ours, *(each for kind, each in before.items() if kind not in wanted)]
-
-
-def _dated(kind: str, found: Object, before: Object | None, spec: Object, now: datetime) -> Object:
-    same = before is not None and before.get("status") == found["status"]
-    changed = before["lastTransitionTime"] if same and before and before.get("lastTransitionTime") else timestamp(now)
-    made = {"type": kind, "lastProbeTime": None, "lastTransitionTime": changed, **found}
+    common: Object = {"lastProbeTime": None}
     if generation := spec["metadata"].get("generation"):
-        made["observedGeneration"] = generation
-    return made
+        common["observedGeneration"] = generation
+    ours = [{"type": kind, **common, **found} for kind, found in wanted.items()]
+    made = set_conditions(known, ours, timestamp(now)) or known
+    # A kubelet's own conditions stand before those of others.
+    return sorted(made, key=lambda condition: condition["type"] not in wanted)
 
 
 def _condition(good: bool, reason: str = "", message: str = "") -> Object:
@@ -219,14 +216,14 @@ def _containers_ready(spec: Object, pod: Pod, phase: str) -> Object:
     return _condition(True)
 
 
-def _gated(spec: Object, before: dict[str, Object], ready: Object) -> Object:
+def _gated(spec: Object, known: list[Object], ready: Object) -> Object:
     """Whether the pod is ready, where others have a say in it too."""
     if ready["status"] != "True":
         return ready
     missing = []
     for gate in spec["spec"].get("readinessGates") or ():
         kind = gate["conditionType"]
-        found = before.get(kind)
+        found = find_condition(known, kind)
         if found is None:
             missing.append(f'corresponding condition of pod readiness gate "{kind}" does not exist.')
         elif found.get("status") != "True":

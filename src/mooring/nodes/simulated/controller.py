@@ -27,7 +27,6 @@ from mooring.runtime.decision import Decision, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import LEASE, NODE, POD
 from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
-from mooring.workloads.node_conditions import is_ready
 
 HEARTBEAT = timedelta(seconds=10)
 
@@ -100,7 +99,7 @@ class _Pods:
     def _tend(self, pod: Pod) -> Iterator[Write]:
         when = due(pod, self._delay)
         if when is None or not self._view.reached(when):
-            if is_ready(self._node) and (again := recover(pod, self._view.now)) is not None:
+            if self._node.ready and (again := recover(pod, self._view.now)) is not None:
                 yield again
             elif self._tells and _is_new(pod):
                 yield creating(pod, self._view)

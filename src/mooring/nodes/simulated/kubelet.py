@@ -5,16 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from mooring.api.conditions import changed_conditions, find_condition
 from mooring.api.coordination.views import Lease
-from mooring.api.core.views import Node, NodeCondition
+from mooring.api.core.views import Node
 from mooring.api.kinds import key_of
+from mooring.api.meta import Condition
 from mooring.kube.objects import Object
 from mooring.kube.times import moment, timestamp
 from mooring.nodes.addresses import host_address
 from mooring.runtime.decision import Create, Patch, Write, status
 from mooring.workloads.kinds import LEASE, NODE
 from mooring.workloads.leases import LEASE_DURATION, LEASE_NAMESPACE
-from mooring.workloads.node_conditions import node_condition, with_node_conditions
+from mooring.workloads.ownerrefs import owner_reference
 
 _WELL: Final = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -40,8 +42,7 @@ _INFO: Final = {
 
 def make_lease(node: Node, now: datetime) -> Create:
     name = node.metadata.name
-    owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.metadata.uid}
-    metadata = {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]}
+    metadata = {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner_reference(NODE, node)]}
     return Create(LEASE, {"metadata": metadata, "spec": _spec(node, now)})
 
 
@@ -63,14 +64,15 @@ def node_status(node: Node, now: datetime) -> tuple[Write, ...]:
     """The node's own word on itself. What somebody else has said of its pressure and size stands."""
     body: Object = {}
     changed = [
-        NodeCondition(kind, value, reason, message, timestamp(now))
+        Condition(kind, value, reason, message)
         for kind, value, reason, message in _WELL
-        if (known := node_condition(node, kind)) is None
+        if (known := find_condition(node.status.conditions, kind)) is None
         or known.status == "Unknown"
         or (kind == "Ready" and known.status != value)
     ]
-    if changed:
-        body["conditions"] = with_node_conditions(node, changed, timestamp(now))
+    written = changed_conditions(node.status.conditions, changed, now, heartbeat=timestamp(now))
+    if written is not None:
+        body["conditions"] = written
         # Nobody reads it any more, save the Stages that kwok ships.
         body["phase"] = "Running"
     if not any(address.type == "InternalIP" for address in node.status.addresses):

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from mooring.api.core.views import Container, Pod, PodCondition
+from mooring.api.core.views import Container, Pod
 from mooring.api.kinds import key_of
+from mooring.api.meta import Condition
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.pods import container_status
 from mooring.runtime.decision import Event, Patch, status
 from mooring.runtime.view import View
-from mooring.workloads.conditions import with_conditions
+from mooring.workloads.conditions import pod_conditions
 from mooring.workloads.kinds import POD
 
 CREATING: Final = ("ContainerCreating", "PodInitializing")
@@ -25,29 +26,31 @@ def creating(pod: Pod, view: View) -> Patch:
     """The pod has been taken in, and its containers are being made."""
     inits = pod.spec.init_containers or ()
     prepares = any(each.restart_policy != "Always" for each in inits)
-    initialized = PodCondition(type="Initialized", status="True")
+    initialized = Condition("Initialized", "True")
     if prepares:
         initialized = _unmet("Initialized", "ContainersNotInitialized", "incomplete", inits)
     wanted = (
-        PodCondition(type="PodReadyToStartContainers", status="False"),
+        Condition("PodReadyToStartContainers", "False"),
         initialized,
         *(_unmet(kind, "ContainersNotReady", "unready", pod.spec.containers or ()) for kind in _READINESS),
     )
     waiting = {"waiting": {"reason": CREATING[prepares]}}
     body: Object = {
         "phase": "Pending",
-        "conditions": with_conditions(pod, wanted, view.now) or [],
         "containerStatuses": [container_status(each, waiting, ready=False) for each in pod.spec.containers or ()],
     }
+    conditions = pod_conditions(pod, view.now, *wanted)
+    if conditions is not None:
+        body["conditions"] = conditions
     if inits:
         body["initContainerStatuses"] = [container_status(each, waiting, ready=False) for each in inits]
     return status(POD, pod, body)
 
 
-def _unmet(kind: str, reason: str, lacking: str, containers: Iterable[Container]) -> PodCondition:
+def _unmet(kind: str, reason: str, lacking: str, containers: Iterable[Container]) -> Condition:
     names = " ".join(each.name for each in containers)
     message = f"containers with {lacking} status: [{names}]"
-    return PodCondition(type=kind, status="False", reason=reason, message=message)
+    return Condition(kind, "False", reason, message)
 
 
 def is_being_created(pod: Pod) -> bool:

@@ -12,12 +12,14 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from mooring.api.core.views import Container, Pod, PodCondition
+from mooring.api.conditions import is_true
+from mooring.api.core.views import Container, Pod
 from mooring.api.kinds import key_of
+from mooring.api.meta import Condition
 from mooring.kube.times import moment, timestamp
 from mooring.nodes.addresses import Addresses
 from mooring.runtime.decision import Delete, Patch, Write, status
-from mooring.workloads.conditions import AT_ONCE, bound_at, with_conditions
+from mooring.workloads.conditions import AT_ONCE, bound_at, pod_conditions
 from mooring.workloads.kinds import POD
 
 START_DELAY = timedelta(seconds=1)
@@ -25,6 +27,11 @@ STOP_DELAY = timedelta(seconds=1)
 JOB_DURATION = timedelta(seconds=10)
 # The exit code of a container that was killed.
 KILLED = 137
+# What a pod says of itself whose containers run.
+_STARTED = tuple(
+    Condition(kind, "True")
+    for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+)
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
@@ -78,10 +85,9 @@ def recover(pod: Pod, now: datetime) -> Write | None:
         or ready.reason
     ):
         return None
-    if not any(c.type == "ContainersReady" and c.status == "True" for c in pod.status.conditions):
+    if not is_true(pod.status.conditions, "ContainersReady"):
         return None
-    conditions = with_conditions(pod, (PodCondition(type="Ready", status="True"),), now)
-    return status(POD, pod, {"conditions": conditions})
+    return status(POD, pod, {"conditions": pod_conditions(pod, now, Condition("Ready", "True"))})
 
 
 def _duration(pod: Pod) -> timedelta | None:
@@ -98,17 +104,15 @@ def _exit_code(pod: Pod) -> int:
 
 
 def _start(pod: Pod, now: datetime, addresses: Addresses | None) -> Patch:
-    wanted = tuple(
-        PodCondition(type=kind, status="True")
-        for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
-    )
     running = {"running": {"startedAt": timestamp(now)}}
-    body = {
+    body: dict[str, Any] = {
         "phase": "Running",
         "startTime": timestamp(now),
-        "conditions": with_conditions(pod, wanted, now) or [],
         "containerStatuses": _containers(pod, running, ready=True),
     }
+    conditions = pod_conditions(pod, now, *_STARTED)
+    if conditions is not None:
+        body["conditions"] = conditions
     if pod.spec.init_containers:
         body["initContainerStatuses"] = _init_containers(pod.spec.init_containers, running, now)
     if addresses is not None:
@@ -124,7 +128,7 @@ def _start(pod: Pod, now: datetime, addresses: Addresses | None) -> Patch:
 def _end(pod: Pod, code: int, now: datetime) -> Patch:
     phase = "Failed" if code else "Succeeded"
     reason = "PodFailed" if code else "PodCompleted"
-    wanted = tuple(PodCondition(type=kind, status="False", reason=reason) for kind in ("Ready", "ContainersReady"))
+    wanted = [Condition(kind, "False", reason) for kind in ("Ready", "ContainersReady")]
     ended = {
         "terminated": {
             "exitCode": code,
@@ -134,7 +138,7 @@ def _end(pod: Pod, code: int, now: datetime) -> Patch:
         }
     }
     body: dict[str, Any] = {"phase": phase, "containerStatuses": _containers(pod, ended, ready=False)}
-    conditions = with_conditions(pod, wanted, now)
+    conditions = pod_conditions(pod, now, *wanted)
     if conditions is not None:
         body["conditions"] = conditions
     return status(POD, pod, body)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from mooring.api.conditions import changed_conditions
 from mooring.api.kinds import Key
-from mooring.kube.times import timestamp
+from mooring.api.meta import Condition
 from mooring.nodes.stages.kinds import STAGE
 from mooring.nodes.stages.lifecycle import STAGES
 from mooring.runtime.controller import Controller
@@ -23,13 +24,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     problem = view.fold(STAGES).problems.get(key, "")
     value, reason = ("False", "NotUnderstood") if problem else ("True", "Understood")
     message = problem or "Simulated nodes follow it."
-    known = next((condition for condition in stage.status.conditions if condition.type == USED), None)
-    if known is not None and (known.status, known.reason, known.message) == (value, reason, message):
+    written = changed_conditions(stage.status.conditions, (Condition(USED, value, reason, message),), now)
+    if written is None:
         return Decision()
-    since = known.last_transition_time if known is not None and known.status == value else timestamp(now)
-    condition = {"type": USED, "status": value, "reason": reason, "message": message, "lastTransitionTime": since}
     told = (Event(STAGE, key, "Warning", "StageNotUsed", problem),) if problem else ()
-    return Decision(status=(status(STAGE, stage, {"conditions": [condition]}),), events=told)
+    return Decision(status=(status(STAGE, stage, {"conditions": written}),), events=told)
 
 
 STAGES_CONTROLLER: Final = Controller("stages", reconcile, of=STAGE, writes=(STAGE,), folds=(STAGES,))

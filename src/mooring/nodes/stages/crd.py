@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from mooring.api.core.types import Labels, View
-from mooring.api.crds.markers import Int64, Markers, Time
+from mooring.api.crds.markers import Int64, Markers
 from mooring.api.crds.resource import AGE, CustomResource, PrinterColumn, Version, definition
+from mooring.api.meta import Condition
 from mooring.kube.objects import Object
 
 __all__ = ["STAGES", "stage_definition"]
@@ -163,21 +164,12 @@ class _Spec(View, frozen=True):
     )
 
 
-class _Condition(View, frozen=True):
-    """One condition."""
-
-    type: Annotated[str, Markers("Used.")]
-    status: Annotated[str, Markers("True or False.")]
-    reason: Annotated[str, Markers("A word for machines.")] = ""
-    message: Annotated[str, Markers("Why it is not used.")] = ""
-    last_transition_time: Annotated[Time | None, Markers("When that changed last.")] = None
-
-
 class _Status(View, frozen=True):
     """What became of it."""
 
     conditions: Annotated[
-        tuple[_Condition, ...], Markers("Whether the Stage is used.", list_type="map", list_map_keys=("type",))
+        tuple[Annotated[Condition, Markers(of="meta.v1.Condition")], ...],
+        Markers("Used: whether simulated nodes follow the Stage.", list_type="map", list_map_keys=("type",)),
     ] = ()
 
 

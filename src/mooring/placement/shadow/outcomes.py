@@ -10,19 +10,16 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mooring.api.core.types import Pod, PodCondition, PodStatus
+from mooring.api.core.types import Pod, PodStatus
+from mooring.api.meta import Condition
 from mooring.placement.snapshot import VIEWS
 
 SCHEDULERS: Final = ("", "default-scheduler")
 REASONS: Final = ("Unschedulable", "SchedulerError")
 
 
-class WatchedCondition(PodCondition, frozen=True):
-    message: str = ""
-
-
 class WatchedStatus(PodStatus, frozen=True):
-    conditions: tuple[WatchedCondition, ...] | None = None
+    conditions: tuple[Condition, ...] | None = None
 
 
 class WatchedPod(Pod, frozen=True):

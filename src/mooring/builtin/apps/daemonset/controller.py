@@ -23,7 +23,8 @@ from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.incarnations import Incarnations, Issued
 from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, NODE, POD
-from mooring.workloads.podcontrol import BURST, annotated, claims, is_available, status_change
+from mooring.workloads.ownerrefs import claims
+from mooring.workloads.podcontrol import BURST, annotated, is_available, status_change
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:

@@ -15,13 +15,12 @@ from mooring.api.apps.daemonsets import DaemonSet, DaemonSetStatus
 from mooring.api.apps.views import ControllerRevision
 from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
-from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.incarnations import without_record
 from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, POD, REVISION_LABEL
-from mooring.workloads.podcontrol import owner_reference, status_change
-from mooring.workloads.revisions import content_hash, in_order, template_of
+from mooring.workloads.podcontrol import status_change
+from mooring.workloads.revisions import in_order, next_number, renumbered, surplus, template_of, template_revision
 
 # These are written even where they are zero.
 ALWAYS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
@@ -43,7 +42,7 @@ def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> Hist
     template = daemon_set.spec.template
     current = [revision for revision in revisions if template_of(revision) == template]
     old = [revision for revision in revisions if revision not in current]
-    number = max((revision.revision for revision in old), default=0) + 1
+    number = next_number(old)
     if not current:
         return _first(view, daemon_set, number)
     *twins, newest = current
@@ -53,7 +52,7 @@ def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> Hist
             children=tuple(Delete(CONTROLLER_REVISION, key_of(twin)) for twin in twins),
         )
     if newest.revision < number:
-        return Decision(intent=(Patch(CONTROLLER_REVISION, key_of(newest), {"revision": number}),))
+        return Decision(intent=(renumbered(newest, number),))
     return History(_hash(newest), old)
 
 
@@ -82,25 +81,14 @@ def _first(view: View, daemon_set: DaemonSet, number: int) -> Decision:
 
 
 def new_revision(daemon_set: DaemonSet, number: int) -> Create:
-    template = daemon_set.spec.template
-    word = content_hash(template, daemon_set.status.collision_count)
-    meta = daemon_set.metadata
-    metadata: Object = {
-        "name": f"{meta.name}-{word}",
-        "namespace": meta.namespace,
-        "labels": {**(template.get("metadata", {}).get("labels") or {}), REVISION_LABEL: word},
-        "annotations": without_record(meta.annotations),
-        "ownerReferences": [owner_reference(DAEMON_SET, daemon_set)],
-    }
-    data = {"spec": {"template": {**template, "$patch": "replace"}}}
-    return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})
+    template, collisions = daemon_set.spec.template, daemon_set.status.collision_count
+    notes = without_record(daemon_set.metadata.annotations)
+    return template_revision(
+        DAEMON_SET, daemon_set, template, collisions, number, hash_label=REVISION_LABEL, annotations=notes
+    )
 
 
 def forgotten(old: Sequence[ControllerRevision], pods: Iterable[Pod], limit: int) -> tuple[Write, ...]:
     """What falls out of the history, oldest first. A revision that a pod still runs stays, and counts."""
-    surplus = len(old) - limit
-    if surplus <= 0:
-        return ()
     live = {pod.metadata.labels.get(REVISION_LABEL) for pod in pods}
-    unused = [revision for revision in old if _hash(revision) not in live]
-    return tuple(Delete(CONTROLLER_REVISION, key_of(revision)) for revision in unused[:surplus])
+    return surplus(old, lambda revision: _hash(revision) in live, limit, used_count=True)

@@ -15,11 +15,12 @@ from mooring.api.apps.daemonsets import DaemonSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
 from mooring.builtin.apps.daemonset.nodes import Verdict
+from mooring.kube.intorpercent import resolve
 from mooring.runtime.decision import Event
 from mooring.runtime.view import View
 from mooring.workloads.incarnations import Issued
 from mooring.workloads.kinds import DAEMON_SET, REVISION_LABEL
-from mooring.workloads.podcontrol import is_available, portion
+from mooring.workloads.podcontrol import is_available
 
 FIRST_DELAY = timedelta(seconds=1)
 LONGEST_DELAY = timedelta(minutes=15)
@@ -52,7 +53,7 @@ def surge_count(daemon_set: DaemonSet, total: int) -> int:
     strategy = daemon_set.spec.update_strategy
     if strategy.type != "RollingUpdate" or strategy.rolling_update is None:
         return 0
-    return portion(strategy.rolling_update.max_surge, total, up=True)
+    return resolve(strategy.rolling_update.max_surge, total, up=True)
 
 
 class Placing:

@@ -16,7 +16,7 @@ from mooring.api.kinds import key_of
 from mooring.builtin.apps.daemonset.nodes import Verdict
 from mooring.builtin.apps.daemonset.pods import is_updated
 from mooring.builtin.apps.daemonset.pods_on_nodes import Moves, surge_count
-from mooring.workloads.podcontrol import portion
+from mooring.kube.intorpercent import resolve
 
 Available = Callable[[Pod], bool]
 
@@ -45,7 +45,7 @@ def roll(
     if surge > 0:
         return _surge(surge, desired, verdicts, pairs, available)
     rolling = daemon_set.spec.update_strategy.rolling_update
-    limit = 0 if rolling is None else portion(rolling.max_unavailable, desired, up=True)
+    limit = 0 if rolling is None else resolve(rolling.max_unavailable, desired, up=True)
     # Neither surge nor absence would mean no update at all.
     return _replace(limit or 1, pairs, available)
 

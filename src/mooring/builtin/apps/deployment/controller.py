@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from mooring.api.apps.views import Deployment, DeploymentStatus
+from mooring.api.conditions import find_condition
 from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.deployment import status as say
 from mooring.builtin.apps.deployment.replicasets import (
@@ -34,7 +35,8 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import DEPLOYMENT, POD, REPLICA_SET
-from mooring.workloads.podcontrol import annotated, claims, status_change
+from mooring.workloads.ownerrefs import claims
+from mooring.workloads.podcontrol import annotated, status_change
 
 
 class Step(NamedTuple):
@@ -95,7 +97,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 
 def _noted_pause(deployment: Deployment, status: DeploymentStatus, now: datetime) -> DeploymentStatus:
-    current = say.find(status, say.PROGRESSING)
+    current = find_condition(status.conditions, say.PROGRESSING)
     reason = current.reason if current is not None else ""
     if not say.has_deadline(deployment) or reason == "ProgressDeadlineExceeded":
         return status

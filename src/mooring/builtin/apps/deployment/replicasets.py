@@ -16,7 +16,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Patch, Write
 from mooring.workloads.incarnations import RECORD
 from mooring.workloads.kinds import DEPLOYMENT, REPLICA_SET
-from mooring.workloads.podcontrol import owner_reference
+from mooring.workloads.ownerrefs import controller_reference
 from mooring.workloads.revisions import content_hash
 
 HASH_LABEL = "pod-template-hash"
@@ -108,7 +108,7 @@ def new_set(deployment: Deployment, sets: Sets, replicas: int) -> Create:
         "namespace": meta.namespace,
         "labels": dict(labels),
         "annotations": {**_copied(deployment), REVISION: str(next_revision(sets)), **size_notes(deployment)},
-        "ownerReferences": [owner_reference(DEPLOYMENT, deployment)],
+        "ownerReferences": [controller_reference(DEPLOYMENT, deployment)],
     }
     return Create(REPLICA_SET, {"metadata": metadata, "spec": body})
 

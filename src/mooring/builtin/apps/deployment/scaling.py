@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mooring.api.apps.views import Deployment, ReplicaSet, RollingUpdateDeployment
-from mooring.workloads.podcontrol import portion
+from mooring.kube.intorpercent import resolve
 
 Sizes = dict[str, int]
 
@@ -17,8 +17,8 @@ Sizes = dict[str, int]
 def _fenceposts(deployment: Deployment) -> tuple[int, int]:
     """Surge rounded up, unavailability rounded down; if both vanish one pod may be missing, or nothing would move."""
     rolling = deployment.spec.strategy.rolling_update or RollingUpdateDeployment(0, 0)
-    surge = portion(rolling.max_surge, deployment.spec.replicas, up=True)
-    unavailable = portion(rolling.max_unavailable, deployment.spec.replicas, up=False)
+    surge = resolve(rolling.max_surge, deployment.spec.replicas, up=True)
+    unavailable = resolve(rolling.max_unavailable, deployment.spec.replicas, up=False)
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 

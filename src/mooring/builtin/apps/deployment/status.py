@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from mooring.api.apps.views import Deployment, DeploymentStatus, ReplicaSet
+from mooring.api.conditions import dated, find_condition, without_condition
 from mooring.api.meta import Condition
 from mooring.builtin.apps.deployment.replicasets import Sets
 from mooring.builtin.apps.deployment.scaling import asked_for, available, max_unavailable
@@ -30,31 +31,24 @@ def has_deadline(deployment: Deployment) -> bool:
     return deadline is not None and deadline != _NO_LIMIT
 
 
-def find(status: DeploymentStatus, type_: str) -> Condition | None:
-    return next((condition for condition in status.conditions if condition.type == type_), None)
-
-
 def with_condition(
     status: DeploymentStatus, now: datetime, type_: str, truth: str, reason: str, message: str, *, renew: bool = False
 ) -> DeploymentStatus:
     """Set a condition. One that says the same already is left alone, unless it is to be renewed."""
-    current = find(status, type_)
-    same = current is not None and current.status == truth
-    if current is not None and same and current.reason == reason and not renew:
+    current = find_condition(status.conditions, type_)
+    if current is not None and (current.status, current.reason) == (truth, reason) and not renew:
         return status
-    stamp = timestamp(now)
-    since = current.last_transition_time if current is not None and same else stamp
-    others = without(status, type_).conditions
-    return replace(status, conditions=(*others, Condition(type_, truth, reason, message, stamp, since)))
+    new = Condition(type_, truth, reason, message, last_update_time=timestamp(now))
+    return replace(status, conditions=(*without_condition(status.conditions, type_), dated(new, current, now)))
 
 
 def without(status: DeploymentStatus, type_: str) -> DeploymentStatus:
-    return replace(status, conditions=tuple(c for c in status.conditions if c.type != type_))
+    return replace(status, conditions=without_condition(status.conditions, type_))
 
 
 def is_told_of(new: ReplicaSet, status: DeploymentStatus) -> bool:
     """Whether progress is told of this rollout. A crash may have kept the end of the one before in its place."""
-    current = find(status, PROGRESSING)
+    current = find_condition(status.conditions, PROGRESSING)
     if current is None:
         return False
     return current.reason != "NewReplicaSetAvailable" or f'"{new.metadata.name}"' in current.message
@@ -106,7 +100,7 @@ def rolled(deployment: Deployment, sets: Sets, status: DeploymentStatus, view: V
     failure = _failure(sets)
     if failure is None:
         return without(result, REPLICA_FAILURE)
-    current = find(result, REPLICA_FAILURE)
+    current = find_condition(result.conditions, REPLICA_FAILURE)
     if current is not None and (current.status, current.reason) == (failure.status, failure.reason):
         return result
     return replace(result, conditions=(*without(result, REPLICA_FAILURE).conditions, failure))
@@ -115,7 +109,7 @@ def rolled(deployment: Deployment, sets: Sets, status: DeploymentStatus, view: V
 def _progress(
     deployment: Deployment, new: ReplicaSet | None, status: DeploymentStatus, view: View, now: datetime
 ) -> DeploymentStatus:
-    current = find(status, PROGRESSING)
+    current = find_condition(status.conditions, PROGRESSING)
     reason = current.reason if current is not None else ""
     if status.replicas == status.updated_replicas and reason == "NewReplicaSetAvailable":
         # The rollout was over before; what happens to its pods now is no matter of progress.
@@ -148,7 +142,7 @@ def _is_better(old: DeploymentStatus, new: DeploymentStatus) -> bool:
 def _failure(sets: Sets) -> Condition | None:
     """The failure of a set, of the newest one first."""
     for one in reversed(sets.all):
-        for condition in one.status.conditions:
-            if condition.type == REPLICA_FAILURE:
-                return replace(condition, last_update_time=condition.last_transition_time)
+        failure = find_condition(one.status.conditions, REPLICA_FAILURE)
+        if failure is not None:
+            return replace(failure, last_update_time=failure.last_transition_time)
     return None

@@ -12,18 +12,19 @@ from itertools import islice
 from typing import NamedTuple
 
 from mooring.api.apps.views import ReplicaSet, ReplicaSetStatus
+from mooring.api.conditions import dated, find_condition, without_condition
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Indexers, Key, key_of
 from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.kube.selectors import Selector, selector_from_dict
-from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.incarnations import Incarnations, Issued
 from mooring.workloads.kinds import POD, REPLICA_SET
-from mooring.workloads.podcontrol import BURST, annotated, claims, is_available, pod_from_template, status_change
+from mooring.workloads.ownerrefs import claims
+from mooring.workloads.podcontrol import BURST, annotated, is_available, pod_from_template, status_change
 
 FAILURE = "ReplicaFailure"
 # Labels that a pod gets from the node it is bound to.
@@ -68,7 +69,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 4. What was refused the last time is told before it is tried again, because a refusal ends a decision.
     if difference > 0 and (untold := _untold_failure(view, replica_set)):
         event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
-        failed = annotated(REPLICA_SET, replica_set, _status(replica_set, census, _failure(untold, now)), record)
+        failed = annotated(
+            REPLICA_SET, replica_set, _status(replica_set, census, _failure(replica_set, untold, now)), record
+        )
         return Decision(status=failed, events=(event,), memory=names.issued if names is not None else known)
 
     # 5. What is missing or too many.
@@ -104,12 +107,13 @@ def _standing_failure(replica_set: ReplicaSet) -> Condition | None:
 
 
 def _untold_failure(view: View, replica_set: ReplicaSet) -> str:
-    told = {condition.message for condition in replica_set.status.conditions if condition.type == FAILURE}
-    return "" if view.problem in told else view.problem
+    told = find_condition(replica_set.status.conditions, FAILURE)
+    return "" if told is not None and view.problem == told.message else view.problem
 
 
-def _failure(problem: str, now: datetime) -> Condition:
-    return Condition(FAILURE, "True", "FailedCreate", problem, last_transition_time=timestamp(now))
+def _failure(replica_set: ReplicaSet, problem: str, now: datetime) -> Condition:
+    known = find_condition(replica_set.status.conditions, FAILURE)
+    return dated(Condition(FAILURE, "True", "FailedCreate", problem), known, now)
 
 
 def _owned_alike(uid: str, labels: dict[str, str]) -> str:
@@ -201,7 +205,7 @@ def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None =
         observed_generation=replica_set.metadata.generation,
         # A failure is over when the writes before this one have gone through.
         conditions=(
-            *(condition for condition in old.conditions if condition.type != FAILURE),
+            *without_condition(old.conditions, FAILURE),
             *((failure,) if failure is not None else ()),
         ),
     )

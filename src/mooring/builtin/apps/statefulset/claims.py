@@ -15,7 +15,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
-from mooring.workloads.podcontrol import owner_reference, reference_objects
+from mooring.workloads.ownerrefs import controller_reference, reference_objects
 
 
 class Supply(NamedTuple):
@@ -75,7 +75,7 @@ def _create(stateful_set: StatefulSet, template: Object, name: str) -> Create:
     if stamped.get("annotations"):
         metadata["annotations"] = dict(stamped["annotations"])
     if stateful_set.spec.persistent_volume_claim_retention_policy.when_deleted == "Delete":
-        metadata["ownerReferences"] = [owner_reference(STATEFUL_SET, stateful_set)]
+        metadata["ownerReferences"] = [controller_reference(STATEFUL_SET, stateful_set)]
     return Create(PERSISTENT_VOLUME_CLAIM, {"metadata": metadata, "spec": template.get("spec", {})})
 
 
@@ -119,4 +119,4 @@ def _wanted(stateful_set: StatefulSet, pod: Pod, *, condemned: bool) -> list[Obj
         owner = POD, pod
     elif policy.when_deleted == "Delete":
         owner = STATEFUL_SET, stateful_set
-    return [] if owner is None else [owner_reference(*owner)]
+    return [] if owner is None else [controller_reference(*owner)]

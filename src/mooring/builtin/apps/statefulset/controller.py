@@ -13,18 +13,29 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from mooring.api.apps.views import ControllerRevision, StatefulSet, StatefulSetStatus
-from mooring.api.kinds import Key, key_of
+from mooring.api.kinds import Key
 from mooring.builtin.apps.statefulset.claims import drops_claims
 from mooring.builtin.apps.statefulset.ordinals import ORDINALS
 from mooring.builtin.apps.statefulset.state import Picture, ordinal_of, take_picture
 from mooring.builtin.apps.statefulset.steps import Steps, replace_outdated
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Patch, Write
+from mooring.runtime.decision import Decision, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
-from mooring.workloads.podcontrol import claims, is_available, status_change
-from mooring.workloads.revisions import equal_revision, in_order, new_revision, surplus, template_of
+from mooring.workloads.ownerrefs import claims
+from mooring.workloads.podcontrol import is_available, status_change
+from mooring.workloads.revisions import (
+    equal_revision,
+    in_order,
+    next_number,
+    renumbered,
+    surplus,
+    template_of,
+    template_revision,
+)
+
+HASH_LABEL = "controller.kubernetes.io/hash"
 
 
 class History(NamedTuple):
@@ -68,7 +79,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 6. Revisions that nobody runs fall out of the history.
     live = {history.current.metadata.name, history.update.metadata.name, *picture.revisions}
-    old = surplus(history.all, live, stateful_set.spec.revision_history_limit)
+    old = surplus(history.all, lambda each: each.metadata.name in live, stateful_set.spec.revision_history_limit)
     intent = steps.intent
     if steps.creates_in_order:
         # The run that sees the new pod tells of it and of what came before in one write. A pod that the API refuses is
@@ -91,7 +102,7 @@ def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tup
 def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
     revisions = in_order(view.owned(CONTROLLER_REVISION, stateful_set))
-    number = revisions[-1].revision + 1 if revisions else 1
+    number = next_number(revisions)
     update = equal_revision(revisions, stateful_set.spec.template)
     if update is None and stateful_set.metadata.deleting:
         # Nothing is made for a set that goes away.
@@ -99,14 +110,22 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
         if update is None:
             return Decision()
     elif update is None:
-        made = new_revision(stateful_set, number)
+        made = template_revision(
+            STATEFUL_SET,
+            stateful_set,
+            stateful_set.spec.template,
+            stateful_set.status.collision_count or 0,
+            number,
+            hash_label=HASH_LABEL,
+            annotations=stateful_set.metadata.annotations,
+        )
         if view.get(CONTROLLER_REVISION, *made.key) is None:
             return Decision(intent=(made,))
         # The word for this template is taken: count it, and the next run finds another.
         collided = replace(stateful_set.status, collision_count=(stateful_set.status.collision_count or 0) + 1)
         return Decision(status=_status_change(stateful_set, collided))
     elif update is not revisions[-1]:
-        return Decision(intent=(Patch(CONTROLLER_REVISION, key_of(update), {"revision": number}),))
+        return Decision(intent=(renumbered(update, number),))
     named = stateful_set.status.current_revision
     current = next((revision for revision in revisions if revision.metadata.name == named), update)
     return History(revisions, current, update)

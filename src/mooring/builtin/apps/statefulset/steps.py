@@ -14,11 +14,12 @@ from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.statefulset.claims import mounted, retained, supply
 from mooring.builtin.apps.statefulset.ordinals import INDEX_LABEL, NAME_LABEL
 from mooring.builtin.apps.statefulset.state import Picture, ordinal_of
+from mooring.kube.intorpercent import resolve
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, REVISION_LABEL, STATEFUL_SET
-from mooring.workloads.podcontrol import BURST, is_available, pod_from_template, portion
+from mooring.workloads.podcontrol import BURST, is_available, pod_from_template
 from mooring.workloads.revisions import template_of
 
 
@@ -177,7 +178,7 @@ def replace_outdated(steps: Steps) -> None:
     if limit is None:
         _one_by_one(steps, lowest)
     else:
-        _within(steps, lowest, max(1, portion(limit, steps.picture.replicas, up=False)))
+        _within(steps, lowest, max(1, resolve(limit, steps.picture.replicas, up=False)))
 
 
 def _one_by_one(steps: Steps, lowest: int) -> None:

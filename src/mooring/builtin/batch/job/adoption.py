@@ -13,8 +13,9 @@ from mooring.builtin.batch.job.pods import TRACKING
 from mooring.kube.selectors import selector_from_dict
 from mooring.runtime.decision import Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import with_finalizer, without_finalizer
 from mooring.workloads.kinds import JOB, POD
-from mooring.workloads.podcontrol import owner_reference, reference_objects
+from mooring.workloads.ownerrefs import adopted_references, released_references
 
 BURST = 500
 
@@ -32,13 +33,12 @@ def claims(view: View, job: Job) -> tuple[Write, ...]:
 
 def _adopt(job: Job, pod: Pod) -> Patch:
     meta = pod.metadata
-    owners = [*reference_objects(meta.owner_references), owner_reference(JOB, job)]
-    finalizers = [*meta.finalizers, *(() if TRACKING in meta.finalizers else (TRACKING,))]
+    owners = adopted_references(pod, JOB, job)
+    finalizers = with_finalizer(meta.finalizers, TRACKING)
     return Patch(POD, key_of(pod), {"metadata": {"ownerReferences": owners, "finalizers": finalizers}})
 
 
 def _release(job: Job, pod: Pod) -> Patch:
     meta = pod.metadata
-    owners = reference_objects([owner for owner in meta.owner_references if owner.uid != job.metadata.uid])
-    finalizers = [name for name in meta.finalizers if name != TRACKING]
-    return Patch(POD, key_of(pod), {"metadata": {"ownerReferences": owners or None, "finalizers": finalizers or None}})
+    owners, finalizers = released_references(pod, job), without_finalizer(meta.finalizers, TRACKING)
+    return Patch(POD, key_of(pod), {"metadata": {"ownerReferences": owners, "finalizers": finalizers}})

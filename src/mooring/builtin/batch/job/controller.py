@@ -7,20 +7,22 @@ loses its finalizer before it is deleted, which is what sets it apart from one t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import chain, islice
 from typing import Any
 
 import msgspec
 
-from mooring.api.batch.views import Job, JobCondition, UncountedPods
+from mooring.api.batch.views import Job, UncountedPods
+from mooring.api.conditions import find_condition, set_conditions
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.builtin.batch.job.adoption import claims
 from mooring.builtin.batch.job.indexes import format_indexes, index_of, parse_indexes
-from mooring.builtin.batch.job.pods import TRACKING, new_pod, untracked
+from mooring.builtin.batch.job.pods import TRACKING, new_pod
 from mooring.builtin.batch.job.policies import (
     attempts,
     backoff_end,
@@ -33,11 +35,12 @@ from mooring.builtin.batch.job.policies import (
     only_replaces_failed,
     to_be_replaced,
 )
-from mooring.builtin.batch.job.status import Ending, condition_of, status_patch
+from mooring.builtin.batch.job.status import Ending, status_patch
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Create, Decision, Delete, Event, Write
+from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import has_finalizer, remove_finalizer
 from mooring.workloads.incarnations import Incarnations
 from mooring.workloads.kinds import JOB, POD
 from mooring.workloads.podcontrol import annotated
@@ -63,7 +66,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Sync(job, view, now).decide()
 
 
-def _expire(job: Job, finished: JobCondition, view: View) -> Decision:
+def _expire(job: Job, finished: Condition, view: View) -> Decision:
     """A Job that has ended goes when its time to live is over, and takes its pods along."""
     ttl = job.spec.ttl_seconds_after_finished
     if ttl is None or job.metadata.deleting or finished.last_transition_time is None:
@@ -82,7 +85,7 @@ class Sync:
         self.pods = view.owned(POD, job)
         self.active = [pod for pod in self.pods if pod.active]
         self.terminating = sum(pod.terminating for pod in self.pods)
-        self.tracked = [pod for pod in self.pods if TRACKING in pod.metadata.finalizers]
+        self.tracked = [pod for pod in self.pods if has_finalizer(pod, TRACKING)]
         self.children: list[Write] = []
         self.let_go: set[str] = set()
         self.events: list[Event] = []
@@ -128,7 +131,7 @@ class Sync:
         # 2. If so, no pod stays; if not, as many run as it asks for.
         spent: dict[str, str] = {}
         if ending is not None:
-            self._remove([pod for pod in self.active if TRACKING not in pod.metadata.finalizers])
+            self._remove([pod for pod in self.active if not has_finalizer(pod, TRACKING)])
         elif not job.metadata.deleting:
             spent = self._manage()
             self._note_suspension()
@@ -142,7 +145,7 @@ class Sync:
             intent=annotated(JOB, job, said, spent) if spent else (),
             children=tuple(self.children),
             status=() if spent else said,
-            release=tuple(untracked(pod) for pod in released),
+            release=_untracked(released),
             events=tuple(self.events),
         )
 
@@ -151,7 +154,7 @@ class Sync:
     def _ending(self) -> Ending | None:
         spec = self.job.spec
         for target in ("SuccessCriteriaMet", "FailureTarget"):
-            found = condition_of(self.status, target)
+            found = find_condition(self.status.conditions, target)
             if found is not None and found.status == "True":
                 return Ending(target, found.reason, found.message)
         for pod in self.pods:
@@ -227,7 +230,7 @@ class Sync:
     def _surplus(self, count: int) -> list[Pod]:
         """Pods too many; of an Indexed Job also those of no index, or of one that has another pod."""
         # Those that were let go of before come first, so that deciding again does not pick others.
-        gone = [pod for pod in self.active if TRACKING not in pod.metadata.finalizers]
+        gone = [pod for pod in self.active if not has_finalizer(pod, TRACKING)]
         found = self._misplaced() if self.indexed else gone[: max(count, 0)]
         chosen = {pod.metadata.name for pod in found}
         left = [pod for pod in self.active if pod.metadata.name not in chosen]
@@ -241,15 +244,15 @@ class Sync:
         found: list[Pod] = []
         for index, pods in by_index.items():
             stay = 0 if index is None or index >= limit else 1
-            pods.sort(key=lambda pod: TRACKING in pod.metadata.finalizers)
+            pods.sort(key=lambda pod: has_finalizer(pod, TRACKING))
             found += least_valuable(pods, (), len(pods) - stay, self.now)
         return found
 
     def _let_go(self, pods: Sequence[Pod]) -> None:
         """First without a finalizer, so that it does not count as failed; then, seen so, deleted."""
         self.let_go |= {pod.metadata.name for pod in pods}
-        self.children += [untracked(pod) for pod in pods if TRACKING in pod.metadata.finalizers]
-        self._remove([pod for pod in pods if TRACKING not in pod.metadata.finalizers])
+        self.children += _untracked(pods)
+        self._remove([pod for pod in pods if not has_finalizer(pod, TRACKING)])
 
     def _remove(self, pods: Sequence[Pod]) -> None:
         for pod in pods:
@@ -291,7 +294,7 @@ class Sync:
     # What is known of it
 
     def _note_suspension(self) -> None:
-        known = condition_of(self.status, "Suspended")
+        known = find_condition(self.status.conditions, "Suspended")
         if self.job.spec.suspend and (known is None or known.status != "True"):
             self._set_condition("Suspended", "True", "JobSuspended", "Job suspended")
             self._tell("Normal", "Suspended", "Job suspended")
@@ -352,7 +355,7 @@ class Sync:
 
     def _conclude(self, ending: Ending, released: Sequence[Pod]) -> None:
         """Say that it is about to end, and once nothing of it is left, that it has ended."""
-        if condition_of(self.status, ending.target) is None:
+        if find_condition(self.status.conditions, ending.target) is None:
             self._set_condition(ending.target, "True", ending.reason, ending.message)
             return
         noted = self.status.uncounted_terminated_pods
@@ -370,9 +373,8 @@ class Sync:
         self._tell("Normal", "Completed", "Job completed")
 
     def _set_condition(self, kind: str, value: str, reason: str, message: str) -> None:
-        new = JobCondition(kind, value, reason, message, timestamp(self.now), timestamp(self.now))
-        others = [condition for condition in self.status.conditions if condition.type != kind]
-        self._replace(conditions=(*others, new))
+        new = Condition(kind, value, reason, message, last_probe_time=timestamp(self.now))
+        self._replace(conditions=set_conditions(self.status.conditions, (new,), self.now))
 
     def _replace(self, **fields: Any) -> None:
         self.status = msgspec.structs.replace(self.status, **fields)
@@ -382,6 +384,10 @@ class Sync:
         key = key_of(self.job)
         after = (POD, Key(key.namespace, pod)) if pod else None
         self.events.append(Event(JOB, key, kind, reason, message, after))
+
+
+def _untracked(pods: Iterable[Pod]) -> tuple[Patch, ...]:
+    return tuple(patch for pod in pods for patch in remove_finalizer(POD, pod, TRACKING))
 
 
 def _succeeded(pod: Pod) -> bool:

@@ -7,11 +7,12 @@ from itertools import chain
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key
-from mooring.builtin.batch.job.pods import TRACKING, untracked
+from mooring.builtin.batch.job.pods import TRACKING
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision
+from mooring.runtime.decision import Decision, Patch
 from mooring.runtime.view import View
+from mooring.workloads.finalizers import has_finalizer, remove_finalizer
 from mooring.workloads.kinds import JOB, POD
 
 BURST = 500
@@ -23,7 +24,7 @@ def _uid(job: HasMeta) -> str:
 
 def _job_of(pod: Pod) -> str | None:
     """The uid of the Job that tracks a pod; empty when the reference to it is gone."""
-    if TRACKING not in pod.metadata.finalizers:
+    if not has_finalizer(pod, TRACKING):
         return None
     owner = pod.metadata.controller
     return owner.uid if owner is not None and owner.kind == "Job" else ""
@@ -33,11 +34,11 @@ TRACKED_PODS = dependence("tracked-pods", JOB, _uid, _job_of)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    releases = []
+    releases: list[Patch] = []
     for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:BURST]:
         pod = view.get(POD, *orphan)
         if pod is not None:
-            releases.append(untracked(pod))
+            releases += remove_finalizer(POD, pod, TRACKING)
     return Decision(release=tuple(releases))
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from mooring.api.batch.views import Job
 from mooring.api.core.views import Pod
-from mooring.api.kinds import key_of
 from mooring.builtin.batch.job.policies import ignored_failures, index_failures, judge
 from mooring.kube.objects import Object
-from mooring.runtime.decision import Patch
-from mooring.workloads.kinds import JOB, POD
+from mooring.workloads.finalizers import with_finalizer
+from mooring.workloads.kinds import JOB
 from mooring.workloads.podcontrol import pod_from_template
 
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -21,8 +20,7 @@ _VARIABLE = "JOB_COMPLETION_INDEX"
 def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Object:
     pod = pod_from_template(JOB, job, job.spec.template, name)
     metadata = pod["metadata"]
-    finalizers = metadata.get("finalizers", [])
-    metadata["finalizers"] = finalizers if TRACKING in finalizers else [*finalizers, TRACKING]
+    metadata["finalizers"] = with_finalizer(metadata.get("finalizers", ()), TRACKING)
     if index is None:
         return pod
     metadata["generateName"] = f"{name.rpartition('-')[0]}-"
@@ -53,9 +51,3 @@ def _told_its_index(container: Object) -> Object:
         return container
     source = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
     return {**container, "env": [*variables, {"name": _VARIABLE, "valueFrom": source}]}
-
-
-def untracked(pod: Pod) -> Patch:
-    """Takes the finalizer off that keeps a pod until it is counted."""
-    left = [name for name in pod.metadata.finalizers if name != TRACKING]
-    return Patch(POD, key_of(pod), {"metadata": {"finalizers": left or None}})

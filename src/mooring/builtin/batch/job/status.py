@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mooring.api.batch.views import Job, JobCondition, JobStatus
+from mooring.api.batch.views import Job, JobStatus
+from mooring.api.conditions import condition_objects
 from mooring.runtime.decision import Patch, status
 from mooring.workloads.kinds import JOB
 
@@ -30,10 +31,6 @@ class Ending(NamedTuple):
         return "Complete" if self.succeeds else "Failed"
 
 
-def condition_of(found: JobStatus, kind: str) -> JobCondition | None:
-    return next((condition for condition in found.conditions if condition.type == kind), None)
-
-
 def status_patch(job: Job, wanted: JobStatus) -> tuple[Patch, ...]:
     """A patch of what differs, or nothing."""
     old, new = msgspec.to_builtins(job.status), msgspec.to_builtins(wanted)
@@ -42,7 +39,7 @@ def status_patch(job: Job, wanted: JobStatus) -> tuple[Patch, ...]:
         if value == old[field]:
             continue
         if field == "conditions":
-            body[field] = [{name: said for name, said in each.items() if said} for each in value]
+            body[field] = condition_objects(wanted.conditions)
         elif field == "uncountedTerminatedPods":
             body[field] = {name: list(uids) or None for name, uids in value.items()}
         else:

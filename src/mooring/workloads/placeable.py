@@ -1,0 +1,119 @@
+"""The condition Placeable: how many units of a workload find nodes; for the first that does not, why and what helps.
+
+A unit is what lands as a whole: a pod of a Deployment, a group of pods that come together. What a scheduler said about
+a pod is the truth about it, whoever the scheduler is. The smallest change that would let the pod in comes from the
+placement engine. That looks at the whole cluster, so it is asked at most once in `AGE`, and the controller passes the
+last advice back in from its memory. Asking decides nothing: no pod is placed, held or nominated by it.
+
+The controller declares `folds=(CLUSTER,)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mooring.api.core.types import Pod as PlacedPod
+from mooring.api.core.views import Pod
+from mooring.api.meta import Condition
+from mooring.kube.objects import Object
+from mooring.runtime.view import Unavailable, View
+from mooring.workloads.cluster_state import CLUSTER
+
+__all__ = ["AGE", "PLACEABLE", "Advice", "Placing", "first_by_name", "placeable", "pods_placeable"]
+
+PLACEABLE: Final = "Placeable"
+# How old advice may be.
+AGE: Final = timedelta(seconds=30)
+
+
+class Advice(NamedTuple):
+    """What would help one pod, found at one moment."""
+
+    pod: str
+    text: str
+    found: datetime
+
+
+class Placing(NamedTuple):
+    """The condition, if there is anything to tell, and the advice in it, which the controller remembers."""
+
+    conditions: tuple[Condition, ...] = ()
+    advice: Advice | None = None
+
+
+def placeable(
+    view: View,
+    *,
+    total: int,
+    blocked: int,
+    pod: Pod | None,
+    before: Advice | None,
+    unit: str = "pod",
+    otherwise: str = "",
+) -> Placing:
+    """What a workload of some units says of itself, of which some are blocked.
+
+    `pod` is the first pod that no node takes, and None where all land. `before` is the advice that was given last.
+    `otherwise` is what would help where no single change to what exists would.
+    """
+    units = f"{total} {unit}{'' if total == 1 else 's'}"
+    if pod is None or pod.unschedulable is None:
+        return Placing((Condition(PLACEABLE, "True", "Fits", f"{total} of {units} can land"),))
+    advice = _advice(view, pod, before)
+    why = pod.unschedulable.message.partition(". ")[0].rstrip(".")
+    text = advice.text or otherwise
+    helps = f"what would help: {text}" if text else "no single change would help"
+    said = f"{total - blocked} of {units} can land; {pod.metadata.name} cannot: {why}; {helps}"
+    return Placing((Condition(PLACEABLE, "False", "Unschedulable", said),), advice)
+
+
+def pods_placeable(view: View, pods: Iterable[Pod], before: Advice | None) -> Placing:
+    """The same for a workload whose pods land one by one."""
+    living = [pod for pod in pods if pod.active]
+    waiting = [pod for pod in living if pod.unschedulable is not None]
+    return placeable(view, total=len(living), blocked=len(waiting), pod=first_by_name(waiting), before=before)
+
+
+def first_by_name(pods: Iterable[Pod]) -> Pod | None:
+    """The pod of the lowest number, where names end in numbers."""
+    return min(pods, key=lambda pod: (len(pod.metadata.name), pod.metadata.name), default=None)
+
+
+def _advice(view: View, pod: Pod, before: Advice | None) -> Advice:
+    if before is not None and before.pod == pod.metadata.uid and view.now < before.found + AGE:
+        found = before
+    else:
+        found = Advice(pod.metadata.uid, _smallest_change(view, pod), view.now)
+    view.poll_again(found.found + AGE)
+    return found
+
+
+def _smallest_change(view: View, pod: Pod) -> str:
+    """In words; empty where no single change would do, or nothing can be said."""
+    # Most workloads land, and then there is no need to load it.
+    from mooring.placement.advise import advise
+
+    try:
+        state = view.peek(CLUSTER)
+    except Unavailable:
+        return ""
+    plain = _plain(pod)
+    info = state.cluster.compiler.compile(msgspec.convert(plain, PlacedPod))
+    found = advise(state.engine, state.engine.explain(info), plain, limit=1)
+    return found[0].title if found else ""
+
+
+def _plain(pod: Pod) -> Object:
+    plain: Object = _without_nothing(msgspec.to_builtins(pod))
+    return plain
+
+
+def _without_nothing(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {name: _without_nothing(item) for name, item in value.items() if item is not None and item != ""}
+        return {name: item for name, item in kept.items() if item != [] or value[name]}
+    return [_without_nothing(item) for item in value] if isinstance(value, list) else value
