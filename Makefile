@@ -5,6 +5,7 @@
 #   make test    lint, types, import contracts, then every test
 #   make lint    the first three only
 #   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
+#   make conformance  run upstream's own suites of LeaderWorkerSets against ours (Go and `make tools` needed; minutes)
 #   make bench   measure against the budgets
 #   make setup   make .venv/ (the others do it when needed)
 
@@ -12,7 +13,7 @@ BIN := .venv/bin
 # PYTHON=... names the interpreter for .venv; UV= goes without uv.
 
 .DEFAULT_GOAL := test
-.PHONY: up tour test lint tools bench setup clean
+.PHONY: up tour test lint tools conformance bench setup clean
 
 setup: .venv/ready
 
@@ -36,6 +37,9 @@ lint: .venv/ready
 
 tools:
 	@sh scripts/tools.sh
+
+conformance: .venv/ready
+	@sh scripts/conformance.sh
 
 bench: .venv/ready
 	$(BIN)/python -m bench

@@ -41,7 +41,7 @@ def placing_rows(quick: bool) -> list[Row]:
     beside: dict[tuple[str, int], float] = {}
     for load in placing.LOADS:
         for nodes in (5_000,) if quick else SIZES:
-            budget = load.budget if nodes == 5_000 else None
+            budget = placing.budget_of(load, nodes)
             # Machines have neighbours; the best of a few tries is what the code can do, for both.
             tries = TRIES if budget else 1
             speed = max(placing.pods_per_second(load, nodes) for _ in range(tries))

@@ -145,7 +145,7 @@ def main(role: str, place: str, count: str) -> None:
     if role == "write":
         print(json.dumps(write(Place.of(place), int(count))))
         return
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
 
     print(json.dumps(run(watch(Place.of(place), int(count)))))
 

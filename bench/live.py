@@ -129,8 +129,8 @@ async def load(port: int) -> dict[str, float]:
         await asyncio.sleep(0.001)
     seconds = time.perf_counter() - started
     # A few pods of the fleet have the same name.
-    assert len(live.machine.stores[POD]) > 0.99 * PODS
-    assert len(live.machine.stores[NODE]) == NODES
+    assert len(live.dispatcher.stores[POD]) > 0.99 * PODS
+    assert len(live.dispatcher.stores[NODE]) == NODES
     stop.set()
     await task
     return {"seconds": seconds, "peak": _peak()}
@@ -156,10 +156,10 @@ async def events(port: int) -> dict[str, float]:
     while ran < WATCHED:
         await asyncio.sleep(0.001)
     before = ran
-    while not live.feeds.events.value("v1/Pod"):
+    while not live.reflector_metrics.events.value("v1/Pod"):
         await asyncio.sleep(0)
     started = time.perf_counter()
-    while live.feeds.events.value("v1/Pod") < EVENTS or len(live.machine.queue):
+    while live.reflector_metrics.events.value("v1/Pod") < EVENTS or len(live.dispatcher.queue):
         await asyncio.sleep(0)
     seconds = time.perf_counter() - started
     stop.set()
@@ -187,7 +187,7 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "serve":
         serve(*arguments[1:])
         return
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
 
     print(json.dumps(run({"load": load, "events": events}[arguments[0]](int(arguments[1])))))
 

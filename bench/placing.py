@@ -1,4 +1,8 @@
-"""Pods per second: placing pods one after another, every node scored, each pod bound before the next."""
+"""Pods per second: placing pods one after another, every node scored, each pod bound before the next.
+
+Every real cluster has DaemonSets, whose pods name their node. So the main loads are placed once more with such a pod on
+every node before, and one more between every ten pods.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,8 @@ SHAPES = (
 )
 # How long one row is measured, at most.
 SECONDS = 2.0
+# Pods between two of a DaemonSet.
+APART = 10
 
 
 class Load(NamedTuple):
@@ -36,6 +42,8 @@ class Load(NamedTuple):
     budget: int | None = None
     # The name under which the real scheduler runs the same load.
     peer: str = ""
+    # Whether a DaemonSet's pods come before the others and between them.
+    daemons: bool = False
 
 
 def node(number: int) -> Object:
@@ -48,6 +56,17 @@ def pod(number: int, app: str, cpu: str = "500m", memory: str = "1Gi", **spec: A
     container = {"name": "c", "image": "reg/web:v1", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
     meta = {"name": f"p{number}", "namespace": "default", "uid": f"p{number}", "labels": {"app": app}}
     return {"metadata": meta, "spec": {"containers": [container], **spec}}
+
+
+def daemon(number: int, node: int) -> Object:
+    """A pod as the DaemonSet controller makes it for a node."""
+    field = {"key": "metadata.name", "operator": "In", "values": [f"n{node}"]}
+    required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    taints = ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+    tolerations = [{"key": f"node.kubernetes.io/{name}", "operator": "Exists"} for name in taints]
+    found = pod(number, "agent", "10m", "16Mi", affinity=affinity, tolerations=tolerations)
+    return {**found, "metadata": {**found["metadata"], "name": f"agent-{number}", "uid": f"agent-{number}"}}
 
 
 def term(key: str, app: str) -> Object:
@@ -80,10 +99,15 @@ def mixed(number: int) -> Object:
     return pod(number, app, *shape)
 
 
+BASIC = Load("basic, seven shapes", lambda i: pod(i, "x", *SHAPES[i % len(SHAPES)]), budget=20_000, peer="basic")
+MIXED = Load("mixed, default spreading", mixed, services=True, budget=3_000)
+IDENTICAL = Load("identical", lambda i: pod(i, "x"), budget=50_000, peer="basic")
+SPREAD = Load("identical, default spreading", lambda i: pod(i, "a0"), services=True, budget=15_000, peer="service")
+
 LOADS = (
-    Load("basic, seven shapes", lambda i: pod(i, "x", *SHAPES[i % len(SHAPES)]), budget=5_000, peer="basic"),
+    BASIC,
     Load("every pod of another shape", lambda i: pod(i, f"x{i}", f"{100 + i % 997}m", f"{128 + i % 463}Mi")),
-    Load("node affinity", lambda i: pod(i, "x", nodeSelector={"pool": f"p{i % 10}"}), budget=5_000),
+    Load("node affinity", lambda i: pod(i, "x", nodeSelector={"pool": f"p{i % 10}"}), budget=20_000),
     Load("zone spread", lambda i: pod(i, "a0", topologySpreadConstraints=spread("a0", 1)), peer="zone-spread"),
     Load(
         "anti-affinity by host",
@@ -91,11 +115,22 @@ LOADS = (
         peer="anti-affinity",
     ),
     Load("affinity by zone", lambda i: pod(i, "a0", affinity=required("podAffinity", ZONE, "a0"))),
-    Load("mixed, default spreading", mixed, services=True, budget=2_000),
+    MIXED,
     Load("unschedulable", lambda i: pod(i, "x", cpu="64")),
-    Load("identical", lambda i: pod(i, "x"), budget=50_000, peer="basic"),
-    Load("identical, default spreading", lambda i: pod(i, "a0"), services=True, budget=10_000, peer="service"),
+    IDENTICAL,
+    SPREAD,
+    Load("a DaemonSet", lambda i: daemon(i, i), budget=20_000),
+    *(
+        load._replace(name=f"{load.name}, DaemonSets", peer="", daemons=True)
+        for load in (BASIC, MIXED, IDENTICAL, SPREAD)
+    ),
 )
+
+
+def budget_of(load: Load, nodes: int) -> float | None:
+    """Pods per second asked for; three times as many nodes may take three times as long."""
+    shares = {5_000: 1, 15_000: 3}
+    return load.budget / shares[nodes] if load.budget is not None and nodes in shares else None
 
 
 def pods_per_second(load: Load, nodes: int) -> float:
@@ -112,7 +147,15 @@ def pods_per_second(load: Load, nodes: int) -> float:
     engine = Engine(cluster)
     # Anti-affinity by host runs out of nodes.
     count = min(20_000, nodes * 9 // 10)
-    pods = [cluster.compiler.compile(msgspec.convert(load.pod(i), Pod)) for i in range(count)]
+    made = [load.pod(i) for i in range(count)]
+    if load.daemons:
+        for number in range(nodes):
+            first = cluster.compiler.compile(msgspec.convert(daemon(number, number), Pod))
+            cluster.bind(first, engine.schedule(first).slot)
+        # Another DaemonSet's, so that they find room; the step is none of the divisors of the size.
+        for place in range(count - count % APART, 0, -APART):
+            made.insert(place, daemon(nodes + place, place * 7 % nodes))
+    pods = [cluster.compiler.compile(msgspec.convert(each, Pod)) for each in made]
     started = time.perf_counter()
     done = 0
     for incoming in pods:

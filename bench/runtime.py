@@ -33,7 +33,7 @@ def events() -> dict[str, float]:
     from mooring.api.kinds import Key
     from mooring.runtime.controller import Controller
     from mooring.runtime.decision import Decision
-    from mooring.runtime.machine import Machine
+    from mooring.runtime.dispatcher import Dispatcher
     from mooring.runtime.outcome import Outcome
     from mooring.runtime.simulation import START
     from mooring.runtime.view import View
@@ -46,26 +46,26 @@ def events() -> dict[str, float]:
         view.get(POD, key.namespace, f"beside-{key.name}")
         return Decision()
 
-    machine = Machine([Controller("counting", reconcile, of=POD)], Random(0))
-    machine.resync(POD, [], "1")
+    dispatcher = Dispatcher([Controller("counting", reconcile, of=POD)], Random(0))
+    dispatcher.resync(POD, [], "1")
 
     def drain() -> int:
         ran = 0
-        machine.flush(START)
-        while (task := machine.next(START)) is not None:
-            machine.settle(task, Outcome(), START)
+        dispatcher.flush(START)
+        while (task := dispatcher.next(START)) is not None:
+            dispatcher.settle(task, Outcome(), START)
             ran += 1
         return ran
 
     for number in range(KEYS):
-        machine.observe(POD, "ADDED", pod(number, number + 2))
+        dispatcher.observe(POD, "ADDED", pod(number, number + 2))
     drain()
     version, ran = KEYS + 2, 0
     started = time.perf_counter()
     for round_number in range(3):
         for number in range(KEYS):
             version += 1
-            machine.observe(POD, "MODIFIED", pod(number, version, phase=f"Phase{round_number}"))
+            dispatcher.observe(POD, "MODIFIED", pod(number, version, phase=f"Phase{round_number}"))
             if number % 10 == 9:
                 ran += drain()
     return {"speed": ran / (time.perf_counter() - started), "peak": _peak()}
@@ -73,9 +73,10 @@ def events() -> dict[str, float]:
 
 def pods_in_view() -> dict[str, float]:
     from mooring.runtime.store import Store
+    from mooring.testing.controllers import whole_control_plane
     from mooring.workloads.kinds import POD
 
-    store: Store[Any] = Store(POD)
+    store: Store[Any] = Store(POD, [each for controller in whole_control_plane() for each in controller.indexers])
     for number in range(PODS_IN_VIEW):
         store.put(pod(number, number + 1))
     return {"peak": _peak()}

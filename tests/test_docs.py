@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import click
+import pytest
 
 from mooring.api.crds.markers import Markers
 from mooring.cli.main import cli
@@ -29,9 +30,10 @@ def test_every_command_and_option_is_documented() -> None:
                 assert parameter.param_type_name != "option" or f"`{option}" in page, f"{option} is not in {name}.md"
 
 
-def test_every_module_of_placement_is_in_its_page() -> None:
-    page = (DOCS / "placement.md").read_text(encoding="utf-8")
-    modules = {path.name for path in (ROOT / "src/mooring/placement").glob("*.py") if not path.name.startswith("__")}
+@pytest.mark.parametrize("package", ["net", "placement"])
+def test_every_module_of_a_package_is_in_its_page(package: str) -> None:
+    page = (DOCS / f"{package}.md").read_text(encoding="utf-8")
+    modules = {path.name for path in (ROOT / "src/mooring" / package).glob("*.py") if not path.name.startswith("__")}
     missing = {name for name in modules if f"`{name}`" not in page}
     assert not missing
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -54,14 +55,51 @@ def test_every_dependency_states_its_size_and_reason() -> None:
         assert " MB" in line.partition("#")[2], line
 
 
+def test_nothing_that_editors_and_merges_leave_behind_is_tracked_or_packed() -> None:
+    leftovers = ["*.orig", "*.rej", "*~"]
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
+    tracked = listed.stdout.splitlines()
+    assert "pyproject.toml" in tracked
+    assert [path for path in tracked for pattern in leftovers if fnmatch(path, pattern)] == []
+    # The wheel holds what lies in the folder, tracked or not, less what is excluded here.
+    assert set(leftovers) <= set(PYPROJECT["tool"]["hatch"]["build"]["exclude"])
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
 def test_every_module_says_why_it_exists(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
-def test_no_module_outgrows_its_reader() -> None:
-    sizes = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
-    assert {path: lines for path, lines in sizes.items() if lines > 500} == {}
+# The files that are still longer than anybody wants to read, by name, so that they may be moved. The list only shrinks.
+LONG = [
+    "cluster.py",
+    "connection.py",
+    "fleet.py",
+    "machine.py",
+    "pods.py",
+    "test_daemonset.py",
+    "test_deployment.py",
+    "test_groups.py",
+    "test_job.py",
+    "test_live.py",
+    "test_pod_side.py",
+    "test_rules.py",
+    "test_running.py",
+    "test_stages.py",
+    "test_statefulset.py",
+    "workloads.py",
+]
+
+
+def test_no_file_outgrows_its_reader() -> None:
+    paths = [path for folder in ("src", "tests", "bench", "scripts") for path in (ROOT / folder).rglob("*.py")]
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    longest = {str(path.relative_to(ROOT)): lines for path, lines in sizes.items() if lines > 400}
+    # One too many is to be split, one too few is to be taken off the list.
+    assert sorted(path.rpartition("/")[2] for path in longest) == LONG, longest
+    assert max(longest.values()) < 650
 
 
 def test_the_version_is_one() -> None:

@@ -75,17 +75,25 @@ class OldModelCache(View, frozen=True):
 
 
 def to_hub(cache: Object) -> Object:
-    spec = cache["spec"]
-    repository, _, tag = spec["image"].partition(":")
-    source = {"repository": repository} | ({"tag": tag} if tag else {})
-    return {**cache, "spec": {"source": source} | ({"replicas": spec["copies"]} if "copies" in spec else {})}
+    spec = cache.get("spec", {})
+    made: Object = {}
+    if "image" in spec:
+        repository, _, tag = spec["image"].partition(":")
+        made["source"] = {"repository": repository} | ({"tag": tag} if tag else {})
+    if "copies" in spec:
+        made["replicas"] = spec["copies"]
+    return {**cache, "spec": made}
 
 
 def from_hub(cache: Object) -> Object:
-    spec = cache["spec"]
-    source = spec["source"]
-    image = f"{source['repository']}:{source['tag']}" if "tag" in source else source["repository"]
-    return {**cache, "spec": {"image": image} | ({"copies": spec["replicas"]} if "replicas" in spec else {})}
+    spec = cache.get("spec", {})
+    made: Object = {}
+    source = spec.get("source", {})
+    if "repository" in source:
+        made["image"] = f"{source['repository']}:{source['tag']}" if "tag" in source else source["repository"]
+    if "replicas" in spec:
+        made["copies"] = spec["replicas"]
+    return {**cache, "spec": made}
 
 
 READY = PrinterColumn("Ready", "integer", ".status.replicas", "Nodes that have a copy")

@@ -191,6 +191,22 @@ def test_a_struct_brings_its_docstring_its_rules_and_its_defaults() -> None:
     assert schema["properties"]["points"]["items"] == {"description": text, **point}
 
 
+def test_rules_of_a_type_and_of_a_field_hold_together() -> None:
+    moved = Annotated[Point, Markers(validations=(ValidationRule("self.x > 0"),))]
+    kept = Markers(validations=(ValidationRule("self == oldSelf", "cannot change"),), map_type="granular")
+    whole = said_of(moved, kept)
+    assert [each["rule"] for each in whole["x-kubernetes-validations"]] == [
+        "self.x != self.y",
+        "self.x > 0",
+        "self == oldSelf",
+    ]
+    # Of everything else the outermost says it.
+    assert whole["x-kubernetes-map-type"] == "granular"
+    assert len(said_of(Point)["x-kubernetes-validations"]) == 1
+    items = said_of(tuple[moved, ...])["items"]
+    assert len(items["x-kubernetes-validations"]) == 2
+
+
 def test_a_view_may_read_less_than_the_schema_says() -> None:
     whole = said_of(Affinity, Markers(of="core.v1.Affinity"))
     required = whole["properties"]["nodeAffinity"]["properties"]["requiredDuringSchedulingIgnoredDuringExecution"]

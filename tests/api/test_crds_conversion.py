@@ -16,6 +16,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.webhooks import Conversion
 from mooring.testing.conversions import conversions_round_trip
 from tests.api.sample import MODEL_CACHES, ModelCache, OldModelCache, from_hub, to_hub
+from tests.runtime.hooks import GADGET_RESOURCE
 
 V1 = "example.com/v1"
 OLD = "example.com/v1alpha1"
@@ -173,6 +174,7 @@ def test_true_is_not_one() -> None:
 
 def test_the_test_that_comes_with_a_declaration_passes() -> None:
     assert conversions_round_trip(MODEL_CACHES) == 2
+    assert conversions_round_trip(GADGET_RESOURCE) == 2
 
 
 @pytest.fixture
@@ -202,6 +204,11 @@ def test_the_test_that_comes_with_a_declaration_can_fail() -> None:
         made = from_hub(obj)
         return {**made, "spec": {**made["spec"], "image": "Not An Image"}}
 
+    def demanding(obj: Object) -> Object:
+        return to_hub(obj) if obj["spec"]["image"] else obj
+
+    with pytest.raises(KeyError, match=r"spec|image"):
+        conversions_round_trip(broken(Spoke(demanding, from_hub)))
     for spoke, sentence in (
         (Spoke(to_hub, careless), "changed what it was given"),
         (Spoke(to_hub, unpruned), "makes fields that v1alpha1 does not have"),

@@ -18,7 +18,8 @@ from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
 from mooring.testing.schemas import custom_objects, version_schema
 from tests.api.sample import MODEL_CACHES
-from tests.api.upstream import BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS, WORKSPACES
+from tests.api.upstream import BYO_HOSTS, WORKSPACES
+from tests.api.upstream_notebooks import NOTEBOOK_VALIDATION_JOBS
 from tests.runtime.serving import DEFINITIONS, eventually
 
 # Ours, the tutorial's, and three that show what markers can say.

@@ -126,3 +126,27 @@ def test_applying_the_definition_again_takes_the_webhook_away_only_by_force(serv
     assert forced.code == 200
     # The authority stays with the one that wrote it; the address is nobody's until the next registration.
     assert _client(served) == {**before, "url": "https://127.0.0.1:9/convert"}
+
+
+def test_appliers_of_different_versions_share_an_object(served: Api) -> None:
+    """The server converts halves of objects while it finds out who owns what."""
+    new = cache("shared", source=SOURCE, replicas=2, storage="5Gi")
+    assert served.patch(f"{V1}/shared", "apply", new, fieldManager="new").code == 201
+    old = cache("shared", "v1alpha1", image="registry.example.com/llama:4", copies=2)
+    forced = served.patch(f"{OLD}/shared", "apply", old, fieldManager="old", force="true")
+    assert forced.code == 200, forced.body
+    assert served.get(f"{V1}/shared").body["spec"]["storage"] == "5Gi"
+    # Each takes back some of what it wanted; what the other one wants stays.
+    answer = served.patch(f"{V1}/shared", "apply", cache("shared", replicas=2), fieldManager="new", force="true")
+    assert answer.code == 200, answer.body
+    assert answer.body["spec"] == {
+        "source": {"repository": "registry.example.com/llama", "tag": "4"},
+        "replicas": 2,
+        "eviction": "Never",
+    }
+    answer = served.patch(
+        f"{OLD}/shared", "apply", cache("shared", "v1alpha1", copies=3), fieldManager="old", force="true"
+    )
+    # Nobody names the image any more.
+    assert answer.code == 422, answer.body
+    assert answer.body["details"]["causes"][0]["field"] == "spec.image"

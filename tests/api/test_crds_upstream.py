@@ -10,7 +10,8 @@ import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.kube.objects import Object
-from tests.api.upstream import BYO_HOSTS, NOTEBOOK_VALIDATION_JOBS, WORKSPACES
+from tests.api.upstream import BYO_HOSTS, WORKSPACES
+from tests.api.upstream_notebooks import NOTEBOOK_VALIDATION_JOBS
 from tests.features.groups.test_definition import differences
 
 UPSTREAM = Path(__file__).parents[3] / "shared/upstream/crds"

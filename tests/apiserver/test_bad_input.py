@@ -68,6 +68,43 @@ def test_a_patch_may_not_make_deep_or_huge_objects_of_small_ones(api: Api) -> No
     assert api.get(f"{WIDGETS}/w").body["spec"] == {"a": {}}
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", f"{CONFIGMAPS}?fieldSelector=a%0a%1b[2J=b", None),
+        ("GET", f"{CONFIGMAPS}?fieldSelector=a%0a%1b[2J", None),
+        ("GET", f"{CONFIGMAPS}?labelSelector=a%0a%1b[2J%0ab", None),
+        ("GET", f"{CONFIGMAPS}?resourceVersion=a%0a%1b[2J", None),
+        ("GET", f"{CONFIGMAPS}?limit=a%0a%1b[2J", None),
+        ("GET", f"{CONFIGMAPS}/a%0a%1b[2J", None),
+        ("POST", CONFIGMAPS, b'{"kind": "ConfigMap",\n \x1b[2J'),
+        ("POST", CONFIGMAPS, {"kind": "ConfigMap\n\x1b[2J", "apiVersion": "v1", "metadata": {"name": "c"}}),
+        ("POST", CONFIGMAPS, {"kind": "ConfigMap", "apiVersion": "v1\n\x1b[2J", "metadata": {"name": "c"}}),
+        ("POST", CONFIGMAPS, {"metadata": {"name": "c\n\x1b[2J", "labels": {"a\n\x1b[2J": "b\n\x1b[2J"}}}),
+        ("POST", CONFIGMAPS, {"metadata": {"name": "c"}, "data": {"a\n\x1b[2J": "b"}}),
+        ("POST", f"{CONFIGMAPS}?fieldManager=a%0a%1b[2J", {"metadata": {"name": "c"}}),
+        ("POST", f"{CONFIGMAPS}?fieldValidation=a%0a%1b[2J", {"metadata": {"name": "c"}}),
+        ("POST", f"{CONFIGMAPS}?fieldValidation=Strict", {"metadata": {"name": "c"}, "a\n\x1b[2J": 1}),
+        ("PUT", f"{CONFIGMAPS}/d%0a%1b[2J", {"metadata": {"name": "c\n\x1b[2J"}}),
+    ],
+)
+def test_no_control_character_of_a_request_comes_back_in_the_message(
+    api: Api, method: str, path: str, body: object
+) -> None:
+    answer = api.send(method, path, body, content_type="application/json")
+    assert 400 <= answer.code < 500
+    causes = answer.body.get("details", {}).get("causes", [])
+    for text in (answer.body["message"], *(each["message"] for each in causes)):
+        assert "\n" not in text
+        assert "\x1b" not in text
+
+
+def test_a_warning_is_one_header_whatever_it_names(api: Api) -> None:
+    answer = api.post(CONFIGMAPS, {"metadata": {"name": "c"}, "a\r\nX-Other: 1\x1b[2J": 1})
+    assert answer.warnings == [r'299 - "unknown field \"a\\r\\nX-Other: 1\\x1b[2J\""']
+    assert "x-other" not in answer.headers
+
+
 def test_yaml_bombs_are_refused(api: Api) -> None:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]

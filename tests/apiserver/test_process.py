@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from mooring.apiserver.certificates import Certificates, ensure_certificates
 from mooring.apiserver.tokens import put_token
+from mooring.net.certificates import Certificates, ensure_certificates
 from tests.apiserver.world import CONFIGMAPS
 from tests.registry.world import config
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import httpx2
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.request import Receive, Scope, Send
 from mooring.apiserver.server import Server
-from mooring.apiserver.turns import Turns
 from mooring.apiserver.users import User
 from mooring.kube.objects import Object
+from mooring.net.asgi import Receive, Scope, Send
+from mooring.net.fairqueue import FairQueue
 from mooring.registry import CheckedStorage, MemoryStorage, Registry
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -52,7 +52,7 @@ class Switch:
 
     def __init__(self) -> None:
         self.app: Application | None = None
-        self.turns = Turns()
+        self.queue = FairQueue()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self.app is not None

@@ -17,11 +17,14 @@ from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.testing.views import BUILTIN, NOON, view_of
+from mooring.workloads.incarnations import without_record
 
 Name = tuple[str, str, str]
 Kubelet = Callable[[Object], bool]
 VERSIONS = {kind.kind: kind.api_version for kind in BUILTIN}
 STEPS = 400
+# Owners whose pods have names that upstream draws at random.
+_INTERCHANGEABLE = ("ReplicaSet", "DaemonSet")
 
 
 def starts(pod: Object) -> bool:
@@ -196,9 +199,13 @@ def _essence(obj: Object) -> Object:
         meta.pop(field, None)
     for owner in meta.get("ownerReferences", ()):
         owner.pop("uid")
-        if owner["kind"] == "ReplicaSet":
-            # Pods of a ReplicaSet are as good as each other, whatever their names.
+        if owner["kind"] in _INTERCHANGEABLE:
+            # Pods of one owner are as good as each other, whatever their names.
             meta["name"] = "any"
+    if obj["kind"] in _INTERCHANGEABLE:
+        # For the same reason it does not matter how many names were spent.
+        without = without_record(meta.pop("annotations", {}))
+        meta.update({"annotations": without} if without else {})
     status = obj.get("status", {})
     status.pop("observedGeneration", None)
     for condition in status.get("conditions", ()):

@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.request import Receive, Scope, Send
 from mooring.apiserver.server import Server
 from mooring.apiserver.users import User
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ForbiddenError, UnauthorizedError
 from mooring.manifests.emit import to_yaml
+from mooring.net.asgi import Receive, Scope, Send
 from mooring.registry import MemoryStorage, Registry
 from mooring.registry.storage import Storage
 
@@ -36,7 +36,7 @@ class Front:
 
     def __init__(self, app: Application) -> None:
         self._app = app
-        self.turns = app.turns
+        self.queue = app.queue
         self.asked: list[tuple[str, str]] = []
         # The plurals of kinds that may not be touched.
         self.forbidden: set[str] = set()

@@ -85,7 +85,7 @@ class Refusing:
 
     def __init__(self, app: Any) -> None:
         self._app = app
-        self.turns = app.turns
+        self.queue = app.queue
         self._rules: list[tuple[Callable[[str, str], bool], int, Object, dict[str, str]]] = []
         self._times: list[int] = []
         self.delay: Callable[[str, str], float] = lambda method, path: 0.0

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mooring.apiserver.certificates import ensure_certificates
-from mooring.apiserver.server import tls_context
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
 from mooring.client.transport import UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, UnauthorizedError
+from mooring.net.certificates import ensure_certificates
+from mooring.net.tls import client_context, server_context
 from tests.client.faulty import Proxy
 from tests.client.stories import Served, awaited, config_map, creation, everything, next_changes, now, plain, served
 
@@ -266,7 +265,7 @@ async def test_a_proxy_is_asked_for_a_tunnel() -> None:
 async def test_a_server_is_trusted_by_its_authority_and_by_nothing_else(tmp_path: Path) -> None:
     files = ensure_certificates(tmp_path / "own", ["127.0.0.1"], now=now())
     strangers = ensure_certificates(tmp_path / "strange", ["127.0.0.1"], now=now())
-    async with served(tls=tls_context(files.certificate, files.key)) as server:
+    async with served(tls=server_context(files.certificate, files.key)) as server:
         transport = HttpTransport(Access(server.url, client_context(authority=files.authority.read_bytes())))
         await transport.write(creation(config_map("a")))
         _, version = await everything(transport, "v1", "ConfigMap")

@@ -3,104 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import json
 import os
 import ssl
-import stat
-import sys
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
-from mooring.apiserver.certificates import ensure_certificates
-from mooring.client.access import Access
-from mooring.client.kubeconfig import KubeconfigError, find_access
+from mooring.client.kubeconfig import KubeconfigError
 from mooring.client.own_kubeconfig import admin_token, with_cluster
 from mooring.kube.objects import Object
-from mooring.manifests.emit import to_yaml
-
-NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-CA = "certificate-authority-data"
-
-
-class Desk:
-    """A folder with kubeconfigs, a clock, and an environment of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.now = NOW
-        self.environ = {"HOME": str(folder / "home"), "PATH": os.environ["PATH"]}
-        files = ensure_certificates(folder / "tls", ["localhost"], now=NOW)
-        self.authority, self.certificate, self.key = (
-            path.read_bytes() for path in (files.authority, files.certificate, files.key)
-        )
-
-    def write(self, name: str, content: str | Object) -> Path:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else to_yaml(content))
-        return path
-
-    def script(self, name: str, answer: Object | str, *, then: str = "") -> Path:
-        """A plug-in that notes each of its runs and prints its answer."""
-        text = answer if isinstance(answer, str) else json.dumps(answer)
-        lines = ["#!/bin/sh", f'echo "$KUBERNETES_EXEC_INFO" >> {self.folder}/runs', f"cat <<'END'\n{text}\nEND", then]
-        path = self.write(name, "\n".join(lines) + "\n")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return path
-
-    @property
-    def runs(self) -> list[Object]:
-        path = self.folder / "runs"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-    def access(self, path: Path | None = None, context: str | None = None) -> Access:
-        return find_access(
-            path, context, environ=self.environ, service_account=self.folder / "account", clock=lambda: self.now
-        )
-
-    def to(self, cluster: Object | None = None, user: Object | None = None, **context: Any) -> Access:
-        """Access by a kubeconfig with one cluster, user and context."""
-        return self.access(self.write("config", self.config(cluster, user, **context)))
-
-    def config(self, cluster: Object | None = None, user: Object | None = None, **context: Any) -> Object:
-        return config(
-            clusters={"c": {"server": "https://localhost:6443"} if cluster is None else cluster},
-            users={"u": user or {}},
-            contexts={"x": {"cluster": "c", "user": "u", **context}},
-            current="x",
-        )
-
-    def complaint(self, cluster: Object | None = None, user: Object | None = None, **context: Any) -> str:
-        with pytest.raises(KubeconfigError) as caught:
-            self.to(cluster, user, **context)
-        text = str(caught.value)
-        start = f"{self.folder / 'config'}: "
-        assert text.startswith(start), text
-        return text.removeprefix(start)
-
-
-def config(
-    *, clusters: Object | None = None, users: Object | None = None, contexts: Object | None = None, current: str = ""
-) -> Object:
-    lists = {"cluster": clusters or {}, "user": users or {}, "context": contexts or {}}
-    found: Object = {
-        f"{field}s": [{"name": name, field: value} for name, value in items.items()] for field, items in lists.items()
-    }
-    return {"apiVersion": "v1", "kind": "Config", "current-context": current, **found}
-
-
-def b64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
-
+from tests.client.desk import CA, Desk, b64, config, refresh
 
 # Where it is looked for
 
@@ -284,15 +196,11 @@ def test_a_token_file_is_read_again_every_minute_and_when_refused(desk: Desk) ->
     desk.now += timedelta(minutes=1)
     assert access.headers() == {"Authorization": "Bearer two"}
     desk.write("token", "three")
-    assert asyncio.run(_refresh(access)) is True
-    assert asyncio.run(_refresh(access)) is False
+    assert asyncio.run(refresh(access)) is True
+    assert asyncio.run(refresh(access)) is False
     (desk.folder / "token").unlink()
     desk.now += timedelta(minutes=1)
     assert access.headers() == {"Authorization": "Bearer three"}
-
-
-async def _refresh(access: Access) -> bool:
-    return await access.refresh()
 
 
 def test_a_client_certificate_needs_its_key(desk: Desk) -> None:
@@ -330,133 +238,6 @@ def test_acting_for_somebody_else_is_said_in_headers(desk: Desk) -> None:
 )
 def test_what_cannot_be_shown_is_refused_and_never_left_out(desk: Desk, user: Object, complaint: str) -> None:
     assert desk.complaint(user=user).startswith(f'users["u"].user.{complaint}')
-
-
-# Plug-ins
-
-V1, V1BETA1 = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
-
-
-def credential(version: str = V1, **status: Any) -> Object:
-    return {"apiVersion": version, "kind": "ExecCredential", "status": status}
-
-
-def plugin(command: Path | str, version: str = V1, /, **more: Any) -> Object:
-    return {"exec": {"command": str(command), "apiVersion": version, "interactiveMode": "Never", **more}}
-
-
-@pytest.mark.parametrize("version", [V1, V1BETA1])
-def test_a_plug_in_hands_out_a_token_once(desk: Desk, version: str) -> None:
-    access = desk.to(user=plugin(desk.script("login", credential(version, token="t")), version))
-    assert [access.headers() for _ in range(3)] == [{"Authorization": "Bearer t"}] * 3
-    assert desk.runs == [{"kind": "ExecCredential", "apiVersion": version, "spec": {"interactive": False}}]
-
-
-def test_a_plug_in_is_asked_again_when_what_it_gave_has_ended(desk: Desk) -> None:
-    until = (NOW + timedelta(minutes=5)).isoformat().replace("+00:00", "Z")
-    access = desk.to(user=plugin(desk.script("login", credential(token="one", expirationTimestamp=until))))
-    later = (NOW + timedelta(minutes=15)).isoformat()
-    desk.script("login", credential(token="two", expirationTimestamp=later))
-    assert access.headers() == {"Authorization": "Bearer one"}
-    desk.now += timedelta(minutes=6)
-    assert access.headers() == {"Authorization": "Bearer two"}
-    assert len(desk.runs) == 2
-
-
-def test_a_plug_in_is_asked_again_when_the_server_refuses(desk: Desk) -> None:
-    access = desk.to(user=plugin(desk.script("login", credential(token="one"))))
-    assert asyncio.run(_refresh(access)) is False
-    desk.script("login", credential(token="two"))
-    assert asyncio.run(_refresh(access)) is True
-    assert access.headers() == {"Authorization": "Bearer two"}
-
-
-def test_a_plug_in_may_hand_out_a_certificate(desk: Desk) -> None:
-    pair = {"clientCertificateData": desk.certificate.decode(), "clientKeyData": desk.key.decode()}
-    access = desk.to(user=plugin(desk.script("login", credential(**pair))))
-    assert dict(access.headers()) == {}
-    wrong = {**pair, "clientKeyData": "x"}
-    assert "certificate and key that do not fit" in desk.complaint(
-        user=plugin(desk.script("login", credential(**wrong)))
-    )
-
-
-def test_a_plug_in_gets_its_arguments_environment_and_cluster(desk: Desk) -> None:
-    desk.script("login", credential(token="x"), then=f'echo "$1 $COLOUR" > {desk.folder}/said')
-    desk.to(
-        {
-            "server": "https://a:1",
-            CA: b64(desk.authority),
-            "extensions": [{"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}}],
-        },
-        plugin("./login", args=["--now"], env=[{"name": "COLOUR", "value": "red"}], provideClusterInfo=True),
-    )
-    assert (desk.folder / "said").read_text() == "--now red\n"
-    assert desk.runs[0]["spec"]["cluster"] == {
-        "server": "https://a:1",
-        CA: b64(desk.authority),
-        "config": {"audience": "a"},
-    }
-
-
-def test_a_token_of_ones_own_makes_a_plug_in_superfluous(desk: Desk) -> None:
-    access = desk.to(user={"token": "mine", **plugin(desk.script("login", credential(token="x")))})
-    assert access.headers() == {"Authorization": "Bearer mine"}
-    assert desk.runs == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        ("scribble secret", "did not answer with JSON"),
-        (credential(V1BETA1, token="secret"), f"{V1} is asked for, and it answers with"),
-        ({"apiVersion": V1}, "answered without a status"),
-        (credential(), "answered with neither a token nor a certificate and key"),
-        (credential(clientKeyData="secret"), "answered with only one of certificate and key"),
-        (credential(token=["secret"]), "answered with credentials that are not strings"),
-        (credential(token="secret", expirationTimestamp="soon"), 'answered with expirationTimestamp "soon"'),
-    ],
-)
-def test_a_plug_in_that_answers_nonsense_is_named_and_its_secrets_are_not(
-    desk: Desk, answer: Object | str, complaint: str
-) -> None:
-    said = desk.complaint(user=plugin(desk.script("login", answer)))
-    assert said.startswith('users["u"].user.exec.')
-    assert complaint in said
-    assert "secret" not in said
-
-
-def test_a_plug_in_that_fails_is_named_with_its_exit_code(desk: Desk) -> None:
-    assert desk.complaint(user=plugin(desk.script("login", "", then="exit 3"))) == (
-        f'users["u"].user.exec.command: "{desk.folder}/login" failed with exit code 3'
-    )
-
-
-def test_a_plug_in_that_is_not_installed_brings_its_hint(desk: Desk) -> None:
-    assert desk.complaint(user=plugin("no-such-login", installHint="Try apt install login.")) == (
-        'users["u"].user.exec.command: there is no executable "no-such-login". Try apt install login.'
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"command": ""}, "exec.command: is not set"),
-        ({"apiVersion": "v1"}, 'exec.apiVersion: "v1" is not supported'),
-        ({"interactiveMode": ""}, 'exec.interactiveMode: "" must be one of Never, IfAvailable, Always'),
-        ({"env": [{"value": "x"}]}, "exec.env[0].name: is not set"),
-        ({"env": "x"}, "exec.env: must be a list of mappings"),
-        ({"args": [1]}, "exec.args: must be a list of strings"),
-    ],
-)
-def test_a_plug_in_that_is_declared_wrongly_is_named(desk: Desk, change: Object, complaint: str) -> None:
-    assert desk.complaint(user=plugin("login", **change)).startswith(f'users["u"].user.{complaint}')
-
-
-@pytest.mark.skipif(sys.stdin is not None and sys.stdin.isatty(), reason="needs a standard input that is no terminal")
-def test_a_plug_in_that_must_ask_needs_a_terminal(desk: Desk) -> None:
-    asking = plugin(desk.script("login", credential(token="x")), interactiveMode="Always")
-    assert "standard input is not a terminal" in desk.complaint(user=asking)
 
 
 # Inside a pod

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from mooring.client.delays import Delay
-from mooring.client.reflector import Follower
-from mooring.client.transport import Batch, Change, Item, Page, Request, Unreachable
+from mooring.client.reflector import Reflector
+from mooring.client.transport import EVERYTHING, Batch, Change, Item, Page, Request, Scope, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.status import (
     ApiError,
@@ -43,19 +43,23 @@ class Scripted:
                 raise act
             yield act
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         self.asked.append("list")
         async for act in self._play():
             assert isinstance(act, Page)
             yield act
 
-    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         self.asked.append(f"watch {resource_version}")
         async for act in self._play():
             assert isinstance(act, Batch)
             yield act
 
-    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object:
         raise NotImplementedError
 
     async def write(self, request: Request) -> Object:
@@ -66,7 +70,7 @@ class Scripted:
 
 
 class Told:
-    """A sink that writes down what it is told."""
+    """A handler that writes down what it is told."""
 
     def __init__(self) -> None:
         self.story: list[str] = []
@@ -92,14 +96,14 @@ class Told:
 
 
 async def follow(*script: Sequence[Act]) -> tuple[list[str], list[str], list[float]]:
-    """What the server was asked, what the sink was told, and how long each wait was."""
+    """What the server was asked, what the handler was told, and how long each wait was."""
     server, told, waits = Scripted(*script), Told(), []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    follower = Follower(server, "v1", "Pod", told, draw=random.Random(1), sleep=sleep)
-    task = asyncio.create_task(follower.run())
+    reflector = Reflector(server, "v1", "Pod", told, draw=random.Random(1), sleep=sleep)
+    task = asyncio.create_task(reflector.run())
     await server.over.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

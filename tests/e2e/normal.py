@@ -28,8 +28,11 @@ _REVISION_HASH = "controller-revision-hash"
 # How often a ReplicaSet was scaled on its way, and addresses were written together, is a matter of time. The rest are
 # the differences that docs/conformance.md lists.
 _TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
+_INCARNATION = "mooring.dev/incarnation"
 _UNSTEADY = {
-    "ReplicaSet": ("generation", "observedGeneration"),
+    "ReplicaSet": ("generation", "observedGeneration", _INCARNATION),
+    "DaemonSet": (_INCARNATION,),
+    "Job": (_INCARNATION,),
     "EndpointSlice": ("generation", _TRIGGER),
     "Endpoints": (_TRIGGER, "ownerReferences"),
     "StatefulSet": ("maxUnavailable",),

@@ -254,6 +254,53 @@ def test_a_set_is_scaled_by_its_sub_resource_and_shown_in_columns(place: Place) 
     assert table["rows"][0]["cells"][1:4] == [2, 2, 2]
 
 
+def uids(place: Place) -> dict[str, str]:
+    return {name: pod["metadata"]["uid"] for name, pod in place.pods().items()}
+
+
+@pytest.mark.slow
+def test_another_spelling_of_a_template_replaces_no_group(place: Place) -> None:
+    place.create(leader_worker_set(replicas=2, size=2, cpu="100m"))
+    place.wait(place.available)
+    before = uids(place)
+    container = {"name": "main", "image": "registry.example.com/serve:1", "resources": {"requests": {"cpu": "0.1"}}}
+    spec = {"containers": [{**container, "env": [], "stdin": False}], "hostNetwork": False, "nodeSelector": {}}
+    place.change({"spec": {"leaderWorkerTemplate": {"workerTemplate": {"metadata": {}, "spec": spec}}}})
+    place.wait(place.available)
+    assert uids(place) == before
+    assert "UpdateInProgress" not in place.conditions()
+
+
+@pytest.mark.slow
+def test_a_set_that_is_deleted_without_its_groups_lets_them_go_and_takes_them_back(place: Place) -> None:
+    """A server refuses to change a revision whose data it would write in other bytes, even to take its owner off."""
+    container = {"name": "main", "image": "registry.example.com/serve:1", "command": ["sh", "-c", "a && b <c >d"]}
+    lws = leader_worker_set(replicas=2, size=2, pod={"containers": [container]})
+    place.create(lws)
+    place.wait(place.available)
+    before = uids(place)
+    path = f"{place.path('LeaderWorkerSet')}/serve"
+    assert place.api.delete(path, propagationPolicy="Orphan").code == 200
+    place.wait(lambda: place.api.get(path).code == 404)
+    assert uids(place) == before
+    place.create(lws)
+    place.wait(place.available)
+    assert uids(place) == before
+
+
+@pytest.mark.slow
+def test_workers_whose_stateful_set_is_deleted_without_them_stay(place: Place) -> None:
+    place.create(leader_worker_set(replicas=1, size=3))
+    place.wait(place.available)
+    before = uids(place)
+    path = f"{place.path('StatefulSet')}/serve-0"
+    old = place.api.get(path).body["metadata"]["uid"]
+    assert place.api.delete(path, propagationPolicy="Orphan").code == 200
+    place.wait(lambda: place.api.get(path).body["metadata"].get("uid", old) != old)
+    place.wait(place.available)
+    assert uids(place) == before
+
+
 def samples() -> list[Path]:
     # Volcano's own scheduler is not here; what autoscalers do is theirs.
     others = ("volcano", "autoscaler")

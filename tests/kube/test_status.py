@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mooring.kube.errors import required
+from mooring.kube.errors import invalid, required
 from mooring.kube.status import (
     AlreadyExistsError,
     ApiError,
@@ -89,3 +89,17 @@ def test_an_answer_without_a_reason_is_told_by_its_code() -> None:
     assert type(error_from_status({}, 409)) is ApiError
     unavailable = error_from_status({"message": ""}, 503, 5)
     assert (unavailable.code, unavailable.retry_after, str(unavailable)) == (503, 5, "the server answered 503")
+
+
+def test_input_in_a_message_cannot_break_the_line_or_steer_a_terminal() -> None:
+    hostile = "a\r\nWarning: 299\x1b[2J\x9b"
+    shown = r"a\r\nWarning: 299\x1b[2J\u009b"
+    assert str(BadRequestError(f"field label not supported: {hostile}")) == f"field label not supported: {shown}"
+    refused = InvalidError(hostile, "example.com", "w", [invalid(f"spec[{hostile}]", "", "must be set")])
+    assert str(refused) == f'{shown}.example.com "w" is invalid: spec[{shown}]: Invalid value: "": must be set'
+    assert refused.details["causes"][0]["field"] == f"spec[{shown}]"
+
+
+def test_several_lines_stay_several_where_the_api_writes_them() -> None:
+    text = 'Apply failed with 2 conflicts: conflicts with "m":\n- .data.a\n- .data.b\x1b[2J'
+    assert str(ConflictError(text)) == text.replace("\x1b", r"\x1b")

@@ -10,7 +10,7 @@ from mooring.api.core.views import Node, Pod
 from mooring.builtin.nodelifecycle.ipam import NODE_IPAM, RANGES, reconcile
 from mooring.kube.objects import Object
 from mooring.nodes.addresses import host_address, pod_address
-from mooring.runtime.machine import ALL
+from mooring.runtime.task import ALL
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import view_of

@@ -11,13 +11,15 @@ import pytest
 
 from mooring.api.core.types import Namespace, Node, Pod, Service
 from mooring.kube.objects import Object
-from mooring.placement import runs
+from mooring.placement import runs, shapes
 from mooring.placement.answers import explain_answer
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
+from mooring.placement.shapes import FEW, MOST
 
 ZONES = ("a", "b", "c", "")
 APPS = ("web", "db", "train")
+ROOM = {"cpu": "8", "memory": "16Gi", "pods": "110"}
 
 
 class World:
@@ -181,29 +183,90 @@ def test_a_long_history_ends_where_a_rebuild_starts(seed: int) -> None:
             assert old == new, f"seed {seed}, turn {turn}"
 
 
+# How many changed nodes are looked at one by one, and up to which share of all of them together.
+CATCHING_UP = {"one by one": (10_000, 100.0), "together": (0, 100.0), "afresh": (0, 0.0), "as usual": (FEW, MOST)}
+
+
 @pytest.mark.parametrize("small_table", [0, runs.SMALL_TABLE, 10_000])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(("seed", "catching_up"), [(seed, list(CATCHING_UP)[seed % 4]) for seed in range(40)])
 def test_placing_pod_after_pod_agrees_with_explaining_each(
-    seed: int, small_table: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, small_table: int, catching_up: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "SMALL_TABLE", small_table)
+    for module in (runs, shapes):
+        monkeypatch.setattr(module, "FEW", CATCHING_UP[catching_up][0])
+        monkeypatch.setattr(module, "MOST", CATCHING_UP[catching_up][1])
     world = World(1000 + seed)
     for _ in range(12):
         world.add_node()
     engine = Engine(world.cluster)
-    shapes = [world.pod("shape", {}) for _ in range(4)]
+    kinds = [world.pod("shape", {}) for _ in range(4)]
+    start = 0
     for turn in range(60):
-        shape = world.random.choice(shapes)
-        pod = {**shape, "metadata": {**shape["metadata"], "name": f"q{turn}"}}
+        kind = world.random.choice(kinds)
+        pod = {**kind, "metadata": {**kind["metadata"], "name": f"q{turn}"}}
+        if world.random.random() < 0.3:
+            pod = naming(pod, world.random.choice([*world.nodes, "nowhere"]))
         incoming = world.cluster.compiler.compile(_view(pod, Pod))
-        explanation = Engine(world.cluster).explain(incoming)
+        explanation = Engine(world.cluster).explain(incoming, start)
         placement = engine.schedule(incoming)
         assert placement.slot == explanation.chosen, f"seed {seed}, turn {turn}"
+        assert placement.next_start == explanation.next_start == engine.start, f"seed {seed}, turn {turn}"
+        start = placement.next_start
         if placement.slot >= 0:
             assert placement.feasible == explanation.feasible.size
             world.cluster.bind(incoming, placement.slot)
         if turn % 7 == 0:
-            world.random.choice([world.change_node, world.add_node, world.remove_pod])()
+            world.random.choice([world.change_node, world.add_node, world.remove_pod, world.remove_node])()
+
+
+def naming(pod: Object, node: str) -> Object:
+    """The pod as a DaemonSet would make it for a node."""
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": [field]}]}}
+    affinity = {**pod["spec"].get("affinity", {}), "nodeAffinity": required}
+    return {**pod, "spec": {**pod["spec"], "affinity": affinity}}
+
+
+def test_asking_does_not_move_the_next_search() -> None:
+    cluster = Cluster(200)
+    for number in range(200):
+        cluster.set_node(_view({"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM}}, Node))
+    engine = Engine(cluster, percentage=50)
+    plain = _view({"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c"}]}}, Pod)
+    pod = cluster.compiler.compile(plain)
+    first = engine.explain(pod)
+    for _ in range(3):
+        engine.judge(pod)
+        engine.fits(pod)
+        engine.place(pod, 17)
+        assert np.array_equal(engine.explain(pod).feasible, first.feasible)
+    assert engine.start == 0
+    placed = engine.schedule(pod)
+    assert (placed.slot, placed.next_start) == (first.chosen, 100)
+    assert engine.explain(pod).feasible[0] == cluster.order[100]
+
+
+def test_a_pod_that_names_its_node_does_not_slow_the_others_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(20)
+    for number in range(20):
+        cluster.set_node(_view({"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM}}, Node))
+    engine = Engine(cluster)
+    searched: list[str] = []
+    monkeypatch.setattr(engine, "_search", lambda filters, start: searched.append(filters.pod.key))
+    plain = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c"}]}}
+    chosen = []
+    for turn in range(40):
+        pod = {**plain, "metadata": {"name": f"p{turn}", "namespace": "default"}}
+        if turn % 2:
+            pod = naming(pod, f"n{turn % 20}")
+        incoming = cluster.compiler.compile(_view(pod, Pod))
+        placed = engine.schedule(incoming)
+        cluster.bind(incoming, placed.slot)
+        chosen.append(placed.slot)
+    assert not searched
+    assert engine.start == 0, "twenty pods that name a node are once around"
+    assert chosen[1::2] == [turn % 20 for turn in range(1, 40, 2)]
 
 
 @pytest.mark.parametrize("seed", range(10))

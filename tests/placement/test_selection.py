@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from mooring.placement.selection import dense_ranks, heap_ranks, wanted_feasible, winner
+from mooring.placement.selection import tie_order, wanted_feasible, winner
 
 
 def heap_root(totals: list[int]) -> int:
@@ -33,9 +33,17 @@ def test_the_winner_is_the_root_of_the_heap() -> None:
         assert winner(np.array(totals)) == heap_root(totals), totals
 
 
-def test_ranks_are_the_same_order_whether_dense_or_not() -> None:
-    for size in (1, 2, 3, 100, 1500):
-        assert np.array_equal(np.argsort(heap_ranks(size)), np.argsort(dense_ranks(size)))
+def test_the_tie_order_names_the_winner_wherever_the_search_began() -> None:
+    draw = random.Random(4)
+    for _ in range(2000):
+        nodes = draw.randrange(1, 60)
+        listed = draw.randrange(1, nodes + 1)
+        offset = draw.randrange(listed)
+        totals = np.array([draw.randrange(3) for _ in range(listed)])
+        worth = tie_order(nodes, listed, offset)
+        chosen = int(np.argmax(totals * 1000 + worth))
+        turned = np.roll(totals, -offset)
+        assert chosen == (winner(turned) + offset) % listed, (nodes, listed, offset, totals)
 
 
 @pytest.mark.parametrize(

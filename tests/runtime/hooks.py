@@ -1,7 +1,14 @@
-"""Webhooks to tell stories with: a sidecar that is put into pods, and a guard over config maps."""
+"""Webhooks to tell stories with: a sidecar that is put into pods, a guard over config maps, gadgets of two versions."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from mooring.api.core.types import View as Typed
+from mooring.api.crds.conversion import Spoke
+from mooring.api.crds.markers import Markers
+from mooring.api.crds.resource import CustomResource, Version, definition
+from mooring.api.meta import Meta
 from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
@@ -50,38 +57,54 @@ GUARD = Webhook(
 )
 
 
-def convert_gadget(obj: Object, wanted: str) -> Object:
-    spec = obj["spec"]
-    if wanted.endswith("/v1"):
-        return {**obj, "apiVersion": wanted, "spec": {"size": f"{spec['width']}x{spec['height']}"}}
-    width, _, height = spec["size"].partition("x")
-    return {**obj, "apiVersion": wanted, "spec": {"width": int(width), "height": int(height)}}
+class OldGadgetSpec(Typed, frozen=True):
+    """What is wanted."""
+
+    size: Annotated[str, Markers("Width and height, as in 2x3.", pattern="^(0|[1-9][0-9]{0,3})x(0|[1-9][0-9]{0,3})$")]
 
 
-GADGETS = Conversion("hooks.example.com", "Gadget", "gadgets", convert_gadget)
+class GadgetSpec(Typed, frozen=True):
+    """What is wanted."""
+
+    width: Annotated[int, Markers("How wide.", minimum=0, maximum=9999)]
+    height: Annotated[int, Markers("How high.", minimum=0, maximum=9999)]
+
+
+class OldGadget(Typed, frozen=True):
+    """A gadget, as it was once described."""
+
+    metadata: Meta
+    spec: OldGadgetSpec
+
+
+class Gadget(Typed, frozen=True):
+    """A gadget."""
+
+    metadata: Meta
+    spec: GadgetSpec
+
+
+def to_hub(gadget: Object) -> Object:
+    width, _, height = gadget.get("spec", {}).get("size", "").partition("x")
+    return {**gadget, "spec": {"width": int(width), "height": int(height)} if height else {}}
+
+
+def from_hub(gadget: Object) -> Object:
+    spec = gadget.get("spec", {})
+    return {**gadget, "spec": {"size": f"{spec['width']}x{spec['height']}"} if len(spec) == 2 else {}}
+
+
+GADGET_RESOURCE = CustomResource(
+    "hooks.example.com",
+    "Gadget",
+    "gadgets",
+    versions=(Version("v2", Gadget), Version("v1", OldGadget, conversion=Spoke(to_hub, from_hub))),
+)
+GADGETS = Conversion.of(GADGET_RESOURCE)
 
 
 def gadget_definition() -> Object:
-    fields = {"v1": {"size": {"type": "string"}}, "v2": {"width": {"type": "integer"}, "height": {"type": "integer"}}}
-    versions = []
-    for name, properties in fields.items():
-        spec = {"type": "object", "properties": properties}
-        schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
-        versions.append({"name": name, "served": True, "storage": name == "v2", "schema": schema})
-    # A webhook that nobody serves, until the real one is registered.
-    nowhere = {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:9/"}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": GADGETS.definition},
-        "spec": {
-            "group": GADGETS.group,
-            "scope": "Namespaced",
-            "names": {"plural": "gadgets", "kind": "Gadget"},
-            "versions": versions,
-            "conversion": {"strategy": "Webhook", "webhook": nowhere},
-        },
-    }
+    return definition(GADGET_RESOURCE)
 
 
 _NAMES = ("sidecar-webhook", "guard-webhook")

@@ -10,7 +10,7 @@ from typing import Any
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.inprocess import AsyncInProcess
-from mooring.client.transport import AsyncTransport, Batch, Page, Request
+from mooring.client.transport import EVERYTHING, AsyncTransport, Batch, Page, Request, Scope
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
@@ -70,10 +70,12 @@ class Blind(Hooked):
         super().__init__(registry, before, after)
         self.sees = asyncio.Event()
 
-    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         yield Batch((), resource_version)
         await self.sees.wait()
-        async with aclosing(super().watch(api_version, kind, resource_version)) as batches:
+        async with aclosing(super().watch(api_version, kind, resource_version, scope)) as batches:
             async for batch in batches:
                 yield batch
 
@@ -85,10 +87,10 @@ class Slow(AsyncInProcess):
         super().__init__(registry, now)
         self._slow = kind
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         if kind == self._slow:
             await asyncio.sleep(0.1)
-        async for page in super().list(api_version, kind):
+        async for page in super().list(api_version, kind, scope):
             yield page
 
 

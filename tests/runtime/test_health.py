@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from mooring.client.inprocess import AsyncInProcess
-from mooring.client.transport import Page
+from mooring.client.transport import EVERYTHING, Page, Scope
 from mooring.kube.status import ForbiddenError
 from mooring.registry import Registry
 from mooring.runtime.health import HealthServer, answer
@@ -19,7 +19,7 @@ from tests.runtime.sample import COPIER
 class Closed(AsyncInProcess):
     """A server on which nothing may be read."""
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         for page in (Page((), "1"),):
             if kind == "ConfigMap":
                 raise ForbiddenError('configmaps is forbidden: User "x" cannot list resource "configmaps"')

@@ -72,10 +72,10 @@ def test_a_kind_on_demand_is_followed_once_somebody_asks() -> None:
     simulation = Simulation([LISTENER])
     create(simulation, config("quiet", "hello"))
     simulation.run()
-    assert WIDE not in simulation.machine.wanted
+    assert WIDE not in simulation.dispatcher.wanted
     create(simulation, config("keen", "hello", listen="yes"))
     simulation.run()
-    assert WIDE in simulation.machine.wanted
+    assert WIDE in simulation.dispatcher.wanted
     assert data(simulation, "keen")["heard"] == "hello"
 
 
@@ -100,9 +100,9 @@ def test_of_two_views_of_a_kind_the_first_stands_for_it() -> None:
 @awaited
 async def test_a_live_driver_is_ready_without_what_nobody_asked_for_and_what_may_be_absent() -> None:
     async with over_http(LISTENER) as (live, server):
-        await until(lambda: live.machine.stores[CONFIG_MAP].synced)
+        await until(lambda: live.dispatcher.stores[CONFIG_MAP].synced)
         assert live.missing == []
-        assert not live.machine.stores[WIDE].synced
+        assert not live.dispatcher.stores[WIDE].synced
         registry = server.registry
         put(registry, config("keen", "hello", listen="yes"))
 

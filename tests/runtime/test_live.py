@@ -17,10 +17,10 @@ from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Create, Decision, Event, Patch, Run
+from mooring.runtime.decision import Apply, Create, Decision, Event, Patch
+from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.live import Live
 from mooring.runtime.logs import logger
-from mooring.runtime.machine import Machine
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.view import View
 from mooring.testing.controllers import whole_control_plane
@@ -257,7 +257,7 @@ async def test_an_object_that_cannot_be_read_does_not_hide_the_others() -> None:
     live = Live([noting(seen, kind), noting(seen)], transport_in(registry))
     async with at_work(live):
         await until(lambda: "a" in seen)
-        assert live.feeds.unreadable.value("v1/ConfigMap") > 0
+        assert live.reflector_metrics.unreadable.value("v1/ConfigMap") > 0
 
 
 @awaited
@@ -348,29 +348,9 @@ async def test_events_are_written_and_losing_them_fails_nothing() -> None:
 
 
 @awaited
-async def test_effects_are_started_once_their_writes_went_well() -> None:
-    started: list[Run] = []
-
-    def reconcile(key: Key, view: View, moment: datetime) -> Decision:
-        found = view.get(CONFIG_MAP, *key)
-        if found is None:
-            return Decision()
-        if "effect" not in found.data:
-            return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "1"}}),))
-        return Decision(effects=(Run(CONFIG_MAP, key, "helm", found.data["effect"], {}, recorded=True),))
-
-    registry = Registry(now=now())
-    put(registry, config_map("a"))
-    controller = Controller("charting", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
-    async with at_work(Live([controller], transport_in(registry), execute=started.append)):
-        await until(lambda: started)
-    assert [(run.effect, run.id) for run in started] == [("helm", "1")]
-
-
-@awaited
 async def test_nothing_runs_before_every_kind_was_tried() -> None:
     """A key that runs on half a picture would decide for nothing, ten thousand times at a start."""
-    other = Kind("v1", "Secret", ConfigMap)
+    other = Kind("v1", "Service", ConfigMap)
     unready: list[str] = []
 
     def reconcile(key: Key, view: View, moment: datetime) -> Decision:
@@ -379,7 +359,7 @@ async def test_nothing_runs_before_every_kind_was_tried() -> None:
 
     registry = Registry(now=now())
     put(registry, config_map("a"))
-    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Secret"))
+    live = Live([Controller("looking", reconcile, of=CONFIG_MAP, reads=(other,))], Slow(registry, "Service"))
     async with at_work(live):
         await until(lambda: live.metrics.reconciles.value("looking", "done"))
     assert unready == []
@@ -396,7 +376,7 @@ async def test_what_was_deleted_leaves_nothing_behind() -> None:
         await until(lambda: seen == ["a"])
         drop(registry, "a")
         await until(lambda: seen == ["a", "a"])
-        assert not [question for question in live.machine._askers if "a" in str(question)]
+        assert not [question for question in live.dispatcher._subscriptions.keys if "a" in str(question)]
         put(registry, config_map("a"))
         await until(lambda: seen == ["a", "a", "a"])
 
@@ -459,7 +439,7 @@ async def test_a_child_of_another_owner_is_not_taken_for_ours() -> None:
 
 
 def test_a_key_that_waits_for_a_version_of_a_lost_history_is_let_go() -> None:
-    machine = Machine([COPIER], random.Random(1))
+    machine = Dispatcher([COPIER], random.Random(1))
     machine.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "90"}}], "100")
     machine.flush(now())
     task = machine.next(now())
@@ -470,7 +450,7 @@ def test_a_key_that_waits_for_a_version_of_a_lost_history_is_let_go() -> None:
     machine.flush(now())
     again = machine.next(now())
     assert again is not None
-    assert again.asker.key == key
+    assert again.request.key == key
 
 
 def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> None:
@@ -478,7 +458,7 @@ def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> No
         made = config_map("a", copies=str(copies))
         return {**made, "metadata": {**made["metadata"], **META, "resourceVersion": str(version)}}
 
-    machine = Machine([COPIER], random.Random(1))
+    machine = Dispatcher([COPIER], random.Random(1))
     machine.resync(CONFIG_MAP, [at(90, 0)], "100")
     machine.flush(now())
     task = machine.next(now())

@@ -58,7 +58,7 @@ async def test_what_happens_while_connections_are_refused_is_seen_afterwards(cap
             await proxy.stop()
             put(server.registry, config_map("b", copies="2"))
             edit(server.registry, "a", {"data": {"copies": "0"}})
-            await until(lambda: live.feeds.troubles.value("v1/ConfigMap") >= 3)
+            await until(lambda: live.reflector_metrics.troubles.value("v1/ConfigMap") >= 3)
             await proxy.start()
             await until(lambda: data_of(server.registry, "b").get("seen") == "2")
             await until(lambda: copies(server.registry, "a") == [])
@@ -89,7 +89,7 @@ async def test_streams_that_break_off_in_the_middle_of_a_line_lose_nothing() -> 
             put(server.registry, config_map(f"c{number}", copies="1", text="x" * 1000))
             await asyncio.sleep(0.02)
         await until(lambda: all(data_of(server.registry, f"c{n}").get("seen") == "1" for n in range(20)))
-        assert live.feeds.troubles.value("v1/ConfigMap") > 0
+        assert live.reflector_metrics.troubles.value("v1/ConfigMap") > 0
 
 
 @awaited
@@ -133,7 +133,7 @@ async def test_after_a_cut_history_everything_is_listed_and_compared() -> None:
         await until(lambda: copies(registry, "a") == ["a-0", "a-1"])
         assert live.metrics.relists.value("v1/ConfigMap") >= 2
         assert ("default", "b") not in {
-            (key.namespace, key.name) for key in live.machine.stores[live.machine.kinds[0]]._views
+            (key.namespace, key.name) for key in live.dispatcher.stores[live.dispatcher.kinds[0]]._views
         }
 
 
@@ -154,7 +154,7 @@ async def test_a_server_that_has_forgotten_everything_is_believed() -> None:
             assert copies(fresh.registry, "c0") == ["c0-0"]
             edit(fresh.registry, "c0", {"data": {"copies": "3"}})
             await until(lambda: data_of(fresh.registry, "c0").get("seen") == "3")
-            held = live.machine.stores[live.machine.kinds[0]]
+            held = live.dispatcher.stores[live.dispatcher.kinds[0]]
             assert {key.name for key in held._views if key.name.startswith("c")} == {"c0", "c0-0", "c0-1", "c0-2"}
 
 
@@ -294,11 +294,11 @@ async def test_a_server_that_hangs_is_noticed_said_once_and_worked_on_when_it_wa
                 await seen(mine, "before", "2")
                 # To start may take longer than the little patience of this test.
                 caplog.clear()
-                known = live.feeds.troubles.value("v1/ConfigMap")
+                known = live.reflector_metrics.troubles.value("v1/ConfigMap")
                 server.hang()
                 with pytest.raises((Unreachable, UnknownOutcome), match="no answer in 1 s"):
                     await mine.write(creation(config_map("during", copies="2")))
-                await until(lambda: live.feeds.troubles.value("v1/ConfigMap") >= known + 2)
+                await until(lambda: live.reflector_metrics.troubles.value("v1/ConfigMap") >= known + 2)
                 server.wake()
                 await ensure(mine, "during")
                 await ensure(mine, "after")

@@ -1,8 +1,8 @@
-"""The sixteen rules of view and decision, each with a test of its name."""
+"""The rules of view and decision, each with a test of its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -15,18 +15,20 @@ from mooring.api.kinds import Key, Kind
 from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ForbiddenError
-from mooring.registry import AdmissionRequest, ClusterView
-from mooring.runtime.acting import carry_out
+from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Create, Decision, Delete, Event, Patch, Run
+from mooring.runtime.decision import Apply, Assume, Create, Decision, Delete, Event, Patch
+from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.execution import execute
 from mooring.runtime.faults import Faults
 from mooring.runtime.folds import Fold
-from mooring.runtime.machine import Asker, Machine
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.simulation import START, LoopError, Simulation
+from mooring.runtime.simulation import START, HotLoopError, Simulation
 from mooring.runtime.store import Changed
+from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import Unavailable, View
 from mooring.testing.crashes import survives_every_crash
+from tests.runtime.releases import INSTALLING, define, put_release, record
 from tests.runtime.sample import CONFIG_MAP, COPIER, ConfigMap
 from tests.runtime.worlds import change, config_map, create, get, names
 
@@ -43,27 +45,27 @@ def seen(name: str, version: int, **data: str) -> dict[str, Any]:
     return {"metadata": meta, "data": data}
 
 
-def machine(*controllers: Controller) -> Machine:
-    made = Machine(controllers, Random(0))
+def dispatcher(*controllers: Controller) -> Dispatcher:
+    made = Dispatcher(controllers, Random(0))
     for kind in made.kinds:
         made.resync(kind, [], "1")
     return made
 
 
-def step(made: Machine, now: datetime = START) -> list[str]:
+def step(made: Dispatcher, now: datetime = START) -> list[str]:
     """Run everything in line without carrying anything out; the names of the keys that ran."""
     ran = []
     made.flush(now)
     while (task := made.next(now)) is not None:
-        ran.append(task.asker.key.name)
+        ran.append(task.request.key.name)
         made.settle(task, Outcome(), now)
         made.flush(now)
     return ran
 
 
-def wrote(reconcile: Callable[[Key, View, datetime], Decision], version: int) -> Machine:
+def wrote(reconcile: Callable[[Key, View, datetime], Decision], version: int) -> Dispatcher:
     """One key that has run once and written its own object, and has not seen that yet."""
-    made = machine(controller(reconcile))
+    made = dispatcher(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     task = made.next(START)
@@ -83,12 +85,12 @@ def test_rule_1_own_writes_are_seen_before_the_key_runs_again() -> None:
 
     made.observe(CONFIG_MAP, "ADDED", seen("b", 7))
     made.flush(START)
-    assert [t.asker.key.name for t in iter(lambda: made.next(START), None)] == ["b"]
+    assert [t.request.key.name for t in iter(lambda: made.next(START), None)] == ["b"]
     made.observe(CONFIG_MAP, "MODIFIED", seen("a", 9, x="y"))
     made.flush(START)
     again = made.next(START)
     assert again is not None
-    assert again.asker.key == A
+    assert again.request.key == A
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_rule_1_after_a_lost_answer_the_kind_is_listed_live() -> None:
 
 
 def test_rule_2_a_name_follows_from_its_owner() -> None:
-    made = machine(
+    made = dispatcher(
         controller(lambda k, v, n: Decision(children=(Create(CONFIG_MAP, {"metadata": {**_generated(k)}}),)))
     )
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
@@ -189,7 +191,7 @@ def test_rule_4_every_write_says_what_it_was_decided_on() -> None:
             release=(Delete(CONFIG_MAP, A),),
         )
 
-    made = machine(controller(reconcile))
+    made = dispatcher(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     task = made.next(START)
@@ -236,7 +238,7 @@ def test_rule_4_what_others_write_between_two_stages_is_noticed() -> None:
             change(simulation, "a", {"data": {"theirs": "yes"}})
             return result
 
-    outcome = carry_out([[first], [second]], Meddling(), {("v1", "ConfigMap"): CONFIG_MAP})
+    outcome = execute([[first], [second]], Meddling(), {("v1", "ConfigMap"): CONFIG_MAP})
     assert outcome.stale
     assert get(simulation, "a")["data"] == {"n": "1", "theirs": "yes"}
 
@@ -247,7 +249,7 @@ def test_rule_4_an_apply_to_another_object_of_the_name_is_an_old_view() -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     old = "11111111-1111-4111-8111-111111111111"
     request = Request("apply", "v1", "ConfigMap", "default", "a", body, manager="m", uid=old)
-    outcome = carry_out([[request]], simulation.transport, {("v1", "ConfigMap"): CONFIG_MAP})
+    outcome = execute([[request]], simulation.transport, {("v1", "ConfigMap"): CONFIG_MAP})
     assert outcome.stale
     assert "metadata.uid" in outcome.failed
     assert not outcome.terminal
@@ -255,7 +257,7 @@ def test_rule_4_an_apply_to_another_object_of_the_name_is_an_old_view() -> None:
 
 def test_rule_4_one_stage_writes_an_object_once() -> None:
     twice = (Patch(CONFIG_MAP, A, {"data": {}}), Delete(CONFIG_MAP, A))
-    made = machine(controller(lambda key, view, now: Decision(children=twice)))
+    made = dispatcher(controller(lambda key, view, now: Decision(children=twice)))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     with pytest.raises(MooringError, match="writes v1/ConfigMap default/a twice in one stage"):
@@ -272,7 +274,7 @@ def test_rule_5_of_two_that_claim_one_object_one_wins() -> None:
 
         return Controller(name, reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
 
-    one, other = machine(claiming("one")), machine(claiming("other"))
+    one, other = dispatcher(claiming("one")), dispatcher(claiming("other"))
     simulation = Simulation([])
     host = create(simulation, config_map("host"))
     tasks = []
@@ -292,10 +294,10 @@ def test_rule_6_memory_is_passed_on_and_may_be_lost() -> None:
 
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         view.get(CONFIG_MAP, *key)
-        remembered.append(view.memory)
-        return Decision(memory=(view.memory or 0) + 1)
+        remembered.append(view.memory(int))
+        return Decision(memory=(view.memory(int) or 0) + 1)
 
-    simulation = Simulation([controller(reconcile)])
+    simulation = Simulation([controller(reconcile, memory=int)])
     create(simulation, config_map("a"))
     simulation.run()
     change(simulation, "a", {"data": {"x": "1"}})
@@ -328,6 +330,60 @@ def test_rule_7_folds_follow_the_stream_of_changes() -> None:
     assert answers[-1] == 3
 
 
+class Wishes:
+    """What was assumed by a decision and has not been seen."""
+
+    def __init__(self) -> None:
+        self.assumed: tuple[str, ...] = ()
+
+    def change(self, kind: Kind[Any], changed: Changed) -> bool:
+        self.assumed = tuple(name for name in self.assumed if name != changed.key.name)
+        return True
+
+    def assume(self, names: Sequence[str]) -> None:
+        self.assumed = tuple(names)
+
+
+def test_rule_17_a_fold_holds_what_a_decision_assumes_until_it_is_seen_or_decided_anew() -> None:
+    fold: Fold[Wishes] = Fold("wishes", (CONFIG_MAP,), Wishes, Wishes.change, assume=Wishes.assume)
+    held: list[tuple[str, ...]] = []
+    assumes: tuple[Assume, ...] = (Assume(fold, ("a", "b")),)
+
+    def deciding(key: Key, view: View, now: datetime) -> Decision:
+        assert view.fold(fold).assumed == (), "what was not seen by now was never carried out"
+        return Decision(assumes=assumes)
+
+    def asking(key: Key, view: View, now: datetime) -> Decision:
+        held.append(view.peek(fold).assumed)
+        return Decision()
+
+    asker = controller(asking, folds=(fold,))
+    made = dispatcher(Controller("deciding", deciding, folds=(fold,)), asker)
+    step(made)
+    made.decide(ReconcileRequest(asker, A), START)
+    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
+    made.decide(ReconcileRequest(asker, A), START)
+    assert held == [("a", "b"), ("b",)]
+    assumes = ()
+    step(made)
+    made.decide(ReconcileRequest(asker, A), START)
+    assert held[-1] == ()
+
+
+def test_rule_17_a_run_that_fails_assumes_nothing() -> None:
+    fold: Fold[Wishes] = Fold("wishes", (CONFIG_MAP,), Wishes, Wishes.change, assume=Wishes.assume)
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        undeclared = Create(CONFIG_MAP, config_map("b"))
+        return Decision(children=(undeclared,), assumes=(Assume(fold, ("b",)),))
+
+    made = dispatcher(Controller("deciding", reconcile, folds=(fold,)))
+    made.flush(START)
+    with pytest.raises(MooringError, match="which it does not declare"):
+        made.next(START)
+    assert made._folds[fold].assumed == ()
+
+
 def test_rule_7_those_who_decide_for_many_go_first() -> None:
     fold = _count_fold()
 
@@ -338,7 +394,7 @@ def test_rule_7_those_who_decide_for_many_go_first() -> None:
             view.fold(fold)
         return Decision()
 
-    made = machine(controller(reconcile), Controller("many", reconcile, folds=(fold,)))
+    made = dispatcher(controller(reconcile), Controller("many", reconcile, folds=(fold,)))
     step(made)
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     assert step(made) == ["all", "a"]
@@ -355,7 +411,7 @@ def test_rule_8_a_fold_without_news_wakes_nobody() -> None:
         view.fold(fold)
         return Decision()
 
-    made = machine(Controller("counting", reconcile, folds=(fold,)))
+    made = dispatcher(Controller("counting", reconcile, folds=(fold,)))
     assert step(made) == ["all"]
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     assert step(made) == []
@@ -364,7 +420,7 @@ def test_rule_8_a_fold_without_news_wakes_nobody() -> None:
 
 
 def test_rule_8_a_heartbeat_wakes_nobody_and_changes_at_one_instant_count_as_one() -> None:
-    made = machine(COPIER)
+    made = dispatcher(COPIER)
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5, copies="0", seen="0"))
     assert step(made) == ["a"]
     made.observe(CONFIG_MAP, "MODIFIED", seen("a", 6, copies="0", seen="0"))
@@ -381,7 +437,7 @@ def test_rule_8_counts_are_questions_and_whole_answers_have_an_interval() -> Non
         counted.append(view.count(CONFIG_MAP, "namespace", "default", "labelled"))
         return Decision()
 
-    made = machine(Controller("counting", reconcile, reads=(CONFIG_MAP,)))
+    made = dispatcher(Controller("counting", reconcile, reads=(CONFIG_MAP,)))
     assert step(made) == ["all"]
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     assert step(made) == []
@@ -410,7 +466,7 @@ def test_rule_8_counts_are_questions_and_whole_answers_have_an_interval() -> Non
 
 
 def test_rule_9_what_cannot_be_read_is_not_empty() -> None:
-    made = Machine([COPIER], Random(0))
+    made = Dispatcher([COPIER], Random(0))
     view = View(made.stores, {}, [CONFIG_MAP], START)
     with pytest.raises(Unavailable, match="v1/ConfigMap cannot be read: it has not been listed yet"):
         view.list(CONFIG_MAP)
@@ -428,7 +484,7 @@ def test_rule_9_asking_for_what_is_absent_is_a_subscription() -> None:
         found.append(view.get(CONFIG_MAP, "default", "awaited") is not None)
         return Decision()
 
-    made = machine(Controller("waiting", reconcile, reads=(CONFIG_MAP,)))
+    made = dispatcher(Controller("waiting", reconcile, reads=(CONFIG_MAP,)))
     step(made)
     made.observe(CONFIG_MAP, "ADDED", seen("other", 5))
     assert step(made) == []
@@ -443,7 +499,7 @@ def test_rule_10_reads_and_writes_are_declared() -> None:
     with pytest.raises(MooringError, match="v1/Secret is read but not declared"):
         view.get(other, *A)
 
-    made = machine(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes=()))
+    made = dispatcher(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes=()))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     with pytest.raises(MooringError, match="tried writes v1/ConfigMap, which it does not declare"):
@@ -547,11 +603,11 @@ def test_rule_15_an_unchanged_intent_is_not_sent_again() -> None:
         view.get(CONFIG_MAP, *key)
         return Decision(children=(Apply(CONFIG_MAP, {"metadata": {"namespace": "default", "name": "a"}}),))
 
-    made = machine(controller(reconcile))
+    made = dispatcher(controller(reconcile))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     sent = []
     for _ in range(3):
-        made.queue.add(Asker(made.controllers[0], A))
+        made.queue.add(ReconcileRequest(made.controllers[0], A))
         made.flush(START)
         task = made.next(START)
         assert task is not None
@@ -560,7 +616,7 @@ def test_rule_15_an_unchanged_intent_is_not_sent_again() -> None:
     assert sent == [1, 0, 0]
 
 
-def test_rule_15_going_in_circles_fails_the_simulation() -> None:
+def test_rule_15_a_hot_loop_fails_the_simulation() -> None:
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         source = view.get(CONFIG_MAP, *key)
         if source is None:
@@ -570,38 +626,21 @@ def test_rule_15_going_in_circles_fails_the_simulation() -> None:
 
     simulation = Simulation([controller(reconcile)], seed=7)
     create(simulation, config_map("a"))
-    with pytest.raises(LoopError, match=r"tried default/a goes in circles: patch ConfigMap default/a .*seed 7"):
+    with pytest.raises(HotLoopError, match=r"tried default/a is in a hot loop: patch ConfigMap default/a .*seed 7"):
         simulation.run()
 
 
-def _running(key: Key, view: View, now: datetime) -> Decision:
-    source = view.get(CONFIG_MAP, *key)
-    if source is None or "result" in source.data:
-        return Decision()
-    if source.data.get("effect") != "install-1":
-        return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"effect": "install-1"}}),))
-    return Decision(effects=(Run(CONFIG_MAP, key, "helm", "install-1", {"chart": "x"}, recorded=True),))
-
-
 def test_rule_16_an_effect_is_on_record_before_it_starts_and_starts_once() -> None:
-    started: list[Any] = []
-
-    def model(arguments: dict[str, Any]) -> tuple[timedelta, dict[str, Any]]:
-        started.append(arguments)
-        return timedelta(seconds=30), {}
-
-    simulation = Simulation([controller(_running)], effects={"helm": model})
-    create(simulation, config_map("a"))
+    registry = Registry(now=START)
+    define(registry, START)
+    put_release(registry, "web", START)
+    simulation = Simulation([INSTALLING], registry=registry)
     simulation.run(timedelta(seconds=1))
+    [run] = simulation.executor.started
+    assert record(registry, "web")["id"] == run.id
     simulation._boot()
     simulation.run(timedelta(seconds=1))
-    assert started == [{"chart": "x"}]
-
-    made = machine(controller(lambda k, v, n: Decision(effects=(Run(CONFIG_MAP, k, "helm", "x", {}, recorded=False),))))
-    made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
-    made.flush(START)
-    with pytest.raises(MooringError, match="before its id is in the status"):
-        made.next(START)
+    assert simulation.executor.started == [run]
 
 
 def test_rule_16_losing_an_event_fails_nothing() -> None:

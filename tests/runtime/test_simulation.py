@@ -13,9 +13,9 @@ from mooring.api.kinds import Key
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
+from mooring.runtime.eventrecorder import BURST, EventRecorder
 from mooring.runtime.faults import Faults
 from mooring.runtime.logs import JsonFormatter, say
-from mooring.runtime.recorder import BURST, Recorder
 from mooring.runtime.simulation import HOUR, START, Simulation
 from mooring.runtime.view import View
 from tests.runtime.sample import CONFIG_MAP, COPIER
@@ -94,7 +94,7 @@ def test_metrics_count_from_zero_and_read_as_prometheus_expects() -> None:
 
 
 def test_events_are_counted_and_a_flood_is_thinned() -> None:
-    recorder = Recorder("tests")
+    recorder = EventRecorder("tests")
     event = Event(CONFIG_MAP, Key("default", "a"), "Warning", "Again", "it happened again")
     requests = [request for _ in range(300) for request in recorder.requests((event,), {}, START)]
     assert len({request.name for request in requests}) == 1
@@ -102,7 +102,7 @@ def test_events_are_counted_and_a_flood_is_thinned() -> None:
 
 
 def test_an_event_that_is_new_to_its_recorder_is_created_and_told_again_is_applied() -> None:
-    recorder = Recorder("tests")
+    recorder = EventRecorder("tests")
     event = Event(CONFIG_MAP, Key("default", "a"), "Warning", "Again", "it happened again")
     verbs = [request.verb for _ in range(3) for request in recorder.requests((event,), {}, START)]
     assert verbs == ["create", "apply", "apply"]

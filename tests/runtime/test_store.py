@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mooring.api.core.types import View as Struct
-from mooring.api.kinds import Key, Kind
+from mooring.api.kinds import Indexers, Key, Kind
 from mooring.api.meta import Meta
 from mooring.runtime.store import Store
 
@@ -83,3 +84,22 @@ def test_lists_and_counts_follow_every_change_and_name_what_changed(kind: Kind[T
         assert different <= told
         assert {question for question in told if question[2]} <= different
         assert change is None or store.lookups(change, {"owner"}) == []
+
+
+def test_a_controller_adds_questions_of_its_own_to_a_kind_that_it_shares() -> None:
+    shared = Kind("v1", "Thing", Thing, counters={"any": lambda thing: True})
+    own = Indexers(shared, {"size": lambda thing: (str(thing.size),)}, {"sizes": lambda thing: thing.size}, ("size",))
+    store: Store[Any] = Store(shared, [own, own, Indexers(Kind("v1", "Other", Thing), {"size": lambda thing: ()})])
+    for version, size in enumerate((2, 2, 3), start=1):
+        store.put({"metadata": {"name": f"t{version}", "resourceVersion": str(version)}, "size": size})
+    assert [thing.metadata.name for thing in store.members("size", "2")] == ["t1", "t2"]
+    assert store.count("all", "", "sizes") == 7
+    store.put({"metadata": {"name": "t1", "resourceVersion": "9"}, "size": 3})
+    assert store.count("size", "3", "sizes") == 6
+
+
+def test_two_controllers_cannot_give_one_name_to_different_questions() -> None:
+    shared = Kind("v1", "Thing", Thing)
+    added = [Indexers(shared, {"size": lambda thing: ()}) for _ in range(2)]
+    with pytest.raises(ValueError, match="index or counter 'size' already"):
+        Store(shared, added)

@@ -13,6 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mooring.admission.conversions import convert_review
+from mooring.admission.diff import json_diff
+from mooring.admission.reviews import BadReview
 from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -25,8 +28,7 @@ from mooring.runtime.view import View
 from mooring.runtime.webhooks import Admitted, Denied, Request, Rule, Webhook, install
 from mooring.runtime.webhooks.application import WebhookApplication
 from mooring.runtime.webhooks.configuration import configurations, hook_entry
-from mooring.runtime.webhooks.diff import json_diff
-from mooring.runtime.webhooks.reviews import BadReview, convert_review, read_review, write_review
+from mooring.runtime.webhooks.reviews import read_review, write_review
 from mooring.testing.builders import node, pod
 from mooring.testing.webhooks import admitted, denied_because, patched_to, review
 from mooring.workloads.kinds import NODE
@@ -308,7 +310,9 @@ def test_a_refusal_for_want_of_something_is_checked_on_live_reads(data: dict[str
 
 def test_what_is_refused_for_another_reason_is_not_looked_up() -> None:
     class Untouched(AsyncInProcess):
-        async def get(self, *_: str) -> Object:
+        async def get(
+            self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+        ) -> Object:
             raise AssertionError("nothing is to be read")
 
     registry = Registry(now=NOW, seed=1)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mooring.api.core.defaults.pods import rounded
+from mooring.api.core.defaults_spec import rounded
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.affinity import check_tolerations
 from mooring.api.core.validation.meta import check_label_key, check_labels

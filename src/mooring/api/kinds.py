@@ -2,13 +2,13 @@
 
 Lists go by a declared index and counts by a declared counter, so that every question has one place to be looked up and
 one place that an event touches. All kinds have the indexes `owner` (uid of the controlling owner), `namespace` and
-`all`.
+`all`. What only one controller asks of a shared kind it declares itself, as `Indexers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from mooring.api.meta import Meta
@@ -73,9 +73,27 @@ class Kind(Generic[T]):
     on_demand: bool = False
     # Whoever reads it can do without where it is not served.
     optional: bool = False
+    # How much of it is followed: the objects that a label selector finds, their metadata alone, or single objects by
+    # name, of which `only` is one. See reads.py.
+    labels: str = ""
+    metadata_only: bool = False
+    by_name: bool = False
+    only: Key | None = None
 
     def __str__(self) -> str:
         return f"{self.api_version}/{self.kind}"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a store of it may lack objects that there are."""
+        return bool(self.labels) or self.by_name
+
+    @property
+    def described(self) -> str:
+        """The kind and how much of it is followed, for people."""
+        parts = [self.labels, "metadata" * self.metadata_only, "by name" * self.by_name]
+        how = ", ".join(filter(None, parts))
+        return f"{self} ({how})" if how else str(self)
 
     @property
     def stays_with(self) -> tuple[str, ...]:
@@ -90,7 +108,37 @@ class Kind(Generic[T]):
 
 
 @dataclass(frozen=True, eq=False)
-class Defined:
+class Indexers(Generic[T]):
+    """Indexes and counters that a controller adds to a kind which it shares with others: one cache serves them all."""
+
+    kind: Kind[T]
+    indexes: Mapping[str, Callable[[T], Iterable[str]]] = field(default_factory=dict)
+    counters: Mapping[str, Callable[[T], int]] = field(default_factory=dict)
+    # As in a kind.
+    placed_by: tuple[str, ...] | None = None
+
+
+def extended(kind: Kind[T], indexers: Iterable[Indexers[Any]]) -> Kind[T]:
+    """A kind as a store keeps it: with what controllers have added. Raises ValueError where two add the same name."""
+    added = [each for each in dict.fromkeys(indexers) if each.kind is kind]
+    if not added:
+        return kind
+    indexes, counters, parts = dict(kind.indexes), dict(kind.counters), kind.placed_by
+    if parts is None and not indexes:
+        parts = ()
+    for each in added:
+        for name in (*(each.indexes.keys() & indexes.keys()), *(each.counters.keys() & counters.keys())):
+            raise ValueError(
+                f"{kind} has an index or counter {name!r} already; give the one that is added another name"
+            )
+        indexes |= each.indexes
+        counters |= each.counters
+        parts = None if parts is None or each.placed_by is None else tuple(dict.fromkeys((*parts, *each.placed_by)))
+    return replace(kind, indexes=indexes, counters=counters, placed_by=parts)
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicKinds:
     """Kinds that are there for as long as objects of another kind define them, like custom ones.
 
     `kind_of` gives the kind that a definition stands for, or None, and the same one each time for the same definition.
@@ -101,6 +149,6 @@ class Defined:
 
 
 def by_name(kinds: Iterable[Kind[Any]]) -> dict[tuple[str, str], Kind[Any]]:
-    """Kinds by what the API calls them. Of two views of one kind it is the one that is always followed."""
-    ordered = sorted(kinds, key=lambda kind: not kind.on_demand)
+    """Kinds by what the API calls them. Of several views of one kind it is one that is always followed as a whole."""
+    ordered = sorted(kinds, key=lambda kind: (not kind.is_partial, not kind.on_demand))
     return {(kind.api_version, kind.kind): kind for kind in ordered}

@@ -20,14 +20,15 @@ from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.logs import Logs, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
-from mooring.apiserver.request import Disconnected, Receive, Request, Scope, Send
+from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
 from mooring.apiserver.reviews import Authenticate, review, review_kind
 from mooring.apiserver.routing import Target, parse_path
-from mooring.apiserver.turns import Turns
 from mooring.apiserver.watching import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
+from mooring.net.asgi import Disconnected, Receive, Scope, Send
+from mooring.net.fairqueue import FairQueue
 from mooring.registry import Registry, Resource
 
 __all__ = ["Application"]
@@ -65,8 +66,8 @@ class Application:
         nodes: NodeAccess | None = None,
     ) -> None:
         self.registry = registry
-        self.turns = Turns()
-        self.barrier = Barrier(registry.storage, on_failure, self.turns.waiting)
+        self.queue = FairQueue()
+        self.barrier = Barrier(registry.storage, on_failure, self.queue.waiting)
         self.webhooks = Webhooks(registry, self.barrier)
         self.context = Context(registry, clock, Forms(registry, clock), self.webhooks)
         self.watches = Watches(self.context, self.barrier, bookmark_seconds=bookmark_seconds)

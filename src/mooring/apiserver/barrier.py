@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Final
 
 from mooring.kube.status import InternalError
+from mooring.net.waiter import Waiter
 from mooring.registry.storage import Storage
 
 __all__ = ["Barrier", "Passage"]
@@ -33,23 +34,12 @@ _LOOK_AGAIN: Final = 1.0
 Wake = Callable[[], None]
 
 
-class Passage(asyncio.Future[None]):
-    """One who waits. Whoever sets `then` is called the moment it is over, instead of when the loop comes round."""
+class Passage(Waiter):
+    """One who waits for a revision to be durable."""
 
     def __init__(self, revision: int) -> None:
-        super().__init__(loop=asyncio.get_running_loop())
+        super().__init__()
         self.revision = revision
-        self.then: Callable[[], None] | None = None
-
-    def open(self, refusal: Exception | None = None) -> None:
-        if self.done():
-            return
-        if refusal is None:
-            self.set_result(None)
-        else:
-            self.set_exception(refusal)
-        if self.then is not None:
-            self.then()
 
 
 class Barrier:

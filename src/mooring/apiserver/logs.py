@@ -5,7 +5,6 @@ the one; this server shows it a token that nobody else has.
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -13,13 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-import httptools
-
 from mooring.apiserver.calls import Call, Context, wrong_method
-from mooring.apiserver.request import Disconnected, Send
 from mooring.kube.errors import FieldError, forbidden, invalid
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
+from mooring.net.asgi import Disconnected, Send
+from mooring.net.client_connection import Answer, ClientConnection, Cut, request_bytes
+from mooring.net.destination import Destination, dial_failure
+from mooring.net.tls import client_context
 
 __all__ = ["Logs", "NodeAccess"]
 
@@ -27,9 +27,9 @@ __all__ = ["Logs", "NodeAccess"]
 _SIMULATED: Final = "kwok.x-k8s.io/node"
 # The node of this machine names its loopback address so; others are reached by what they have.
 _ADDRESSES: Final = ("InternalDNS", "InternalIP", "Hostname", "ExternalDNS", "ExternalIP")
-_CONNECT_SECONDS: Final = 5.0
+_DIAL_SECONDS: Final = 5.0
 _ANSWER_SECONDS: Final = 30.0
-_CHUNK: Final = 1 << 16
+_SENT: Final = {"User-Agent": "mooring-apiserver", "Connection": "close"}
 _HEADERS: Final = [(b"content-type", b"text/plain"), (b"cache-control", b"no-cache, private")]
 
 
@@ -45,14 +45,13 @@ class Logs:
     def __init__(self, context: Context, access: NodeAccess) -> None:
         self._context = context
         self._token = access.token
-        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._tls.load_verify_locations(access.authority)
-        self._open: set[asyncio.StreamWriter] = set()
+        self._tls = client_context(authority=access.authority.read_bytes())
+        self._open: set[ClientConnection] = set()
 
     def stop(self) -> None:
         """End what is being followed."""
-        for writer in tuple(self._open):
-            writer.close()
+        for connection in tuple(self._open):
+            connection.close()
 
     async def serve(self, call: Call, send: Send) -> None:
         """Answer a request for a log. Raises what is wrong with it as long as nothing has been sent."""
@@ -77,8 +76,8 @@ class Logs:
 
     # Whose log
 
-    def _target(self, call: Call) -> tuple[str, int, str] | None:
-        """Host, port and path to ask; None for a pod that nobody runs yet, whose log is empty."""
+    def _target(self, call: Call) -> tuple[Destination, str] | None:
+        """Where and what to ask; None for a pod that nobody runs yet, whose log is empty."""
         query = _query(call)
         pod = self._context.registry.get(call.resource, call.namespace, call.target.name)
         container = _container(pod, call.request.text("container"))
@@ -96,7 +95,7 @@ class Logs:
         if not port or not host:
             raise InternalError.of(f"node {name} does not say in its status where its logs can be fetched")
         path = "/".join(quote(part, safe="") for part in (call.namespace, call.target.name, container))
-        return host, int(port), f"/containerLogs/{path}?{urlencode(query)}"
+        return Destination(host, int(port), self._tls), f"/containerLogs/{path}?{urlencode(query)}"
 
     def _node(self, name: str) -> Object:
         registry = self._context.registry
@@ -108,83 +107,34 @@ class Logs:
 
     # From the node
 
-    async def _fetch(self, host: str, port: int, path: str) -> AsyncGenerator[bytes]:
+    async def _fetch(self, node: Destination, path: str) -> AsyncGenerator[bytes]:
         """What the node sends, beginning with nothing as soon as it is known that it will."""
-        reader, writer = await self._connect(host, port)
-        self._open.add(writer)
-        answer = _Answer()
         try:
-            head = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {self._token}\r\n"
-            writer.write(f"{head}User-Agent: mooring-apiserver\r\nConnection: close\r\n\r\n".encode())
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                while not answer.begun:
-                    answer.feed(await reader.read(_CHUNK))
-                if answer.status != 200:
-                    while not answer.ended:
-                        answer.feed(await reader.read(_CHUNK))
-                    raise _refusal(answer)
-            yield b""
-            while True:
-                yield answer.take()
-                if answer.ended:
-                    return
-                answer.feed(await reader.read(_CHUNK))
-        except TimeoutError:
-            raise InternalError.of(f"the node at {host}:{port} did not answer in {_ANSWER_SECONDS:.0f} s") from None
-        except (OSError, httptools.HttpParserError) as error:
-            raise InternalError.of(f"the node at {host}:{port} stopped in the middle of its answer: {error}") from None
-        finally:
-            self._open.discard(writer)
-            writer.transport.abort()
-
-    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        try:
-            async with asyncio.timeout(_CONNECT_SECONDS):
-                return await asyncio.open_connection(host, port, ssl=self._tls)
-        except TimeoutError:
-            why = "i/o timeout"
-        except ConnectionRefusedError:
-            why = "connection refused"
+            connection = await node.dial(seconds=_DIAL_SECONDS)
         except OSError as error:
-            why = str(error)
-        raise InternalError.of(f"the node cannot be asked for its logs: dial tcp {host}:{port}: connect: {why}")
+            raise InternalError.of(f"the node cannot be asked for its logs: {dial_failure(error, node)}") from None
+        self._open.add(connection)
+        headers = {"Host": node.authority, "Authorization": f"Bearer {self._token}", **_SENT}
+        try:
+            answer = await connection.open(request_bytes("GET", path, headers), _ANSWER_SECONDS)
+            if answer.status != 200:
+                raise _refusal(await connection.rest(_ANSWER_SECONDS))
+            yield b""
+            async with aclosing(connection.parts()) as parts:
+                async for part in parts:
+                    yield part
+        except TimeoutError:
+            raise InternalError.of(f"the node at {node.authority} did not answer in {_ANSWER_SECONDS:.0f} s") from None
+        except Cut as error:
+            why = f"the node at {node.authority} stopped in the middle of its answer: {error}"
+            raise InternalError.of(why) from None
+        finally:
+            self._open.discard(connection)
+            connection.close()
 
 
-class _Answer:
-    """An HTTP answer while it comes in."""
-
-    def __init__(self) -> None:
-        self._parser = httptools.HttpResponseParser(self)
-        self._parts: list[bytes] = []
-        self.status = 0
-        self.begun = False
-        self.ended = False
-
-    def feed(self, data: bytes) -> None:
-        if data:
-            self._parser.feed_data(data)
-        elif self.begun:
-            self.ended = True
-        else:
-            raise ConnectionResetError("EOF")
-
-    def take(self) -> bytes:
-        parts, self._parts = self._parts, []
-        return b"".join(parts)
-
-    def on_headers_complete(self) -> None:
-        self.status = self._parser.get_status_code()
-        self.begun = True
-
-    def on_body(self, body: bytes) -> None:
-        self._parts.append(body)
-
-    def on_message_complete(self) -> None:
-        self.ended = True
-
-
-def _refusal(answer: _Answer) -> ApiError:
-    text = answer.take().decode(errors="replace").strip()
+def _refusal(answer: Answer) -> ApiError:
+    text = answer.body.decode(errors="replace").strip()
     if answer.status == 400:
         return BadRequestError(text)
     return InternalError.of(f"the node answered {answer.status}: {text}")

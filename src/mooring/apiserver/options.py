@@ -66,6 +66,8 @@ def _agent(request: Request) -> str:
 
 
 def _check_manager(errors: list[FieldError], manager: str) -> None:
+    if manager.isprintable() and manager.isascii() and len(manager) <= _LONGEST_MANAGER:
+        return
     if len(manager.encode()) > _LONGEST_MANAGER:
         errors.append(too_long("fieldManager", _LONGEST_MANAGER))
     for at, char in enumerate(manager):

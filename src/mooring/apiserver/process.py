@@ -17,9 +17,10 @@ from typing import Final
 from mooring.apiserver.app import Application
 from mooring.apiserver.collecting import collect_young_only
 from mooring.apiserver.logs import NodeAccess
-from mooring.apiserver.server import run, tls_context
+from mooring.apiserver.server import run
 from mooring.apiserver.tokens import TokenFile
 from mooring.kube.errors import MooringError
+from mooring.net.tls import server_context
 from mooring.registry import MemoryStorage, Registry
 from mooring.registry.storage import Storage
 
@@ -89,7 +90,7 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
     if config.certificate is None or config.key is None:
         return None
     try:
-        return tls_context(config.certificate, config.key)
+        return server_context(config.certificate, config.key)
     except (OSError, ssl.SSLError) as error:
         raise ServerError(f"{config.certificate} and {config.key} cannot be used for TLS: {error}") from None
 

@@ -1,44 +1,24 @@
 """A request as handlers see it: headers, query and body, each read when it is asked for and each with a limit."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
 from urllib.parse import parse_qsl
 
 from mooring.apiserver.users import User
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
+from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
+from mooring.net.limits import DEFAULT
 
-__all__ = [
-    "BODY_LIMIT",
-    "BODY_PATIENCE",
-    "Disconnected",
-    "Message",
-    "Push",
-    "Receive",
-    "Request",
-    "Scope",
-    "Send",
-    "TooLargeError",
-]
+__all__ = ["Request", "TooLargeError"]
 
-Scope = dict[str, Any]
-Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-# Sends what the given function makes, if that can be done without waiting; says whether it was.
-Push = Callable[[Callable[[], bytes]], bool]
-
-BODY_LIMIT: Final = 3 * 1024 * 1024
-# What a client may still send of a body that is too large; it reads its answer only after it has sent everything.
-BODY_PATIENCE: Final = 32 * 1024 * 1024
 _MOST_PARAMETERS: Final = 1000
+# Bytes of a query that is worth remembering; longer ones hold tokens and are not said twice.
+_LONGEST_KNOWN: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
 
 _ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
-
-
-class Disconnected(Exception):
-    """The client has gone; nobody waits for an answer."""
 
 
 class TooLargeError(ApiError):
@@ -58,7 +38,7 @@ class Request:
         self._scope = scope
         self._receive = receive
         self._headers: dict[bytes, bytes] | None = None
-        self._query: dict[str, list[str]] | None = None
+        self._query: Mapping[str, list[str]] | None = None
 
     # Headers
 
@@ -104,7 +84,7 @@ class Request:
     # Query
 
     @property
-    def query(self) -> dict[str, list[str]]:
+    def query(self) -> Mapping[str, list[str]]:
         if self._query is None:
             self._query = _parse_query(self._scope["query_string"])
         return self._query
@@ -132,34 +112,11 @@ class Request:
     # Body
 
     async def body(self) -> bytes:
-        """The whole body; 413 when it is larger than any object may be."""
-        length = self.header(b"content-length")
-        if length.isdecimal() and int(length) > BODY_PATIENCE:
-            raise _too_large()
-        message = await self._next()
-        if not message.get("more_body"):
-            body: bytes = message.get("body", b"")
-            if len(body) > BODY_LIMIT:
-                raise _too_large()
-            return body
-        parts, size = [message.get("body", b"")], len(message.get("body", b""))
-        while message.get("more_body"):
-            message = await self._next()
-            part = message.get("body", b"")
-            size += len(part)
-            if size > BODY_PATIENCE:
-                raise _too_large()
-            if size <= BODY_LIMIT:
-                parts.append(part)
-        if size > BODY_LIMIT:
-            raise _too_large()
-        return b"".join(parts)
-
-    async def _next(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        return message
+        """The whole body; 413 when it is larger than any object may be. Raises Disconnected."""
+        try:
+            return await read_body(self._scope, self._receive)
+        except TooLarge:
+            raise TooLargeError(f"Request entity too large: limit is {DEFAULT.body_bytes}") from None
 
     async def gone(self) -> None:
         """Return when the client has gone."""
@@ -167,13 +124,19 @@ class Request:
             pass
 
 
-def _too_large() -> TooLargeError:
-    return TooLargeError(f"Request entity too large: limit is {BODY_LIMIT}")
-
-
-def _parse_query(raw: bytes) -> dict[str, list[str]]:
+def _parse_query(raw: bytes) -> Mapping[str, list[str]]:
     if not raw:
         return {}
+    return _parse_known(raw) if len(raw) <= _LONGEST_KNOWN else _parse(raw)
+
+
+# A client says the same with each of its writes.
+@lru_cache(maxsize=1024)
+def _parse_known(raw: bytes) -> Mapping[str, list[str]]:
+    return _parse(raw)
+
+
+def _parse(raw: bytes) -> Mapping[str, list[str]]:
     try:
         pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
     except ValueError as error:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.apiserver.request import Send
 from mooring.kube.status import ApiError
+from mooring.net.asgi import Header, Send
 
 __all__ = [
     "JSON",
@@ -27,7 +27,6 @@ __all__ = [
     "warning_headers",
 ]
 
-Header = tuple[bytes, bytes]
 
 JSON: Final = b"application/json"
 TEXT: Final = b"text/plain; charset=utf-8"

@@ -10,33 +10,25 @@ import ssl
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, Final
 
 from mooring.apiserver.app import Application
 from mooring.apiserver.housekeeping import Housekeeping
-from mooring.apiserver.listening import Listener
+from mooring.net.server import HttpServer
 
-__all__ = ["Server", "run", "tls_context"]
+__all__ = ["Server", "run"]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-_PATIENCE: Final = 5.0
-
-
-def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """What the server shows to clients."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(certificate, key)
-    return context
+# Answers that take longer than this when the server stops are not waited for.
+_FINISH_SECONDS: Final = 5.0
 
 
 class Server:
-    """One application with its listener."""
+    """One application with its HTTP server."""
 
     def __init__(self, app: Application, tls: ssl.SSLContext | None = None) -> None:
         self._application = app
-        self._listener = Listener(app, app.turns)
+        self._http = HttpServer(app, queue=app.queue)
         self._tls = tls
         self._stop = asyncio.Event()
 
@@ -47,11 +39,11 @@ class Server:
     async def serve(self, sock: socket.socket) -> None:
         """Until it is stopped."""
         with self._heeding_signals():
-            await self._listener.start(sock, self._tls)
+            await self._http.start(sock, self._tls)
             await self._stop.wait()
-            self._listener.close()
+            self._http.close()
             self._application.stop()
-            await self._listener.finish(_PATIENCE)
+            await self._http.finish(_FINISH_SECONDS)
 
     @contextmanager
     def _heeding_signals(self) -> Iterator[None]:

@@ -13,10 +13,11 @@ from typing import Final
 
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.lines import LineForm, Lines, error_line
-from mooring.apiserver.request import Push, Request, Send
+from mooring.apiserver.request import Request
 from mooring.apiserver.responses import JSON
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.kube.status import ApiError, InternalError
+from mooring.net.asgi import Push, Send
 from mooring.registry import Watch, WatchEvent
 
 __all__ = ["STREAM_HEADERS", "Stream", "end_with"]

@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.apiserver.private_files import write_private
 from mooring.apiserver.users import User
 from mooring.kube.errors import MooringError
+from mooring.net.private_files import write_private
 
 __all__ = ["Token", "TokenError", "TokenFile", "add_token", "check_name", "digest", "put_token", "read_tokens"]
 

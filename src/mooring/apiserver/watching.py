@@ -12,9 +12,9 @@ from typing import Final
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.lines import LineForm, Lines
-from mooring.apiserver.request import Send
 from mooring.apiserver.streams import STREAM_HEADERS, Stream, end_with
 from mooring.kube.status import ExpiredError
+from mooring.net.asgi import Send
 from mooring.registry import Registry, Resource, Watch
 from mooring.registry.lists import parse_revision
 

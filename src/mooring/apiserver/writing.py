@@ -10,6 +10,7 @@ from mooring.apiserver.options import WriteOptions, write_options
 from mooring.apiserver.responses import Response
 from mooring.apiserver.webhooks.options import write_told
 from mooring.kube.objects import Object
+from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.status import BadRequestError
 
 __all__ = ["create", "patch", "update"]
@@ -115,7 +116,7 @@ async def patch(context: Context, call: Call) -> Response:
     return context.forms.one(request, call.form, resource, made, 200 if existed else 201, call.warnings)
 
 
-def _doubled(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[str, ...]:
+def _doubled(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[FieldPath, ...]:
     """The fields that a body holds twice, where the client wants to hear of them. Only JSON is looked at."""
     if options.field_validation == "Ignore" or body.lstrip()[:1] != b"{":
         return ()

@@ -1,4 +1,4 @@
-"""Kinds that no controller here looks into, known by their metadata: what they own and what owns them still counts.
+"""Kinds that no controller here looks into, followed by metadata alone: owners and what they own still count.
 
 Garbage collection and the deletion of namespaces are about every kind that the API serves, custom ones too, which come
 and go with their definitions.
@@ -11,44 +11,40 @@ from typing import Any
 
 from mooring.api.conditions import is_true
 from mooring.api.core.types import View as Typed
-from mooring.api.kinds import Defined, Kind
+from mooring.api.kinds import DynamicKinds, Kind
 from mooring.api.meta import Bare, Condition, Meta
+from mooring.runtime.reads import metadata_of
 from mooring.workloads.kinds import LEASE, REPLICATION_CONTROLLER
-
-
-def _bare(api_version: str, kind: str) -> Kind[Bare]:
-    return Kind(api_version, kind, Bare)
-
 
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
     LEASE,
     REPLICATION_CONTROLLER,
-    _bare("v1", "ConfigMap"),
-    _bare("v1", "LimitRange"),
-    _bare("v1", "PodTemplate"),
-    _bare("v1", "ResourceQuota"),
-    _bare("v1", "Secret"),
-    _bare("v1", "ServiceAccount"),
-    _bare("autoscaling/v2", "HorizontalPodAutoscaler"),
-    _bare("batch/v1", "CronJob"),
-    _bare("networking.k8s.io/v1", "Ingress"),
-    _bare("networking.k8s.io/v1", "NetworkPolicy"),
-    _bare("rbac.authorization.k8s.io/v1", "Role"),
-    _bare("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    metadata_of("v1", "ConfigMap"),
+    metadata_of("v1", "LimitRange"),
+    metadata_of("v1", "PodTemplate"),
+    metadata_of("v1", "ResourceQuota"),
+    metadata_of("v1", "Secret"),
+    metadata_of("v1", "ServiceAccount"),
+    metadata_of("autoscaling/v2", "HorizontalPodAutoscaler"),
+    metadata_of("batch/v1", "CronJob"),
+    metadata_of("networking.k8s.io/v1", "Ingress"),
+    metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
+    metadata_of("rbac.authorization.k8s.io/v1", "Role"),
+    metadata_of("rbac.authorization.k8s.io/v1", "RoleBinding"),
 )
 OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
-    _bare("v1", "PersistentVolume"),
-    _bare("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
-    _bare("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
-    _bare("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
-    _bare("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-    _bare("certificates.k8s.io/v1", "CertificateSigningRequest"),
-    _bare("networking.k8s.io/v1", "IngressClass"),
-    _bare("node.k8s.io/v1", "RuntimeClass"),
-    _bare("rbac.authorization.k8s.io/v1", "ClusterRole"),
-    _bare("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
-    _bare("scheduling.k8s.io/v1", "PriorityClass"),
-    _bare("storage.k8s.io/v1", "StorageClass"),
+    metadata_of("v1", "PersistentVolume"),
+    metadata_of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+    metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
+    metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
+    metadata_of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+    metadata_of("certificates.k8s.io/v1", "CertificateSigningRequest"),
+    metadata_of("networking.k8s.io/v1", "IngressClass"),
+    metadata_of("node.k8s.io/v1", "RuntimeClass"),
+    metadata_of("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    metadata_of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    metadata_of("scheduling.k8s.io/v1", "PriorityClass"),
+    metadata_of("storage.k8s.io/v1", "StorageClass"),
 )
 
 
@@ -81,7 +77,7 @@ class Definition(Typed, frozen=True):
 
 @cache
 def _custom(api_version: str, kind: str) -> Kind[Bare]:
-    return Kind(api_version, kind, Bare, optional=True)
+    return metadata_of(api_version, kind, optional=True)
 
 
 def custom_kind(definition: Definition) -> Kind[Any] | None:
@@ -94,4 +90,4 @@ def custom_kind(definition: Definition) -> Kind[Any] | None:
 
 
 DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", Definition)
-CUSTOM_KINDS = Defined(DEFINITION, custom_kind)
+CUSTOM_KINDS = DynamicKinds(DEFINITION, custom_kind)

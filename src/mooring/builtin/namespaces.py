@@ -9,7 +9,7 @@ from typing import Any
 
 from mooring.api.conditions import changed_conditions
 from mooring.api.core.views import Namespace
-from mooring.api.kinds import Defined, HasMeta, Key, Kind, key_of
+from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind, key_of
 from mooring.api.meta import Condition
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Patch, status
@@ -36,7 +36,7 @@ _FINE = {
 }
 
 
-def namespace_controller(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+def namespace_controller(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None = None) -> Controller:
     """Deletion of namespaces whose content is of these kinds and of those that are defined."""
     covered = tuple(kinds)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mooring.api.kinds import Kind
-from mooring.client.reflector import Follower
+from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item
 from mooring.kube.errors import InputError, MooringError
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
@@ -49,11 +49,11 @@ class Following:
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. Raises InputError when the cluster cannot be followed at all."""
         draw = random.Random()
-        followers = [
-            Follower(self._transport, api_version, kind, _Sink(self, api_version, kind, view), draw=draw)
+        reflectors = [
+            Reflector(self._transport, api_version, kind, _Handler(self, api_version, kind, view), draw=draw)
             for (api_version, kind), view in WATCHED.items()
         ]
-        tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(follower.run()) for follower in followers]
+        tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(reflector.run()) for reflector in reflectors]
         tasks += [asyncio.ensure_future(self._tick()), self._failed]
         stopping: asyncio.Future[Any] = asyncio.ensure_future(stop.wait())
         try:
@@ -115,7 +115,7 @@ class Following:
             self._judged(judgement)
 
 
-class _Sink:
+class _Handler:
     """Takes in one kind."""
 
     def __init__(self, following: Following, api_version: str, kind: str, view: type[Any]) -> None:

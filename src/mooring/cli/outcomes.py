@@ -85,6 +85,8 @@ class Explainer:
         self._each_node = each_node
         self._limit = limit
         self._priority_classes = priority_classes
+        # Pods are placed as by a scheduler at work: each search begins where the last one ended.
+        self._start = 0
         self._failed: list[Outcome] = []
         # Workloads of which a failure has been explained with advice; people read one of them.
         self._told: set[str] = set()
@@ -106,15 +108,18 @@ class Explainer:
         if before := self._failed_before(info):
             return replace(before, subject=subject, like=before)
         if not close:
-            placement = self.engine.schedule(info)
+            placement = self.engine.place(info, self._start)
             if placement.slot >= 0:
+                self._start = placement.next_start
                 return Outcome(subject, placement.slot, self.cluster.names[placement.slot], info=info)
             if str(subject.source) in self._told and not self._may_preempt(info):
+                self._start = placement.next_start
                 return Outcome(subject, message=placement.message, info=info)
         return self._look_closely(subject, info)
 
     def _look_closely(self, subject: Subject, info: PodInfo) -> Outcome:
-        explanation = self.engine.explain(info)
+        explanation = self.engine.explain(info, self._start)
+        self._start = explanation.next_start
         slot, preemption = explanation.chosen, explanation.preemption
         if slot < 0 and preemption is not None:
             slot = preemption.slot

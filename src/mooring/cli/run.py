@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of several replicas let one work at a time, by a Lease in the namespace of the context.",
 )
+@click.option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL", help="Features to open or close.")
 @click.option("--health", metavar="HOST:PORT", help="Serve /readyz, /livez and /metrics here. Port 0 takes a free one.")
 @click.option(
     "--webhook-url",
@@ -56,6 +57,7 @@ def command(
     kubeconfig: Path | None,
     context: str | None,
     elect: bool,
+    gates: tuple[str, ...],
     health: str | None,
     url: str | None,
     certificates: Path | None,
@@ -72,6 +74,7 @@ def command(
     """
     from mooring.catalog import CATALOG
     from mooring.supervisor.address import parse_address
+    from mooring.supervisor.feature_gates import parse_gates
     from mooring.supervisor.selection import select_controllers
 
     if listing:
@@ -81,10 +84,11 @@ def command(
     if not chosen:
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
+    states = parse_gates(gates)
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
     from mooring.supervisor.external.process import run_controllers
 
     with ExitStack() as open_until_the_end:
@@ -97,7 +101,11 @@ def command(
         elif webhooks:
             note = _they_are_off(webhooks, alone=not controllers)
         access = find_access(kubeconfig, context)
-        run(run_controllers(controllers, access, elect=elect, health=address, hospitality=hospitality, note=note))
+        run(
+            run_controllers(
+                controllers, access, elect=elect, health=address, hospitality=hospitality, note=note, gates=states
+            )
+        )
     return 0
 
 

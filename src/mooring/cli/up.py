@@ -59,7 +59,7 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     from mooring.supervisor.feature_gates import parse_gates
     from mooring.supervisor.selection import PROCESS_NODE, select_controllers
 
-    parse_gates(gates)
+    states = parse_gates(gates)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
     if fleet is not None:
@@ -71,7 +71,7 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
 
     from mooring.supervisor.embedded import Cluster
 
-    cluster = Cluster(folder, address, listening, lock, controllers, fleet, ephemeral)
+    cluster = Cluster(folder, address, listening, lock, controllers, fleet, ephemeral, states)
     return cluster.run(signals)
 
 

@@ -16,13 +16,14 @@ from urllib.parse import urlencode
 import msgspec
 
 from mooring.client.access import Access
-from mooring.client.connection import Answer, Connection, Cut
+from mooring.client.connections import Connections
 from mooring.client.paths import Place, Places, base_of
-from mooring.client.pool import Pool
-from mooring.client.transport import Batch, Change, Page, Request, UnknownOutcome, Unreachable
+from mooring.client.transport import EVERYTHING, Batch, Change, Page, Request, Scope, UnknownOutcome, Unreachable
+from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
+from mooring.net.client_connection import Answer, ClientConnection, Cut
 
 # Large enough that the round trips do not count, small enough that a page is a moment's work.
 PAGE: Final = 500
@@ -35,6 +36,9 @@ _PATIENCE: Final = 5
 _LONGEST_PATIENCE: Final = 30.0
 # Bodies come from typed code: looking for fields that nobody knows, and warning of them, would be in vain.
 _TRUSTED: Final = {"fieldValidation": "Ignore"}
+# A server that cannot leave the rest away would answer with the whole object, so nothing else is accepted.
+_METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+_METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PATCHES: Final = {"apply": "application/apply-patch+yaml", "patch": "application/merge-patch+json"}
 
 
@@ -61,14 +65,10 @@ class _Versioned(msgspec.Struct):
 _read_list = msgspec.json.Decoder(_List).decode
 _read_events = msgspec.json.Decoder(_Event).decode_lines
 _read_version = msgspec.json.Decoder(_Versioned).decode
-_encode = msgspec.json.Encoder().encode
 
 
 class HttpTransport:
-    """`idle` is how long a watch may be silent, `seconds` how long an answer may take.
-
-    `fields` has field selectors by kind: of these kinds only such objects are listed and watched.
-    """
+    """`idle` is how long a watch may be silent, `seconds` how long an answer may take."""
 
     def __init__(
         self,
@@ -80,35 +80,44 @@ class HttpTransport:
         seconds: float = ANSWER_SECONDS,
         draw: random.Random | None = None,
         agent: str = "mooring",
-        fields: Mapping[str, str] | None = None,
     ) -> None:
-        self._pool = Pool(access, connections)
+        self._connections = Connections(access, connections)
         self._access = access
         self._page = page
         self._idle = idle
         self._seconds = seconds
         self._draw = draw or random.Random()
         self._places = Places()
-        self._fields = fields or {}
         self._headers = {"Accept": "application/json", "User-Agent": agent}
+        self._metadata_headers = {**self._headers, "Accept": _METADATA}
+        self._metadata_list_headers = {**self._headers, "Accept": _METADATA_LIST}
 
     @property
     def server(self) -> str:
         return self._access.server
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._connections.close()
 
     # Reading
 
-    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object:
         place = await self.place(api_version, kind)
-        return _object(await self._read(place.object(namespace, name)), Unreachable)
+        headers = self._metadata_headers if metadata_only else self._headers
+        return _object(await self._read(place.object(namespace, name), headers), Unreachable)
 
-    async def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         place = await self.place(api_version, kind)
-        first = _with(place.collection(), limit=str(self._page), fieldSelector=self._fields.get(kind, ""))
-        coming = asyncio.create_task(self._read(first))
+        first = _with(
+            place.collection(scope.namespace),
+            limit=str(self._page),
+            labelSelector=scope.labels,
+            fieldSelector=scope.fields,
+        )
+        headers = self._metadata_list_headers if scope.metadata_only else self._headers
+        coming = asyncio.create_task(self._read(first, headers))
         try:
             while True:
                 try:
@@ -118,7 +127,7 @@ class HttpTransport:
                 token = found.metadata.continue_
                 if token:
                     # The server makes the next page ready while this one is taken in.
-                    coming = asyncio.create_task(self._read(f"{first}&{urlencode({'continue': token})}"))
+                    coming = asyncio.create_task(self._read(f"{first}&{urlencode({'continue': token})}", headers))
                     await asyncio.sleep(0)
                 yield Page(found.items or [], found.metadata.resourceVersion)
                 if not token:
@@ -127,17 +136,20 @@ class HttpTransport:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
 
-    async def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         place = await self.place(api_version, kind)
-        query = {
-            "watch": "1",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": resource_version,
-            "timeoutSeconds": self._draw.randint(*WATCH_SECONDS),
-        }
-        if selector := self._fields.get(kind):
-            query["fieldSelector"] = selector
-        connection = await self._open(f"{place.collection()}?{urlencode(query)}")
+        path = _with(
+            place.collection(scope.namespace),
+            watch="1",
+            allowWatchBookmarks="true",
+            resourceVersion=resource_version,
+            timeoutSeconds=str(self._draw.randint(*WATCH_SECONDS)),
+            labelSelector=scope.labels,
+            fieldSelector=scope.fields,
+        )
+        connection = await self._open(path, self._metadata_headers if scope.metadata_only else self._headers)
         try:
             yield Batch((), resource_version)
             rest = b""
@@ -159,47 +171,47 @@ class HttpTransport:
         except msgspec.DecodeError as error:
             raise Unreachable(f"a watch of {kind} sent what cannot be read: {error}") from None
         finally:
-            self._pool.give_back(connection)
+            self._connections.end_watch(connection)
 
     async def place(self, api_version: str, kind: str) -> Place:
         """Where a kind is. Raises NotFoundError if the server does not have it."""
         found = self._places.find(api_version, kind)
         if found is None:
-            answer = _object(await self._read(base_of(api_version)), Unreachable)
+            answer = _object(await self._read(base_of(api_version), self._headers), Unreachable)
             self._places.learn(api_version, answer.get("resources", ()))
             found = self._places.find(api_version, kind)
         if found is None:
             raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
         return found
 
-    async def _read(self, path: str) -> Answer:
+    async def _read(self, path: str, headers: Mapping[str, str]) -> Answer:
         for patience in range(_PATIENCE, -1, -1):
             try:
-                return await self._answer("GET", path)
+                return await self._answer("GET", path, headers=headers)
             except TooManyRequestsError as error:
                 if not patience:
                     raise
                 await asyncio.sleep(min(error.retry_after or 1, _LONGEST_PATIENCE) * (1 + self._draw.random() / 10))
         raise AssertionError("the last round returns or raises")
 
-    async def _open(self, path: str) -> Connection:
+    async def _open(self, path: str, headers: Mapping[str, str]) -> ClientConnection:
         """A connection with the head of a watch read."""
         for again in (True, False):
-            connection = await self._pool.dial()
+            connection = await self._connections.open_watch()
             try:
-                status = await connection.open(self._pool.head("GET", path, self._headers, b""), self._seconds)
-                if status == 200:
+                request = self._connections.request("GET", path, headers)
+                if (await connection.open(request, self._seconds)).status == 200:
                     return connection
                 answer = await connection.rest(self._seconds)
             except (TimeoutError, Cut) as error:
-                self._pool.give_back(connection)
+                self._connections.end_watch(connection)
                 why = str(error) or f"nothing came in {self._seconds:.0f} s"
                 raise Unreachable(f"{self.server} does not answer a watch: {why}") from None
             except BaseException:
-                self._pool.give_back(connection)
+                self._connections.end_watch(connection)
                 raise
-            self._pool.give_back(connection)
-            if not (status == 401 and again and await self._access.refresh()):
+            self._connections.end_watch(connection)
+            if not (answer.status == 401 and again and await self._access.refresh()):
                 raise _error(answer)
         raise AssertionError("the last round returns or raises")
 
@@ -210,18 +222,23 @@ class HttpTransport:
         match request.verb:
             case "create":
                 path = _with(place.collection(request.namespace), fieldManager=request.manager, **_TRUSTED)
-                return _object(await self._answer("POST", path, request.body))
+                return _object(await self._answer("POST", path, request.body, headers=self._accepting(request)))
             case "delete":
                 return await self._delete(place, request)
             case "bind":
                 return await self._bind(place, request)
+            case "evict":
+                return await self._evict(place, request)
         if request.subresource == "finalize":
             return await self._finalize(place, request)
         force = {"force": "true"} if request.verb == "apply" else {}
         path = place.object(request.namespace, request.name, request.subresource)
         body = _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version)
         path = _with(path, fieldManager=request.manager, **force, **_TRUSTED)
-        return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb]))
+        return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb], self._accepting(request)))
+
+    def _accepting(self, request: Request) -> Mapping[str, str]:
+        return self._metadata_headers if request.metadata_only else self._headers
 
     async def _delete(self, place: Place, request: Request) -> Object:
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
@@ -229,12 +246,25 @@ class HttpTransport:
         if basis:
             options["preconditions"] = basis
         options |= _present(propagationPolicy=request.propagation, gracePeriodSeconds=request.grace)
-        found = _object(await self._answer("DELETE", place.object(request.namespace, request.name), options))
+        path = place.object(request.namespace, request.name)
+        found = _object(await self._answer("DELETE", path, options, headers=self._accepting(request)))
         if found.get("kind") != "Status":
             return found
         # What is gone at once is answered with a Status that names it.
         uid = (found.get("details") or {}).get("uid") or request.uid or ""
         return {"metadata": {"namespace": request.namespace, "name": request.name, "uid": uid}}
+
+    async def _evict(self, place: Place, request: Request) -> Object:
+        options = _present(gracePeriodSeconds=request.grace)
+        if request.uid is not None:
+            options["preconditions"] = {"uid": request.uid}
+        metadata = {"name": request.name, "namespace": request.namespace}
+        body: Object = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        if options:
+            body["deleteOptions"] = options
+        await self._answer("POST", place.object(request.namespace, request.name, "eviction"), body)
+        # The answer is a Status, which does not show the pod.
+        return {"metadata": {**metadata, "uid": request.uid or ""}}
 
     async def _finalize(self, place: Place, request: Request) -> Object:
         """What holds a namespace can only be put, together with the whole object; there is no patch for it."""
@@ -257,11 +287,18 @@ class HttpTransport:
             raise UnknownOutcome(f"{request.kind} {request.name} was bound, but cannot be read: {error}") from None
 
     async def _answer(
-        self, method: str, path: str, body: Object | None = None, media: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Object | None = None,
+        media: str = "application/json",
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """The answer to a request, if it is a good one."""
-        data = b"" if body is None else _encode(body)
-        headers = self._headers if body is None else {**self._headers, "Content-Type": media}
+        data = b"" if body is None else go_json(body)
+        headers = headers or self._headers
+        if body is not None:
+            headers = {**headers, "Content-Type": media}
         answer = await self._send(method, path, headers, data)
         if answer.status == 401 and await self._access.refresh():
             answer = await self._send(method, path, headers, data)
@@ -270,29 +307,30 @@ class HttpTransport:
         return answer
 
     async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> Answer:
-        async with self._pool.room:
-            while True:
-                connection = self._pool.take() or await self._pool.dial()
-                request = self._pool.head(method, path, headers, data)
-                try:
-                    return await connection.ask(request, self._seconds)
-                except Cut as error:
-                    self._pool.drop_idle()
-                    if method != "GET":
-                        raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
-                    if not connection.reused:
-                        raise Unreachable(f"{self.server} did not answer: {error}") from None
-                except TimeoutError:
-                    connection.close()
-                    late = f"no answer in {self._seconds:.0f} s"
-                    if method != "GET":
-                        raise UnknownOutcome(f"{method} {path} was not answered: {late}") from None
-                    raise Unreachable(f"{self.server} did not answer: {late}") from None
-                except BaseException:
-                    connection.close()
-                    raise
-                finally:
-                    self._pool.give_back(connection)
+        connections = self._connections
+        while True:
+            connection = connections.take() or await connections.lend()
+            try:
+                # Made last, because tokens change while one waits.
+                request = connections.request(method, path, headers, data)
+                return await connection.ask(request, self._seconds)
+            except Cut as error:
+                connections.drop_idle()
+                if method != "GET":
+                    raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
+                if not connection.reused:
+                    raise Unreachable(f"{self.server} did not answer: {error}") from None
+            except TimeoutError:
+                connection.close()
+                late = f"no answer in {self._seconds:.0f} s"
+                if method != "GET":
+                    raise UnknownOutcome(f"{method} {path} was not answered: {late}") from None
+                raise Unreachable(f"{self.server} did not answer: {late}") from None
+            except BaseException:
+                connection.close()
+                raise
+            finally:
+                connections.give_back(connection)
 
 
 def _batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:

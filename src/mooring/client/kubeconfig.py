@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from mooring.client.access import Access
 from mooring.client.credentials import API_VERSIONS, Clock, ExecPlugin, FileToken, bearer, system_clock
 from mooring.client.kubeconfig_files import Kubeconfig, KubeconfigError, Section, default_files, read_files
-from mooring.client.tls import client_context, show_certificate
 from mooring.kube.names import is_dns1123_label
 from mooring.kube.objects import Object
+from mooring.net.tls import client_context, show_certificate
 
 __all__ = ["KubeconfigError", "access_to", "find_access", "in_cluster"]
 

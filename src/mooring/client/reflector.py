@@ -14,7 +14,7 @@ from contextlib import aclosing
 from typing import NoReturn, Protocol
 
 from mooring.client.delays import Delay
-from mooring.client.transport import AsyncTransport, Change, Item, Unreachable
+from mooring.client.transport import EVERYTHING, AsyncTransport, Change, Item, Scope, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import (
     ApiError,
@@ -29,7 +29,7 @@ from mooring.kube.status import (
 _SHORT_SECONDS = 1.0
 
 
-class Sink(Protocol):
+class InformerHandler(Protocol):
     """Who takes in what is found."""
 
     def begin(self) -> None:
@@ -51,7 +51,7 @@ class Sink(Protocol):
         """The server cannot be followed at the moment, or with an empty text, can be again."""
 
 
-class Follower:
+class Reflector:
     """`heard` is when the server last said anything about the kind, on the clock that was given."""
 
     def __init__(
@@ -59,15 +59,16 @@ class Follower:
         transport: AsyncTransport,
         api_version: str,
         kind: str,
-        sink: Sink,
+        handler: InformerHandler,
         *,
+        scope: Scope = EVERYTHING,
         draw: random.Random,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._transport = transport
         self._api_version, self._kind = api_version, kind
-        self._sink = sink
+        self._handler, self._scope = handler, scope
         self._clock, self._sleep = clock, sleep
         self._delay = Delay(draw)
         # Empty when a list is needed before anything can be watched.
@@ -96,41 +97,41 @@ class Follower:
         except (ForbiddenError, NotFoundError, MethodNotAllowedError) as error:
             self._version = ""
             self.heard = self._clock()
-            self._sink.lost(_sentence(error))
+            self._handler.lost(_sentence(error))
             return self._delay.next()
         except ApiError as error:
             self.heard = self._clock()
-            self._sink.troubled(str(error))
+            self._handler.troubled(str(error))
             return max(self._delay.next(), float(error.retry_after or 0))
         except (Unreachable, MooringError) as error:
-            self._sink.troubled(str(error))
+            self._handler.troubled(str(error))
             return self._delay.next()
 
     async def _list(self) -> None:
         self.lists += 1
-        self._sink.begin()
+        self._handler.begin()
         version = ""
-        async with aclosing(self._transport.list(self._api_version, self._kind)) as pages:
+        async with aclosing(self._transport.list(self._api_version, self._kind, self._scope)) as pages:
             async for page in pages:
                 self.heard = self._clock()
-                self._sink.page(page.items)
+                self._handler.page(page.items)
                 version = page.resource_version
-        self._sink.listed(version)
+        self._handler.listed(version)
         self._version = version
 
     async def _watch(self) -> float:
         self.watches += 1
         began = self._clock()
         brought = 0
-        watch = self._transport.watch(self._api_version, self._kind, self._version)
+        watch = self._transport.watch(self._api_version, self._kind, self._version, self._scope)
         try:
             async with aclosing(watch) as batches:
                 async for batch in batches:
                     self.heard = self._clock()
                     if not brought:
-                        self._sink.troubled("")
+                        self._handler.troubled("")
                     if batch.changes:
-                        self._sink.changed(batch.changes)
+                        self._handler.changed(batch.changes)
                         brought += len(batch.changes)
                         self.changes += len(batch.changes)
                     self._version = batch.resource_version

@@ -7,7 +7,7 @@ came is `UnknownOutcome`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -17,7 +17,7 @@ from mooring.kube.objects import Object
 # An object as a transport has it: plain, or as the JSON that came over the wire.
 Item = Object | msgspec.Raw
 Propagation = Literal["Foreground", "Background", "Orphan"]
-Verb = Literal["create", "apply", "patch", "delete", "bind"]
+Verb = Literal["create", "apply", "patch", "delete", "bind", "evict"]
 
 
 class UnknownOutcome(MooringError):
@@ -43,6 +43,20 @@ class Request(NamedTuple):
     resource_version: str | None = None
     propagation: Propagation | None = None
     grace: int | None = None
+    # Whether the answer need not show more of the object than its metadata.
+    metadata_only: bool = False
+
+
+class Scope(NamedTuple):
+    """Which objects of a kind are meant, and how much of each: all of them as a whole, unless something is said."""
+
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+    metadata_only: bool = False
+
+
+EVERYTHING: Final = Scope()
 
 
 class Listed(NamedTuple):
@@ -69,11 +83,11 @@ class Stream(Protocol):
 
 
 class Transport(Protocol):
-    def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object: ...
+    def get(self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False) -> Object: ...
 
-    def list(self, api_version: str, kind: str) -> Listed: ...
+    def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> Listed: ...
 
-    def watch(self, api_version: str, kind: str, resource_version: str) -> Stream: ...
+    def watch(self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING) -> Stream: ...
 
     def write(self, request: Request) -> Object:
         """Carry a write out and give the object as it is afterwards."""
@@ -95,13 +109,17 @@ class Batch(NamedTuple):
 
 
 class AsyncTransport(Protocol):
-    async def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object: ...
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object: ...
 
-    def list(self, api_version: str, kind: str) -> AsyncGenerator[Page]:
+    def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         """All objects of a kind, page by page. Raises `ExpiredError` when the rest of the pages is gone."""
         ...
 
-    def watch(self, api_version: str, kind: str, resource_version: str) -> AsyncGenerator[Batch]:
+    def watch(
+        self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
+    ) -> AsyncGenerator[Batch]:
         """Changes after a version, until the server ends the watch. An empty batch says that it has begun.
 
         Raises `ExpiredError` when the version is too old to go on from.

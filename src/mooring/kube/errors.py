@@ -32,6 +32,8 @@ __all__ = [
     "invalid_message",
     "not_found",
     "not_supported",
+    "one_line",
+    "paragraphs",
     "plainly",
     "required",
     "too_long",
@@ -114,7 +116,7 @@ class FieldError(NamedTuple):
         return "FieldValueTypeInvalid" if self.type_mismatch else _CAUSES[self.kind]
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.body}"
+        return f"{one_line(self.path)}: {self.body}"
 
 
 class InvalidObjectError(MooringError):
@@ -218,6 +220,25 @@ def _quote_char(char: str) -> str:
         # Go cannot hold a lone surrogate; decoding has replaced it by this character.
         return "�"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+# The sets C0 and C1. Other characters that cannot be printed stay, as they do in the real server's messages.
+_CONTROLS: Final = {code: _quote_char(chr(code)) for code in (*range(0x20), *range(0x7F, 0xA0))}
+_CONTROLS_IN_PARAGRAPHS: Final = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\n\t"}
+
+
+def one_line(text: str) -> str:
+    """The text with its control characters escaped as %q would, without quotes.
+
+    A message repeats what a client sent. A line break or an escape sequence in it could pass for another line of a log,
+    or steer the terminal that shows it.
+    """
+    return text if text.isprintable() else text.translate(_CONTROLS)
+
+
+def paragraphs(text: str) -> str:
+    """The same for a text that may have several lines."""
+    return text if text.isprintable() else text.translate(_CONTROLS_IN_PARAGRAPHS)
 
 
 _HTML_SAFE: Final = str.maketrans(

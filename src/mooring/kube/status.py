@@ -14,7 +14,7 @@ The sentences are the API server's, because people search for them and clients c
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mooring.kube.errors import FieldError, MooringError, go_quote, invalid_message
+from mooring.kube.errors import FieldError, MooringError, go_quote, invalid_message, one_line, paragraphs
 
 __all__ = [
     "AlreadyExistsError",
@@ -43,13 +43,17 @@ def qualified(name: str, group: str) -> str:
 
 
 class ApiError(MooringError):
-    """A request that the API refuses."""
+    """A request that the API refuses.
+
+    The message has no control characters, whatever input it repeats, but may have several lines: conflicts of an apply
+    do, and what webhooks say.
+    """
 
     code: int = 500
     reason: str = "InternalError"
 
     def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
+        super().__init__(paragraphs(message))
         self.details = details or {}
 
     @property
@@ -81,10 +85,13 @@ def _details(resource: str, group: str, name: str, **more: Any) -> dict[str, Any
 
 
 class BadRequestError(ApiError):
-    """The request cannot be read; `message` is the whole sentence."""
+    """The request cannot be read; `message` is the whole sentence, on one line."""
 
     code = 400
     reason = "BadRequest"
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(one_line(message), details)
 
 
 class UnauthorizedError(ApiError):
@@ -176,8 +183,11 @@ class InvalidError(ApiError):
     reason = "Invalid"
 
     def __init__(self, kind: str, group: str, name: str, errors: Sequence[FieldError]) -> None:
-        causes = [{"reason": error.cause, "message": error.body, "field": error.path} for error in errors]
-        message = invalid_message(qualified(kind, group), name, errors)
+        causes = [
+            {"reason": error.cause, "message": paragraphs(error.body), "field": one_line(error.path)}
+            for error in errors
+        ]
+        message = invalid_message(one_line(qualified(kind, group)), name, errors)
         super().__init__(message, _details(kind, group, name, causes=causes))
         self.errors = tuple(errors)
         self.path = errors[0].path if errors else ""
@@ -203,7 +213,7 @@ class TooManyRequestsError(ApiError):
 class InternalError(ApiError):
     @classmethod
     def of(cls, why: str) -> "InternalError":
-        return cls(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+        return cls(f"Internal error occurred: {why}", {"causes": [{"message": paragraphs(why)}]})
 
 
 class UnknownError(ApiError):

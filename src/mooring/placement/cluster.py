@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import zip_longest
 from typing import TypeVar
 
 import numpy as np
@@ -19,9 +18,12 @@ from numpy.typing import NDArray
 from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
+from mooring.placement.compiler import Compiler
+from mooring.placement.images import Images
 from mooring.placement.labels import LabelColumns, Mask
+from mooring.placement.nodeorder import NodeOrder
 from mooring.placement.podindex import PodIndex
-from mooring.placement.pods import Compiler, PodInfo
+from mooring.placement.pods import PodInfo
 from mooring.placement.resources import is_scalar
 from mooring.placement.selecting import Selecting
 from mooring.placement.terms import ExistingTerms
@@ -31,21 +33,6 @@ D = TypeVar("D", bound=np.generic)
 
 # The journal is cut when it grows past this; engines that fall further behind start afresh.
 MAX_JOURNAL = 200_000
-
-
-class ImageState:
-    """An image by name: its size as the first node reported it, and the slots that have it."""
-
-    __slots__ = ("size", "slots")
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.slots: set[int] = set()
-
-    def copy(self) -> ImageState:
-        twin = ImageState(self.size)
-        twin.slots = set(self.slots)
-        return twin
 
 
 class Cluster:
@@ -76,7 +63,7 @@ class Cluster:
         self.labels = LabelColumns(self.size)
         self.index = PodIndex(self.size)
         self.terms = ExistingTerms()
-        self.images: dict[str, ImageState] = {}
+        self.images = Images()
         self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
         self.pods: dict[str, PodInfo] = {}
         self.placed: dict[str, int] = {}
@@ -91,8 +78,7 @@ class Cluster:
         self.journal: list[int] = []
         self.journal_start = 0
         self._free: list[int] = []
-        self._zones: dict[str, dict[int, None]] = {}
-        self._order: NDArray[np.int64] | None = None
+        self._order = NodeOrder()
 
     def _column(self) -> Amounts:
         return np.zeros(self.size, dtype=np.int64)
@@ -106,10 +92,7 @@ class Cluster:
     @property
     def order(self) -> NDArray[np.int64]:
         """Slots in the scheduler's order: one node of each zone in turn."""
-        if self._order is None:
-            rounds = zip_longest(*self._zones.values())
-            self._order = np.array([s for r in rounds for s in r if s is not None], dtype=np.int64)
-        return self._order
+        return self._order.slots
 
     def node(self, name: str) -> Node | None:
         slot = self.slots.get(name)
@@ -150,13 +133,12 @@ class Cluster:
         if aside:
             self.waiting[name] = aside
         del self.slots[name]
-        self._leave_zone(slot, old)
-        self._forget_images(slot, old)
+        self._order.remove(slot, old)
+        self.images.remove(slot, old)
         self.labels.write(slot, old.metadata.labels or {}, {})
         self.valid[slot] = False
         self.nodes[slot] = None
         self._free.append(slot)
-        self._order = None
         self.static_version += 1
 
     def _add_node(self, node: Node) -> None:
@@ -174,7 +156,6 @@ class Cluster:
         self.slots[name] = slot
         self.valid[slot] = True
         self._write_node(slot, None, node)
-        self._order = None
         self.static_version += 1
         for pod in self.waiting.pop(name, {}).values():
             self._attach(pod, slot)
@@ -182,20 +163,13 @@ class Cluster:
     def _write_node(self, slot: int, old: Node | None, node: Node) -> None:
         labels = node.metadata.labels or {}
         self.labels.write(slot, (old.metadata.labels or {}) if old else {}, labels)
-        old_zone = _zone(old) if old else None
-        if old_zone != _zone(node):
-            if old is not None:
-                self._leave_zone(slot, old)
-            self._zones.setdefault(_zone(node), {})[slot] = None
-            self._order = None
+        self._order.set(slot, old, node)
         self.unschedulable[slot] = node.spec.unschedulable
         self.taint_set[slot] = self._taints(node.spec.taints or ())
         self._write_allocatable(slot, node)
         if old is not None:
-            self._forget_images(slot, old)
-        for image in node.status.images or ():
-            for name in image.names or ():
-                self.images.setdefault(name, ImageState(image.size_bytes)).slots.add(slot)
+            self.images.remove(slot, old)
+        self.images.add(slot, node)
         self.nodes[slot] = node
 
     def _write_allocatable(self, slot: int, node: Node) -> None:
@@ -225,21 +199,6 @@ class Cluster:
             self.taint_sets.append(taints)
         return found
 
-    def _leave_zone(self, slot: int, node: Node) -> None:
-        zone = _zone(node)
-        del self._zones[zone][slot]
-        if not self._zones[zone]:
-            del self._zones[zone]
-
-    def _forget_images(self, slot: int, node: Node) -> None:
-        for image in node.status.images or ():
-            for name in image.names or ():
-                state = self.images.get(name)
-                if state is not None:
-                    state.slots.discard(slot)
-                    if not state.slots:
-                        del self.images[name]
-
     def _grow(self, size: int) -> None:
         def grown(column: NDArray[D]) -> NDArray[D]:
             bigger: NDArray[D] = np.zeros(size, dtype=column.dtype)
@@ -247,7 +206,7 @@ class Cluster:
             return bigger
 
         for field, column in vars(self).items():
-            if isinstance(column, np.ndarray) and field != "_order":
+            if isinstance(column, np.ndarray):
                 setattr(self, field, grown(column))
         for table in (self.alloc_scalar, self.used_scalar):
             for name, column in table.items():
@@ -269,6 +228,18 @@ class Cluster:
         if info.key in self.pods:
             self.remove_pod(info.key)
         self.pods[info.key] = info
+        self._set_down(info)
+
+    def remove_pod(self, key: str) -> None:
+        self._lift(self.pods.pop(key))
+
+    def move(self, info: PodInfo, node: str, nominated: str) -> None:
+        """Hold a known pod elsewhere; it keeps its place among all pods."""
+        self._lift(info)
+        info.node_name, info.nominated = node, nominated
+        self._set_down(info)
+
+    def _set_down(self, info: PodInfo) -> None:
         if info.finished:
             return
         if info.node_name:
@@ -280,14 +251,13 @@ class Cluster:
         elif info.nominated:
             self.nominated.setdefault(info.nominated, {})[info.key] = info
 
-    def remove_pod(self, key: str) -> None:
-        info = self.pods.pop(key)
-        slot = self.placed.get(key)
+    def _lift(self, info: PodInfo) -> None:
+        slot = self.placed.get(info.key)
         if slot is not None:
             self._detach(info, slot)
             return
         for table, name in ((self.waiting, info.node_name), (self.nominated, info.nominated)):
-            if name in table and table[name].pop(key, None) is not None and not table[name]:
+            if name in table and table[name].pop(info.key, None) is not None and not table[name]:
                 del table[name]
 
     def bind(self, info: PodInfo, slot: int) -> None:
@@ -345,20 +315,19 @@ class Cluster:
     def pretending(self, nodes: Iterable[Node] = (), without_pods: Iterable[str] = ()) -> Iterator[None]:
         """The cluster with nodes added or changed and pods gone, for the length of a `with` block.
 
-        Afterwards everything is as before, the order of nodes and of the pods on them included, because that order
-        decides ties.
+        Pods that are gone are still known, but are nowhere. Afterwards everything is as before, the order of nodes and
+        of the pods on them included, because that order decides ties.
         """
         changed = list(nodes)
-        zones = {zone: dict(slots) for zone, slots in self._zones.items()}
+        order = self._order.copy()
         free = list(self._free)
         before = [old for n in changed if (old := self.node(n.metadata.name)) is not None]
-        named = {name for n in (*changed, *before) for image in n.status.images or () for name in image.names or ()}
-        images = {name: self.images[name].copy() if name in self.images else None for name in named}
+        images = self.images.copies((*changed, *before))
         added = [n.metadata.name for n in changed if n.metadata.name not in self.slots]
         gone = [self.pods[key] for key in without_pods]
         touched = {slot: dict(self.node_pods[slot]) for p in gone if (slot := self.placed.get(p.key)) is not None}
         for pod in gone:
-            self.remove_pod(pod.key)
+            self._lift(pod)
         for node in changed:
             self.set_node(node)
         try:
@@ -369,15 +338,13 @@ class Cluster:
             for old in before:
                 self.set_node(old)
             for pod in gone:
-                self.put(pod)
+                self._set_down(pod)
             for slot, pods in touched.items():
                 self.node_pods[slot] = pods
-            self._zones, self._order = zones, None
+            self._order = order
             # Slots that were made for added nodes stay, free for the next.
             self._free = [*free, *(slot for slot in self._free if slot not in free)]
-            for name, state in images.items():
-                if state is not None:
-                    self.images[name] = state
+            self.images.put_back(images)
 
     # What surrounds pods
 
@@ -396,11 +363,3 @@ class Cluster:
 
     def remove_budget(self, key: str) -> None:
         del self.budgets[key]
-
-
-def _zone(node: Node) -> str:
-    """The key by which the scheduler deals nodes out; the names of before 1.17 come first."""
-    labels = node.metadata.labels or {}
-    zone = labels.get("failure-domain.beta.kubernetes.io/zone", labels.get("topology.kubernetes.io/zone", ""))
-    region = labels.get("failure-domain.beta.kubernetes.io/region", labels.get("topology.kubernetes.io/region", ""))
-    return f"{region}:\0:{zone}" if region or zone else ""

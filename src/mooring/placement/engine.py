@@ -1,7 +1,8 @@
 """The scheduling cycle: filter, score, choose; and when nothing fits, say why and whom to preempt.
 
-`Engine` answers for the cluster it is given and changes nothing but its own memory of where the next sampled search
-starts. `schedule` gives the node a pod goes to; `explain` gives everything that is known on the way.
+`Engine` answers for the cluster it is given. `place` gives the node a pod goes to; `explain` gives everything that is
+known on the way; neither changes anything. A search begins where the one before it ended, so both are told where and
+say where the next one begins: `schedule`, which stands for a cycle of a scheduler at work, keeps that in `start`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from mooring.placement import messages
 from mooring.placement.cluster import Cluster
-from mooring.placement.filters import OUTSIDE, Filters, Verdicts
+from mooring.placement.filters import OUTSIDE, Filters, Verdicts, has_room, needs
 from mooring.placement.interpod import InterPodFilter, InterPodScore
 from mooring.placement.labels import Mask
 from mooring.placement.pods import ERROR, PodInfo, Rejection
@@ -40,6 +41,16 @@ class Placement(NamedTuple):
     # How many nodes were looked at, and how many of them were feasible.
     evaluated: int = 0
     feasible: int = 0
+    # The place in the order of nodes at which the search of the next cycle begins.
+    next_start: int = 0
+
+
+class Search(NamedTuple):
+    """Feasible slots in the order in which the scheduler finds them, how many nodes it looked at, where it ended."""
+
+    feasible: Slots
+    evaluated: int
+    next_start: int
 
 
 class Choice(NamedTuple):
@@ -66,6 +77,8 @@ class Explanation(NamedTuple):
     # Why no node was looked at, and the error that ended the attempt.
     rejected: Rejection | None = None
     error: str = ""
+    # The place in the order of nodes at which the search of the next cycle would begin.
+    next_start: int = 0
 
 
 class Engine:
@@ -75,48 +88,74 @@ class Engine:
         self.static = StaticFacts(cluster)
         self._shapes = Shapes(self.static)
         self._runs = SpreadRuns(self.static)
-        self._start = 0
+        # Where the search of the next cycle of `schedule` begins.
+        self.start = 0
 
     # One pod after another
 
     def schedule(self, pod: PodInfo) -> Placement:
-        """The node a pod goes to, by the rules of one cycle. The pod is not bound."""
+        """One cycle: the node a pod goes to, found from where the last cycle ended. The pod is not bound."""
+        placed = self.place(pod, self.start)
+        self.start = placed.next_start
+        return placed
+
+    def place(self, pod: PodInfo, start: int) -> Placement:
+        """The node a pod goes to, by the rules of a cycle whose search begins at a place in the order of nodes."""
         cluster = self.cluster
         if not cluster.slots:
-            return Placement(-1, messages.NO_NODES)
-        if self._is_plain(pod):
-            placed = self._place(pod)
-            if placed.slot >= 0:
-                return placed
+            return Placement(-1, messages.NO_NODES, next_start=start)
+        placed = self._place_at_once(pod, start % cluster.node_count)
+        if placed is not None:
+            return placed
         rejection = pod.template.rejection
         if rejection is not None:
-            return Placement(-1, messages.rejected(cluster.node_count, rejection))
+            return Placement(-1, messages.rejected(cluster.node_count, rejection), next_start=start)
         filters = Filters(self.static, pod)
-        feasible, evaluated = self._search(filters)
+        feasible, evaluated, next_start = self._search(filters, start)
         if feasible.size == 1:
-            return Placement(int(feasible[0]), "", evaluated, 1)
+            return Placement(int(feasible[0]), "", evaluated, 1, next_start)
         if feasible.size:
             if pod.template.score_error:
-                return Placement(-1, pod.template.score_error)
+                return Placement(-1, pod.template.score_error, next_start=next_start)
             choice = self._choose(pod, feasible)
             if choice.error:
-                return Placement(-1, choice.error)
-            return Placement(choice.slot, "", evaluated, feasible.size)
+                return Placement(-1, choice.error, next_start=next_start)
+            return Placement(choice.slot, "", evaluated, feasible.size, next_start)
         verdicts = self._verdicts(filters)
         reasons = self._histogram(filters, verdicts)
-        return Placement(-1, messages.unavailable(cluster.node_count, reasons))
+        return Placement(-1, messages.unavailable(cluster.node_count, reasons), next_start=next_start)
 
-    def _is_plain(self, pod: PodInfo) -> bool:
-        """Whether all nodes are looked at in full and nothing but the cluster and the pod's template decides."""
-        if self.cluster.nominated or pod.nominated or pod.node_name or self._start:
-            return False
-        if self.percentage != ALL_NODES and self.cluster.node_count >= MIN_FEASIBLE:
-            return False
-        capacity = self.static.capacity()
-        return pod.template.plain and capacity.cpu.exact and capacity.memory.exact
+    def _place_at_once(self, pod: PodInfo, start: int) -> Placement | None:
+        """The same without a look at every node, where that is possible and the pod finds a node."""
+        if self.cluster.nominated or pod.nominated or pod.node_name:
+            return None
+        template = pod.template
+        if template.plain:
+            if self.percentage != ALL_NODES and self.cluster.node_count >= MIN_FEASIBLE:
+                return None
+            capacity = self.static.capacity()
+            if not (capacity.cpu.exact and capacity.memory.exact):
+                return None
+            placed = self._place_plain(pod, start)
+            return placed if placed.slot >= 0 else None
+        if template.only_node and template.rejection is None:
+            return self._place_on(template.only_node, pod, start)
+        return None
 
-    def _place(self, pod: PodInfo) -> Placement:
-        """The same answer as the full cycle, from what is remembered of pods of this template."""
+    def _place_on(self, name: str, pod: PodInfo, start: int) -> Placement | None:
+        """A pod that names its node, as those of a DaemonSet do: no other node is looked at, and none is scored."""
+        cluster, template = self.cluster, pod.template
+        slot = cluster.slots.get(name)
+        if slot is None or template.spread_hard or not self.static.admitted_at(template, slot):
+            return None
+        if not has_room(cluster, template, needs(cluster, template), slot):
+            return None
+        if InterPodFilter.of(self.static, pod) is not None:
+            return None
+        return Placement(slot, "", 1, 1, (start + 1) % cluster.node_count)
+
+    def _place_plain(self, pod: PodInfo, start: int) -> Placement:
+        """A pod for which all nodes are looked at, from what is remembered of pods of its template."""
         cluster, static, template = self.cluster, self.static, pod.template
         shape = self._shapes.of(template)
         constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
@@ -124,10 +163,10 @@ class Engine:
         affinity = InterPodScore.of(static, pod)
         if interpod is None and affinity is None and not template.spread_hard:
             if not constraints:
-                return Placement(shape.best(), "", cluster.node_count, shape.count)
-            slot = None if template.has_spread else self._runs.best(shape, pod, constraints)
+                return Placement(shape.best(start), "", cluster.node_count, shape.count, start)
+            slot = None if template.has_spread else self._runs.best(shape, pod, constraints, start)
             if slot is not None:
-                return Placement(slot, "", cluster.node_count, shape.count)
+                return Placement(slot, "", cluster.node_count, shape.count, start)
         feasible = shape.feasible
         if template.spread_hard:
             missing, crowded = SpreadFilter(static, pod).verdicts()
@@ -139,41 +178,43 @@ class Engine:
             return Placement(-1)
         totals = shape.base.take(found)
         preference = shape.preference_among(feasible)
-        totals += preference if isinstance(preference, int) else preference.take(found)
+        if preference is not None:
+            totals += preference.take(found)
         if constraints:
             spread = SpreadScore(static, pod, constraints, found, strict=template.has_spread)
             totals += spread.normalised() * WEIGHTS["PodTopologySpread"]
         if affinity is not None:
             totals += affinity.normalised(found) * WEIGHTS["InterPodAffinity"]
         best = found[totals == totals.max()]
-        slot = int(best[0]) if best.size == 1 else self._first(best, feasible, found.size)
-        return Placement(slot, "", cluster.node_count, found.size)
+        slot = int(best[0]) if best.size == 1 else self._first(best, feasible, found.size, start)
+        return Placement(slot, "", cluster.node_count, found.size, start)
 
-    def _first(self, tied: Slots, feasible: Mask, count: int) -> int:
-        """Which of the tied slots wins, by their positions in the feasible list."""
-        positions = self.static.ranks()
+    def _first(self, tied: Slots, feasible: Mask, count: int, start: int) -> int:
+        """Which of the tied slots wins, by their positions in the feasible list, which begins at `start`."""
+        positions = self.static.ranks().take(tied)
         if count < self.cluster.node_count:
-            listed = np.cumsum(feasible[self.cluster.order]) - 1
-            positions = listed.take(positions.take(tied))
-        else:
-            positions = positions.take(tied)
-        return int(tied[np.argmin(heap_ranks(count).take(positions))])
+            listed = np.cumsum(feasible[self.cluster.order])
+            positions = listed.take(positions) - 1
+            start = listed.item(start - 1) if start else 0
+        if start:
+            # Nodes before the start come last; a negative index says just that.
+            positions -= start
+        return int(tied[np.argmin(heap_ranks(count).take(positions, mode="wrap"))])
 
-    def _search(self, filters: Filters) -> tuple[Slots, int]:
-        """Feasible slots in the order in which the scheduler finds them, and how many nodes it looked at for them."""
+    def _search(self, filters: Filters, start: int) -> Search:
         cluster = self.cluster
         pod = filters.pod
         mask = self._feasible(filters)
         nominated = cluster.slots.get(pod.nominated)
         if nominated is not None and mask[nominated]:
-            return np.array([nominated], dtype=np.int64), 1
+            return Search(np.array([nominated], dtype=np.int64), 1, start)
         order = cluster.order
         if filters.narrowed is not None:
             order = order[filters.inside()[order]]
         nodes = order.size
         if not nodes:
-            return order, 0
-        rotated = np.roll(order, -(self._start % nodes)) if self._start else order
+            return Search(order, 0, start)
+        rotated = np.roll(order, -(start % nodes)) if start else order
         found = rotated[mask[rotated]]
         wanted = wanted_feasible(nodes, self.percentage)
         looked_at = nodes
@@ -183,8 +224,7 @@ class Engine:
             found = found[:wanted]
             if nominated is not None and nominated not in rotated[:looked_at]:
                 looked_at += 1
-        self._start = (self._start + looked_at) % cluster.node_count
-        return found, looked_at
+        return Search(found, looked_at, (start + looked_at) % cluster.node_count)
 
     def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
@@ -197,11 +237,13 @@ class Engine:
 
     # Everything about one pod
 
-    def explain(self, pod: PodInfo) -> Explanation:
+    def explain(self, pod: PodInfo, start: int | None = None) -> Explanation:
+        """All that a cycle would find, begun where the next one of `schedule` would begin unless told otherwise."""
         cluster = self.cluster
         order = cluster.order
+        start = self.start if start is None else start
         nothing = np.zeros(0, dtype=np.int64)
-        empty = Explanation(pod, order, None, None, nothing, [], nothing, nothing, -1, "", None)
+        empty = Explanation(pod, order, None, None, nothing, [], nothing, nothing, -1, "", None, next_start=start)
         if not cluster.slots:
             return empty._replace(message=messages.NO_NODES)
         rejection = pod.template.rejection
@@ -213,7 +255,8 @@ class Engine:
             return empty._replace(rejected=rejection, message=f"{message} not found")
         filters = Filters(self.static, pod)
         verdicts = self._verdicts(filters)
-        feasible, _ = self._search(filters)
+        feasible, _, next_start = self._search(filters, start)
+        empty = empty._replace(next_start=next_start)
         if not feasible.size:
             reasons = self._histogram(filters, verdicts)
             message = messages.unavailable(cluster.node_count, reasons)

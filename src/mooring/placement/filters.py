@@ -191,6 +191,20 @@ def needs(cluster: Cluster, template: Template) -> list[Need]:
     return found
 
 
+def has_room(cluster: Cluster, template: Template, needs: list[Need], slot: int) -> bool:
+    """Whether one node has a place, the resources and the ports for a pod."""
+    if cluster.pod_count.item(slot) >= cluster.alloc_pods.item(slot):
+        return False
+    for need in needs:
+        if need.allocatable.item(slot) - need.used.item(slot) < need.amount:
+            return False
+    for wanted in template.ports:
+        taken = cluster.ports.get((wanted.protocol, wanted.port), {}).get(slot, {})
+        if any(port_conflict(wanted, ip) for ip in taken):
+            return False
+    return True
+
+
 def port_conflict(wanted: HostPort, taken_ip: str) -> bool:
     """Whether a port is taken for `wanted` by the same port on an address; 0.0.0.0 stands for all of them."""
     return wanted.ip == taken_ip or "0.0.0.0" in (wanted.ip, taken_ip)

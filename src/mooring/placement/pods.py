@@ -1,8 +1,4 @@
-"""Pods as the engine sees them: compiled once, with everything that pods of one template share held once.
-
-`compile_pod` turns a typed view into a `PodInfo`. All that placement derives from the spec sits in a `Template`, which
-is interned by the bytes of that spec, so fifty thousand pods of a few hundred workloads cost a few hundred templates.
-"""
+"""Pods as the engine sees them, with everything that it derives from a pod's spec: `compiler.py` makes them."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ from typing import NamedTuple
 import msgspec
 
 from mooring.api.core.types import (
-    ContainerStatus,
     LabelSelector,
     Pod,
     PodAffinity,
@@ -32,10 +27,6 @@ SCHEDULE_ANYWAY = "ScheduleAnyway"
 UNRESOLVABLE = "UnschedulableAndUnresolvable"
 ERROR = "Error"
 AFFINITY_CONFLICT = "pod affinity terms conflict"
-
-# Interning is started afresh beyond this many: sharing is lost for a while, nothing else.
-MAX_INTERNED = 200_000
-MAX_UNSHARED = 2_000
 
 
 class Term(NamedTuple):
@@ -70,6 +61,12 @@ class NodeTerms(NamedTuple):
     terms: tuple[NodeSelectorTerm, ...] | None
     # The node names that every term asks for, as the terms of a DaemonSet's pods do; None where some term does not.
     named: frozenset[str] | None
+
+    def matches(self, labels: dict[str, str], name: str) -> bool:
+        """Whether a node of these labels and this name is selected."""
+        if any(labels.get(key) != value for key, value in self.node_selector):
+            return False
+        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
 
 
 class HostPort(NamedTuple):
@@ -106,6 +103,7 @@ class Template:
         "images",
         "node_preferred",
         "node_terms",
+        "only_node",
         "plain",
         "ports",
         "rejection",
@@ -147,10 +145,12 @@ class Template:
         self.spread_soft, soft_error = _constraints(constraints, SCHEDULE_ANYWAY, labels)
         self.rejection = self._find_rejection(hard_error, unread)
         self.score_error = self._find_score_error(soft_error)
-        named = self.node_terms is not None and self.node_terms.named is not None
+        named = None if self.node_terms is None else self.node_terms.named
         # Whether nothing but filters and scores over all nodes decides where such a pod goes.
-        self.plain = not (named or self.rejection or self.score_error)
-        self.unevaluated = _unevaluated(spec)
+        self.plain = not (named is not None or self.rejection or self.score_error)
+        # The one node that such a pod can go to, as a DaemonSet's pods do.
+        self.only_node = next(iter(named)) if named is not None and len(named) == 1 else ""
+        self.unevaluated = unevaluated(spec)
         self.carries_terms = bool(
             self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred
         )
@@ -232,73 +232,6 @@ class PodInfo:
     def finished(self) -> bool:
         """Pods that have ended hold nothing and are not in the scheduler's cache at all."""
         return self.phase in ("Succeeded", "Failed")
-
-
-class Compiler:
-    """Compiles pods and keeps one `Template` and one labels dict for all pods that share them."""
-
-    def __init__(self) -> None:
-        self._templates: dict[bytes, Template] = {}
-        # Templates by the identity of the views that a pod is made of, which the entry keeps alive: a reader that
-        # shares equal views spares the encoding.
-        self._shared: dict[tuple[object, ...], tuple[Template, tuple[object, ...]]] = {}
-        self._sharing = True
-        self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-        self._encoder = msgspec.msgpack.Encoder()
-
-    def compile(self, pod: Pod) -> PodInfo:
-        info = PodInfo(pod, self._template(pod))
-        if info.labels:
-            if len(self._labels) >= MAX_INTERNED:
-                self._labels.clear()
-            info.labels = self._labels.setdefault(tuple(info.labels.items()), info.labels)
-        return info
-
-    def _template(self, pod: Pod) -> Template:
-        spec, status = pod.spec, pod.status
-        views = (
-            spec.containers,
-            spec.init_containers,
-            spec.node_selector,
-            spec.affinity,
-            spec.tolerations,
-            spec.topology_spread_constraints,
-            spec.overhead,
-            spec.resources,
-        )
-        rest: tuple[object, ...] = (pod.metadata.namespace if spec.affinity else "", _unevaluated(spec))
-        if any(c.match_label_keys for c in spec.topology_spread_constraints or ()):
-            rest += (pod.metadata.labels,)
-        elif _reports_resources(status.container_statuses) or _reports_resources(status.init_container_statuses):
-            rest += (status.container_statuses, status.init_container_statuses, status.conditions)
-        else:
-            if self._sharing:
-                return self._by_identity(pod, views, rest)
-        return self._encoded(pod, views, rest)
-
-    def _by_identity(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
-        key = (*map(id, views), *rest)
-        shared = self._shared.get(key)
-        if shared is None:
-            shared = self._shared[key] = self._encoded(pod, views, rest), views
-            if len(self._shared) - len(self._templates) > MAX_UNSHARED:
-                # Whoever hands these pods in makes every view anew, so remembering them is of no use.
-                self._sharing = False
-                self._shared.clear()
-        return shared[0]
-
-    def _encoded(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
-        key = self._encoder.encode((views, rest))
-        template = self._templates.get(key)
-        if template is None:
-            if len(self._templates) >= MAX_INTERNED:
-                self._templates.clear()
-            template = self._templates[key] = Template(pod)
-        return template
-
-
-def _reports_resources(statuses: tuple[ContainerStatus, ...] | None) -> bool:
-    return any(status.resources is not None for status in statuses) if statuses else False
 
 
 def _tagged(image: str) -> str:
@@ -404,7 +337,7 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
     )
 
 
-def _unevaluated(spec: PodSpec) -> tuple[str, ...]:
+def unevaluated(spec: PodSpec) -> tuple[str, ...]:
     """What can tie a pod to nodes and is not evaluated by this engine, in words."""
     if not spec.volumes and not spec.resource_claims:
         return ()

@@ -11,11 +11,12 @@ import math
 from collections import OrderedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mooring.placement.podindex import CountVector
 from mooring.placement.pods import HOSTNAME, Constraint, PodInfo
 from mooring.placement.scores import WEIGHTS
-from mooring.placement.shapes import MAX_PATCHES, TIE_BITS, Shape
+from mooring.placement.shapes import FEW, MOST, TIE_BITS, Shape
 from mooring.placement.spread import ZONE, included, matching_pods, round_half_up
 from mooring.placement.static import StaticFacts
 
@@ -38,10 +39,11 @@ class SpreadRun:
         self._static_version = -1
         self._position = 0
 
-    def best(self) -> int:
-        """The slot that wins; the shape must be fresh."""
+    def best(self, start: int) -> int:
+        """The slot that wins a search that begins at a place in the order; the shape must be fresh."""
         if not self._shape.count:
             return -1
+        self._shape.turn(start)
         self._refresh()
         scores = self._table() * (WEIGHTS["PodTopologySpread"] << TIE_BITS)
         scores.take(self._codes, out=self._looked_up, mode="wrap")
@@ -53,8 +55,11 @@ class SpreadRun:
         vector = self._vector()
         behind = self._position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
-        if self._static_version != cluster.static_version or changed is None or len(changed) > MAX_PATCHES:
+        stale = self._static_version != cluster.static_version
+        if stale or changed is None or len(changed) > MOST * cluster.size:
             self._rebuild(vector)
+        elif len(changed) > FEW:
+            self._patch_all(np.array(list(set(changed))), vector)
         else:
             for slot in set(changed):
                 self._patch(slot, vector.counts.item(slot))
@@ -88,16 +93,33 @@ class SpreadRun:
             self._in_zone[zone] += count - self._counts.item(slot)
         self._counts[slot] = count
         old: int = self._codes.item(slot)
-        if count >= self._height:
-            grown = np.zeros((2 * count + 2) * self._width, dtype=self._occupied.dtype)
-            grown[: self._occupied.size] = self._occupied
-            self._occupied, self._height = grown, 2 * count + 2
+        self._make_room(count)
         new = count * self._width + zone if self._shape.feasible.item(slot) else -1
         if old >= 0:
             self._occupied[old] -= 1
         if new >= 0:
             self._occupied[new] += 1
         self._codes[slot] = new
+
+    def _patch_all(self, slots: NDArray[np.int64], vector: CountVector) -> None:
+        """The same for many slots at once, none of them twice."""
+        zones, counted, counts = self._zones[slots], self._counted[slots], vector.counts[slots]
+        more = counts - self._counts[slots]
+        self._in_zone += np.bincount(zones[counted], weights=more[counted], minlength=self._width)
+        self._counts[slots] = counts
+        self._make_room(int(counts.max()))
+        old = self._codes[slots]
+        new = np.where(self._shape.feasible[slots], counts * self._width + zones, -1)
+        size = self._occupied.size
+        self._occupied += np.bincount(new[new >= 0], minlength=size) - np.bincount(old[old >= 0], minlength=size)
+        self._codes[slots] = new
+
+    def _make_room(self, count: int) -> None:
+        """Let the table have a row for a count."""
+        if count >= self._height:
+            grown = np.zeros((2 * count + 2) * self._width, dtype=self._occupied.dtype)
+            grown[: self._occupied.size] = self._occupied
+            self._occupied, self._height = grown, 2 * count + 2
 
     def _table(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The normalised score of every pair of count and zone, with a last entry for infeasible nodes."""
@@ -136,7 +158,7 @@ class SpreadRuns:
         self._static = static
         self._runs: OrderedDict[tuple[Shape, Constraint, str], SpreadRun] = OrderedDict()
 
-    def best(self, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...]) -> int | None:
+    def best(self, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...], start: int) -> int | None:
         """The winner under default spreading; None where labels are too odd for the table, as hosts without a name."""
         zones = self._static.cluster.labels.column(ZONE)
         if len(zones.values) > MAX_ZONES or "" in zones.index or not self._static.everywhere(HOSTNAME):
@@ -149,4 +171,4 @@ class SpreadRuns:
                 self._runs.popitem(last=False)
         else:
             self._runs.move_to_end(key)
-        return run.best()
+        return run.best(start)

@@ -26,6 +26,11 @@ WEIGHTS = {
 }
 
 
+# Some slots, or all of them.
+Where = NDArray[np.int64] | slice
+EVERYWHERE = slice(None)
+
+
 class Score(NamedTuple):
     plugin: str
     raw: Scores
@@ -92,28 +97,28 @@ def normalised(raw: Scores, feasible: Mask, *, reverse: bool) -> Scores:
     return 100 - scaled if reverse else scaled
 
 
-def least_allocated(static: StaticFacts, cpu: int, memory: int) -> Scores:
+def least_allocated(static: StaticFacts, cpu: int, memory: int, at: Where = EVERYWHERE) -> Scores:
     """The mean share of cpu and memory that stays free; a resource that a node lacks is not counted."""
     cluster, capacity = static.cluster, static.capacity()
-    free_cpu = _free_share(cluster.alloc_cpu, cluster.nonzero_cpu, cpu, capacity.cpu)
-    free_memory = _free_share(cluster.alloc_memory, cluster.nonzero_memory, memory, capacity.memory)
+    free_cpu = _free_share(cluster.alloc_cpu[at], cluster.nonzero_cpu[at], cpu, capacity.cpu, at)
+    free_memory = _free_share(cluster.alloc_memory[at], cluster.nonzero_memory[at], memory, capacity.memory, at)
     if capacity.complete and capacity.cpu.exact and capacity.memory.exact:
         free_cpu += free_memory
         free_cpu >>= 1
         return free_cpu
-    has_cpu, has_memory = cluster.alloc_cpu != 0, cluster.alloc_memory != 0
+    has_cpu, has_memory = cluster.alloc_cpu[at] != 0, cluster.alloc_memory[at] != 0
     total = free_cpu * has_cpu + free_memory * has_memory
     return truncated(total, np.maximum(has_cpu.astype(np.int64) + has_memory, 1))
 
 
-def _free_share(allocatable: Amounts, used: Amounts, more: int, divisor: Divisor) -> Amounts:
+def _free_share(allocatable: Amounts, used: Amounts, more: int, divisor: Divisor, at: Where) -> Amounts:
     left = allocatable - used
     left -= more
     np.maximum(left, 0, out=left)
     left *= 100
     if divisor.exact:
-        return (left / divisor.floats).astype(np.int64)
-    return truncated(left, divisor.integers)
+        return (left / divisor.floats[at]).astype(np.int64)
+    return truncated(left, divisor.integers[at])
 
 
 def truncated(dividend: Amounts, divisor: Amounts) -> Amounts:
@@ -123,18 +128,18 @@ def truncated(dividend: Amounts, divisor: Amounts) -> Amounts:
     return quotient
 
 
-def balanced_allocation(static: StaticFacts, cpu: int, memory: int) -> Scores:
+def balanced_allocation(static: StaticFacts, cpu: int, memory: int, at: Where = EVERYWHERE) -> Scores:
     """How even the use of cpu and memory would be."""
     cluster, capacity = static.cluster, static.capacity()
-    share = (cluster.used_cpu + cpu) / capacity.cpu.floats
+    share = (cluster.used_cpu[at] + cpu) / capacity.cpu.floats[at]
     np.minimum(share, 1.0, out=share)
-    memory_share = (cluster.used_memory + memory) / capacity.memory.floats
+    memory_share = (cluster.used_memory[at] + memory) / capacity.memory.floats[at]
     np.minimum(memory_share, 1.0, out=memory_share)
     share -= memory_share
     share /= 2
     np.abs(share, out=share)
     if not capacity.complete:
-        share *= (cluster.alloc_cpu != 0) & (cluster.alloc_memory != 0)
+        share *= (cluster.alloc_cpu[at] != 0) & (cluster.alloc_memory[at] != 0)
     np.subtract(1, share, out=share)
     share *= 100.0
     return share.astype(np.int64)

@@ -1,4 +1,7 @@
-"""Which nodes are looked at, and which of the best ones wins.
+"""Which nodes are looked at, in which order, and which of the best ones wins.
+
+A search begins where the last one ended. While all nodes are looked at that is the same place each time; a search
+among the nodes that a pod names, as a DaemonSet's pods do, moves it on by as many nodes as it looked at.
 
 The scheduler of 1.35 breaks ties by the order of a heap built over the feasible list, not at random: among the tied
 nodes the first in pre-order of that heap wins. The rank of a position in pre-order does not depend on the length of
@@ -37,16 +40,31 @@ def heap_ranks(size: int) -> Positions:
     return _ranks[:size]
 
 
-_dense: Positions = np.zeros(0, dtype=np.int64)
+def tie_order(nodes: int, listed: int, offset: int) -> Positions:
+    """What each place in the feasible list is worth among equals, the higher the better.
+
+    The list has `listed` of `nodes` entries, numbered from the first node of the cluster on, while the search began
+    `offset` entries later and came round to them last.
+    """
+    # The pre-order of a shorter list is that of the longer one, so one table serves lists of all lengths.
+    twice = _worth_twice(nodes)
+    if listed == nodes:
+        return twice[nodes - offset : 2 * nodes - offset]
+    return twice[:listed] if not offset else np.concatenate((twice[listed - offset : listed], twice[: listed - offset]))
 
 
-def dense_ranks(size: int) -> Positions:
-    """The same as numbers from 0 to size - 1."""
-    global _dense
-    if size != _dense.size:
-        _dense = np.empty(size, dtype=np.int64)
-        _dense[np.argsort(heap_ranks(size))] = np.arange(size)
-    return _dense
+_twice: Positions = np.zeros(0, dtype=np.int64)
+
+
+def _worth_twice(size: int) -> Positions:
+    """What each place is worth, from size - 1 down to 0, and the same again: it contains every turn of a full list."""
+    global _twice
+    if 2 * size != _twice.size:
+        _twice = np.empty(2 * size, dtype=np.int64)
+        best_first = np.argsort(heap_ranks(size))
+        _twice[best_first] = np.arange(size - 1, -1, -1)
+        _twice[size:] = _twice[:size]
+    return _twice
 
 
 def winner(totals: Positions) -> int:

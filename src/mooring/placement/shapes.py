@@ -3,7 +3,7 @@
 Scheduling the next pod of a template differs from the last one only where pods came or went meanwhile. A `Shape`
 remembers the fit and the scores that do not look at other pods, replays the cluster's journal for the slots that
 changed, and holds one number per slot that sorts nodes by score first and by the scheduler's tie order second, so that
-the winner is a single `argmax`.
+the winner is a single `argmax`. Where the search begins touches the tie order only, which is added anew when it moves.
 """
 
 from __future__ import annotations
@@ -11,20 +11,23 @@ from __future__ import annotations
 from collections import OrderedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mooring.placement.filters import needs, port_conflict, taken_ports
+from mooring.placement.filters import has_room, needs, taken_ports
 from mooring.placement.labels import Mask
 from mooring.placement.pods import Template
-from mooring.placement.scores import WEIGHTS, balanced_allocation, least_allocated, normalised
-from mooring.placement.selection import dense_ranks
+from mooring.placement.scores import EVERYWHERE, WEIGHTS, Where, balanced_allocation, least_allocated, normalised
+from mooring.placement.selection import tie_order
 from mooring.placement.static import Scores, StaticFacts
 
 # Bits below the score that hold the tie order: enough for two million nodes.
 TIE_BITS = 21
 INFEASIBLE = -(1 << 50)
 
-# Beyond this many changed slots starting afresh is quicker.
-MAX_PATCHES = 64
+# Up to this many changed slots are looked at one by one, more of them together, and beyond a share of all of them
+# starting afresh is quicker.
+FEW = 12
+MOST = 0.25
 MAX_SHAPES = 256
 
 
@@ -39,9 +42,15 @@ class Shape:
         self.position = 0
         self.feasible: Mask
         self.base: Scores
-        self.preference: Scores | int
+        self.preference: Scores | None
         self.keys: Scores
         self.count = 0
+        # Where the search began last, what ties are worth from there, and the places in the feasible list: none are
+        # kept while every node is in it. A node that is not feasible has the place of the one before it.
+        self._start = 0
+        self._ranked = False
+        self._ties: Scores
+        self._places: Scores | None = None
 
     def refresh(self) -> None:
         """Catch up with the cluster."""
@@ -49,98 +58,129 @@ class Shape:
         behind = self.position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
         stale = self._static_version != cluster.static_version
-        if stale or changed is None or len(changed) > MAX_PATCHES:
+        if stale or changed is None or len(changed) > MOST * cluster.size:
             self._rebuild()
-        elif changed:
-            moved = False
+        elif len(changed) > FEW:
+            self._patch_all(np.array(changed))
+        else:
             for slot in set(changed):
-                moved |= self._patch(slot)
-            if moved:
-                self._rank()
+                self._patch(slot)
         self.position = cluster.journal_start + len(cluster.journal)
 
-    def best(self) -> int:
+    def best(self, start: int) -> int:
         """The slot that wins on these scores alone, or -1."""
-        slot = int(self.keys.argmax())
-        return slot if self.count else -1
+        if not self.count:
+            return -1
+        self.turn(start)
+        return int(self.keys.argmax())
+
+    def turn(self, start: int) -> None:
+        """Bring `keys` up to date for a search that begins at a place in the scheduler's order."""
+        if not self._ranked:
+            self._start = start
+            self._rank()
+        elif start != self._start:
+            self._start = start
+            self.keys -= self._ties
+            self._ties = self._tie_order()
+            self.keys += self._ties
+
+    def _tie_order(self) -> Scores:
+        if self._places is None:
+            return self._static.ties(self._start)
+        offset = 0
+        if self._start and self.count:
+            # Those of the feasible list that come before the start move behind all others together.
+            offset = (self._places.item(self._cluster.order.item(self._start - 1)) + 1) % self.count
+        return tie_order(self._cluster.node_count, max(self.count, 1), offset).take(self._places, mode="clip")
 
     def _rebuild(self) -> None:
         cluster, static, template = self._cluster, self._static, self._template
         self._static_version = cluster.static_version
-        admitted = static.admitted(template, "")
-        mask = admitted & (cluster.pod_count < cluster.alloc_pods)
+        self._admitted = static.admitted(template, "")
         self._needs = needs(cluster, template)
-        for need in self._needs:
-            mask &= need.allocatable - need.used >= need.amount
-        if template.ports:
-            mask &= ~taken_ports(cluster, template.ports)
-        self._admitted = admitted
         self._images = static.image_locality(template)
-        self.feasible = mask
-        self.base = least_allocated(static, *template.resources.score)
-        self.base += self._images
-        if any(template.resources.balanced):
-            self.base += balanced_allocation(static, *template.resources.balanced)
+        self.feasible = self._fits(EVERYWHERE)
+        self.base = self._scores(EVERYWHERE)
+        self._recount()
         capacity = static.capacity()
         self._even = capacity.complete and capacity.cpu.exact and capacity.memory.exact
         self._soft_taints = static.soft_taints(template.tolerations)
         self._preferred = static.preferred(template.node_preferred) if template.node_preferred else None
         self._plain = self._preferred is None and not static.repels_softly(template.tolerations)
-        self._rank()
+
+    def _fits(self, at: Where) -> Mask:
+        """Where pods of the template fit."""
+        cluster = self._cluster
+        mask = self._admitted[at] & (cluster.pod_count[at] < cluster.alloc_pods[at])
+        for need in self._needs:
+            mask &= need.allocatable[at] - need.used[at] >= need.amount
+        if self._template.ports:
+            mask &= ~taken_ports(cluster, self._template.ports)[at]
+        return mask
+
+    def _scores(self, at: Where) -> Scores:
+        """`base` of some slots."""
+        resources = self._template.resources
+        scores = least_allocated(self._static, *resources.score, at)
+        scores += self._images[at]
+        if any(resources.balanced):
+            scores += balanced_allocation(self._static, *resources.balanced, at)
+        return scores
+
+    def _recount(self) -> None:
+        """The feasible list is another one: every score that is relative to it, and every tie, may have moved."""
+        self.count = int(np.count_nonzero(self.feasible))
+        self._ranked = False
 
     def _rank(self) -> None:
-        """Number the feasible list anew: every score that is relative to it, and every tie, may have moved."""
+        """Number the feasible list, and sort by that what scores the same."""
         cluster = self._cluster
+        self._ranked = True
         self.preference = self.preference_among(self.feasible)
-        self.count = int(np.count_nonzero(self.feasible))
-        self._ties = self._static.ties()
+        self._places = None
         if self.count < cluster.node_count:
-            order = cluster.order
-            positions = np.cumsum(self.feasible[order])
-            ranks = dense_ranks(order.size)
-            self._ties = np.zeros(cluster.size, dtype=np.int64)
-            self._ties[order] = order.size - 1 - ranks[positions - 1]
-        keys = self.base + self.preference
-        keys <<= TIE_BITS
+            self._places = np.zeros(cluster.size, dtype=np.int64)
+            self._places[cluster.order] = np.cumsum(self.feasible[cluster.order]) - 1
+        keys = (self.base if self.preference is None else self.base + self.preference) << TIE_BITS
+        np.copyto(keys, INFEASIBLE, where=~self.feasible)
+        self._ties = self._tie_order()
         keys += self._ties
-        keys[~self.feasible] = INFEASIBLE
         self.keys = keys
 
-    def preference_among(self, feasible: Mask) -> Scores | int:
-        """Scores by taints and node affinity, which are relative to the best feasible node."""
+    def preference_among(self, feasible: Mask) -> Scores | None:
+        """Scores by taints and node affinity, relative to the best feasible node; None where all nodes get the same."""
         if self._plain:
-            return 100 * WEIGHTS["TaintToleration"]
+            return None
         total = normalised(self._soft_taints, feasible, reverse=True) * WEIGHTS["TaintToleration"]
         if self._preferred is not None:
             total += normalised(self._preferred, feasible, reverse=False) * WEIGHTS["NodeAffinity"]
         return total
 
-    def _patch(self, slot: int) -> bool:
-        """Bring one slot up to date; true when it became feasible or ceased to be."""
-        fits = self._fits(slot)
-        was: bool = self.feasible.item(slot)
+    def _patch(self, slot: int) -> None:
+        """Bring one slot up to date."""
+        fits = self._admitted.item(slot) and has_room(self._cluster, self._template, self._needs, slot)
         if fits:
-            base = self._score(slot)
-            self.base[slot] = base
-            preference = self.preference if isinstance(self.preference, int) else self.preference.item(slot)
-            self.keys[slot] = ((base + preference) << TIE_BITS) + self._ties.item(slot)
-        else:
-            self.keys[slot] = INFEASIBLE
-        self.feasible[slot] = fits
-        return fits != was
+            self.base[slot] = self._score(slot)
+        if fits != self.feasible.item(slot):
+            self.feasible[slot] = fits
+            self._recount()
+        elif self._ranked and fits:
+            preference = 0 if self.preference is None else self.preference.item(slot)
+            self.keys[slot] = ((self.base.item(slot) + preference) << TIE_BITS) + self._ties.item(slot)
 
-    def _fits(self, slot: int) -> bool:
-        cluster = self._cluster
-        if not self._admitted.item(slot) or cluster.pod_count.item(slot) >= cluster.alloc_pods.item(slot):
-            return False
-        for need in self._needs:
-            if need.allocatable.item(slot) - need.used.item(slot) < need.amount:
-                return False
-        for wanted in self._template.ports:
-            taken = cluster.ports.get((wanted.protocol, wanted.port), {}).get(slot, {})
-            if any(port_conflict(wanted, ip) for ip in taken):
-                return False
-        return True
+    def _patch_all(self, slots: NDArray[np.int64]) -> None:
+        """The same for many slots at once."""
+        fits, base = self._fits(slots), self._scores(slots)
+        self.base[slots] = base
+        if not np.array_equal(fits, self.feasible[slots]):
+            self.feasible[slots] = fits
+            self._recount()
+        elif self._ranked:
+            if self.preference is not None:
+                base += self.preference[slots]
+            keys = (base << TIE_BITS) + self._ties[slots]
+            self.keys[slots] = np.where(fits, keys, self.keys[slots])
 
     def _score(self, slot: int) -> int:
         """`base` of one slot, by the formulas of `scores`."""

@@ -17,7 +17,7 @@ from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.placement.cluster import Amounts, Cluster
 from mooring.placement.labels import Mask
 from mooring.placement.pods import NodeTerms, Template
-from mooring.placement.selection import dense_ranks
+from mooring.placement.selection import tie_order
 
 Scores = NDArray[np.int64]
 T = TypeVar("T")
@@ -130,7 +130,12 @@ class StaticFacts:
 
     def selected(self, wanted: NodeTerms) -> Mask:
         """Nodes that match the node selector and the required node affinity."""
-        return self._answer(("selected", wanted), lambda: self.cluster.labels.node_terms(wanted, self.named))
+
+        def compute() -> Mask:
+            return self.cluster.labels.node_terms(wanted, self.named)
+
+        # Every pod of a DaemonSet names another node, so what one of them asks is not asked again.
+        return compute() if wanted.named is not None else self._answer(("selected", wanted), compute)
 
     def preferred(self, terms: tuple[tuple[int, NodeSelectorTerm], ...]) -> Scores:
         """The sum of the weights of the preferred node affinity terms that match."""
@@ -154,7 +159,20 @@ class StaticFacts:
                 mask &= self.selected(template.node_terms)
             return mask
 
+        if template.node_terms is not None and template.node_terms.named is not None:
+            return compute()
         return self._answer(("admitted", template.tolerations, template.node_terms, node_name), compute)
+
+    def admitted_at(self, template: Template, slot: int) -> bool:
+        """The same for one node."""
+        cluster, tolerations = self.cluster, template.tolerations
+        if cluster.unschedulable.item(slot) and not tolerated(tolerations, UNSCHEDULABLE_TAINT):
+            return False
+        if cluster.taint_set.item(slot) and self.tainted(tolerations).item(slot):
+            return False
+        terms, node = template.node_terms, cluster.nodes[slot]
+        assert node is not None
+        return terms is None or terms.matches(node.metadata.labels or {}, node.metadata.name)
 
     def named(self, name: str) -> Mask:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
@@ -198,17 +216,16 @@ class StaticFacts:
         mask: Mask = np.logical_and.reduce([topology.present for topology in found])
         return mask
 
-    def ties(self) -> Scores:
-        """The tie order of each slot when every node is feasible."""
-
-        def compute() -> Scores:
-            order = self.cluster.order
-            ties = np.zeros(self.cluster.size, dtype=np.int64)
-            ranks = dense_ranks(order.size)
-            ties[order] = order.size - 1 - ranks
-            return ties
-
-        return self._answer("ties", compute)
+    def ties(self, start: int) -> Scores:
+        """The tie order of each slot when every node is feasible and the search begins at a place in the order."""
+        nodes = self.cluster.node_count
+        # Only the last one is kept: a place that was left comes back after a whole round.
+        known = self._answer("ties", dict[int, Scores])
+        found = known.get(start)
+        if found is None:
+            known.clear()
+            found = known[start] = tie_order(nodes, nodes, start).take(self.ranks(), mode="clip")
+        return found
 
     def ranks(self) -> Scores:
         """The place of each slot in the scheduler's order."""

@@ -24,7 +24,7 @@ from mooring.workloads.kinds import POD
 BURST = 1000
 
 
-class Agenda:
+class DueQueue:
     """Pods on nodes by the moment at which something is due for them."""
 
     def __init__(self) -> None:
@@ -63,11 +63,11 @@ def _due(pod: Pod | None) -> datetime | None:
     return None if pod is None or not pod.spec.node_name else due(pod, START_DELAY)
 
 
-AGENDA = Fold("agenda", (POD,), Agenda, Agenda.change)
+DUE_QUEUE = Fold("due-queue", (POD,), DueQueue, DueQueue.change)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    agenda = view.fold(AGENDA)
+    agenda = view.fold(DUE_QUEUE)
     writes = [step(pod, now) for pod, _ in zip(agenda.until(now), range(BURST), strict=False)]
     following = agenda.after(now)
     if following is not None:
@@ -75,4 +75,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(children=tuple(writes))
 
 
-NODES = Controller("nodes", reconcile, reads=(POD,), writes=(POD,), folds=(AGENDA,))
+NODES = Controller("nodes", reconcile, reads=(POD,), writes=(POD,), folds=(DUE_QUEUE,))

@@ -15,9 +15,20 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 from mooring.kube.objects import Object
+from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 
-__all__ = ["Admission", "AdmissionRequest", "Chain", "ClusterView", "Complete", "Naming", "Operation", "Remote"]
+__all__ = [
+    "Admission",
+    "AdmissionRequest",
+    "Chain",
+    "ClusterView",
+    "Complete",
+    "Naming",
+    "Operation",
+    "Remote",
+    "request_of",
+]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 # Takes an object and what somebody made of it; gives the latter as the API would read it, with its defaults.
@@ -154,3 +165,23 @@ class Chain:
             admit(request, view)
         if self.remote is not None:
             self.remote.validate(request)
+
+
+def request_of(
+    operation: Operation, resource: Resource, obj: Object | None, old: Object | None, subresource: str, options: Options
+) -> AdmissionRequest:
+    """The request that admission is asked about, for one write."""
+    metadata = (obj or old or {})["metadata"]
+    return AdmissionRequest(
+        operation=operation,
+        resource=resource,
+        namespace=metadata.get("namespace", ""),
+        name=metadata["name"],
+        object=obj,
+        old_object=old,
+        subresource=subresource,
+        user=options.user,
+        groups=options.groups,
+        dry_run=options.dry_run,
+        warnings=options.warnings,
+    )

@@ -14,9 +14,9 @@ from mooring.kube.status import NotFoundError
 from mooring.registry.history import Change, History
 from mooring.registry.objects import Identity
 from mooring.registry.resources import Resource, Resources, builtin_resources
+from mooring.registry.rules import STRATEGIES
 from mooring.registry.storage import Storage
 from mooring.registry.strategies import Strategy
-from mooring.registry.strategies_builtin import STRATEGIES
 
 __all__ = ["Convert", "Core", "CustomKind"]
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 from mooring.api.autoscaling.conversion import convert_autoscaler
 from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
+from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
-from mooring.registry.admission import Chain, Naming
+from mooring.registry.admission import Chain
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
 from mooring.registry.bootstrap import begin, furnish
 from mooring.registry.conversion import convert_event
@@ -21,15 +22,14 @@ from mooring.registry.core import Convert, Core
 from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
 from mooring.registry.expiry import expire_events, forget_events
-from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
 from mooring.registry.patching import PatchType, check_patch_options, patch_in_words, patcher
 from mooring.registry.pods import bind, check_eviction, disrupted
 from mooring.registry.protection import Protection
+from mooring.registry.reader import Reader
 from mooring.registry.requests import FieldValidation, Options
-from mooring.registry.resources import Resource, Resources
-from mooring.registry.scale import ScalePaths, replicas_setter, to_scale
+from mooring.registry.resources import Resource
+from mooring.registry.scale import replicas_setter, to_scale
 from mooring.registry.storage import MemoryStorage, Storage
-from mooring.registry.watch import Watch
 from mooring.registry.writes import Writer
 
 __all__ = ["Registry"]
@@ -39,7 +39,7 @@ Warnings = list[str]
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Registry:
+class Registry(Reader):
     """See the module. `seed` makes uids and generated names repeatable.
 
     A write may name the `groups` of its user, and the fields that its body held twice (`doubled`), which only whoever
@@ -58,7 +58,7 @@ class Registry:
         history_limit: int = 20_000,
         traces: bool = True,
     ) -> None:
-        self._core = Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed)
+        super().__init__(Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed))
         self._chain = Chain(
             builtin=list(BUILTIN_ADMISSION),
             late=list(LATE_ADMISSION),
@@ -81,35 +81,7 @@ class Registry:
         """
         furnish(self, self._core, now=now, host=host, port=port)
 
-    # Kinds
-
-    @property
-    def resources(self) -> Resources:
-        """The kinds served now."""
-        return self._core.resources
-
-    def resource(self, api_version: str, kind: str) -> Resource:
-        """The table entry of a kind; NotFoundError when it is not served."""
-        return self._core.resources.of_kind(api_version, kind)
-
-    def deprecation(self, resource: Resource) -> str:
-        """What readers of a kind are warned of; writers hear it among their warnings."""
-        return self._core.deprecation(resource)
-
-    @property
-    def naming(self) -> Naming:
-        """Who gives uids and generated names."""
-        return self._core.identity
-
-    @property
-    def storage(self) -> Storage:
-        """Where the objects are kept; read it, write through the registry."""
-        return self._core.storage
-
-    @property
-    def revision(self) -> int:
-        """The revision of the last change."""
-        return self._core.storage.revision
+    # Settings
 
     def compact(self, revision: int) -> None:
         """Forget what happened up to a revision; watches and lists from before it get 410."""
@@ -123,119 +95,10 @@ class Registry:
         """Who converts the custom kinds that have a conversion webhook and no function of their own."""
         self._definitions.remote_conversion = convert
 
-    def convert(self, obj: Object, resource: Resource) -> Object:
-        """An object of the same kind, in the version of `resource`."""
-        return self._core.load(resource, obj)
-
-    def scale_of(self, resource: Resource, obj: Object) -> Object:
-        """The Scale that an object shows."""
-        return to_scale(resource, obj, self._scale_paths(resource))
-
-    def rescaled(self, resource: Resource, obj: Object, scale: Object) -> Object:
-        """The object with the replicas of a Scale."""
-        return replicas_setter(resource, scale, self._scale_paths(resource))(obj)
-
-    # Admission
-
     @property
     def admission(self) -> Chain:
         """The admission functions in force; append to `mutating` and `validating`."""
         return self._chain
-
-    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
-        """The object, or None: what admission functions read with."""
-        resource = self._core.resources.find(api_version, kind)
-        found = None if resource is None else self._core.find(resource, namespace, name)
-        return None if found is None or resource is None else self._core.load(resource, found)
-
-    def has(self, resource: Resource, namespace: str, name: str, *, uid: str | None = None) -> bool:
-        """Whether there is such an object, and with a uid: whether it is still that one."""
-        found = self._core.find(resource, namespace, name)
-        return found is not None and uid in (None, found["metadata"]["uid"])
-
-    def count(self, resource: Resource) -> int:
-        """How many objects of a kind are stored."""
-        return self._core.storage.count_after(resource.store, None, "")
-
-    def all(self, api_version: str, kind: str, namespace: str | None = None) -> Sequence[Object]:
-        """Every object of a kind, or of one namespace."""
-        resource = self.resource(api_version, kind)
-        return self.list(resource, namespace).items
-
-    # Reading
-
-    def get(self, resource: Resource, namespace: str, name: str, *, subresource: str = "") -> Object:
-        found = self._core.read(resource, namespace, name)
-        if found["apiVersion"] != resource.api_version:
-            found = self._core.load(resource, found)
-        return to_scale(resource, found, self._scale_paths(resource)) if subresource == "scale" else found
-
-    def _scale_paths(self, resource: Resource) -> ScalePaths | None:
-        if "scale" not in resource.subresources:
-            raise NotFoundError("the server could not find the requested resource")
-        return self._core.custom[resource.api_version, resource.kind].scale if resource.custom else None
-
-    def list(
-        self,
-        resource: Resource,
-        namespace: str | None = None,
-        *,
-        label_selector: str | Selector | None = None,
-        field_selector: str | None = None,
-        limit: int | None = None,
-        continue_: str | None = None,
-        resource_version: str | None = None,
-        resource_version_match: str | None = None,
-        send_initial_events: bool | None = None,
-    ) -> ListResult:
-        return list_objects(
-            self._core,
-            resource,
-            namespace,
-            label_selector,
-            field_selector,
-            limit,
-            continue_,
-            resource_version,
-            resource_version_match,
-            send_initial_events,
-        )
-
-    def watch(
-        self,
-        resource: Resource,
-        namespace: str | None = None,
-        *,
-        resource_version: str | None = None,
-        label_selector: str | Selector | None = None,
-        field_selector: str | None = None,
-        send_initial_events: bool | None = None,
-        resource_version_match: str | None = None,
-        wake: Callable[[], None] | None = None,
-    ) -> Watch:
-        check_watch_options(send_initial_events, resource_version_match)
-        matches, _ = matcher(self._core, resource, label_selector, field_selector)
-        history = self._core.history(resource.store)
-        wanted, now = parse_revision(resource_version), self._core.storage.revision
-        whole = send_initial_events or (send_initial_events is None and wanted == 0)
-        begin = now if whole or wanted == 0 else wanted
-        watch = Watch(
-            history,
-            history.position(begin),
-            begin,
-            namespace=namespace if resource.namespaced else None,
-            matches=matches,
-            convert=self._core.loader(resource),
-            current=lambda: self._core.storage.revision,
-            api_version=resource.api_version,
-            kind=resource.kind,
-        )
-        if whole:
-            items = self.list(resource, namespace, label_selector=label_selector, field_selector=field_selector).items
-            watch.begin_with(items, marked=bool(send_initial_events))
-        if wake is not None:
-            watch.on_change(wake)
-        return watch
 
     # Writing
 
@@ -251,7 +114,7 @@ class Registry:
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[str] = (),
+        doubled: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
@@ -269,7 +132,7 @@ class Registry:
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[str] = (),
+        doubled: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
@@ -295,7 +158,7 @@ class Registry:
     def _rescale(
         self, resource: Resource, namespace: str, name: str, make: Callable[[Object], Any], options: Options
     ) -> Object:
-        paths = self._scale_paths(resource)
+        paths = self.scale_paths(resource)
         scale = make(self.get(resource, namespace, name, subresource="scale"))
         change = replicas_setter(resource, scale, paths)
         changed = self._writer.change(resource, namespace, name, change, options, "scale")
@@ -317,7 +180,7 @@ class Registry:
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[str] = (),
+        doubled: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, doubled)
@@ -475,7 +338,7 @@ def _options(
     user: str,
     warnings: Warnings | None,
     groups: Sequence[str] = (),
-    doubled: Sequence[str] = (),
+    doubled: Sequence[FieldPath] = (),
 ) -> Options:
     return Options(
         now=now,

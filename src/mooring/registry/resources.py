@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from mooring.kube.errors import go_quote
 from mooring.kube.status import NotFoundError, qualified
 
 __all__ = ["Resource", "Resources", "builtin_resources"]
@@ -179,7 +180,7 @@ class Resources:
     def of_kind(self, api_version: str, kind: str) -> Resource:
         found = self._by_kind.get((api_version, kind))
         if found is None:
-            raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
+            raise NotFoundError(f"no matches for kind {go_quote(kind)} in version {go_quote(api_version)}")
         return found
 
     def in_store(self, store: str) -> list[Resource]:

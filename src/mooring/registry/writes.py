@@ -8,11 +8,10 @@ another look, which is what makes status and label writes cheap, and what lets o
 from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.api.core.validation.meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
-from mooring.kube.errors import FieldError, forbidden, go_quote
+from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.patches.equality import same as equal
-from mooring.kube.schemas import apply_defaults, prune, validate
+from mooring.kube.schemas import apply_defaults, prune
 from mooring.kube.status import (
     AlreadyExistsError,
     BadRequestError,
@@ -21,8 +20,9 @@ from mooring.kube.status import (
     NotFoundError,
     UnknownError,
 )
-from mooring.registry.admission import AdmissionRequest, Chain, ClusterView, Naming, Operation
-from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers, shares_body
+from mooring.registry.admission import Chain, ClusterView, Naming, Operation, request_of
+from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers
+from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core
 from mooring.registry.managers import FieldTracker
 from mooring.registry.objects import copy_json
@@ -38,7 +38,6 @@ from mooring.registry.reading import (
 )
 from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
-from mooring.registry.scale import check_scaled
 from mooring.registry.sharing import PartStore
 from mooring.registry.strategies import Strategy, no_errors
 
@@ -46,16 +45,6 @@ __all__ = ["Writer"]
 
 
 _NAME_ATTEMPTS: Final = 8
-# Groups whose kinds may have finalizers without a domain.
-_PLAIN_FINALIZERS: Final = frozenset(
-    {
-        "admissionregistration.k8s.io",
-        "apiextensions.k8s.io",
-        "coordination.k8s.io",
-        "node.k8s.io",
-        "policy",
-    }
-)
 
 
 class Writer:
@@ -116,13 +105,13 @@ class Writer:
         self._prepare(resource, strategy, made, options)
         made = self._complete("CREATE", resource, made, None, "", options)
         metadata = made["metadata"]
-        errors = [] if named.metadata_last else self._check(served, named, made)
+        errors = [] if named.metadata_last else check_new(core, served, named, made)
         errors += validate(made)
         if named.metadata_last:
-            errors = errors or self._check(served, named, made)
+            errors = errors or check_new(core, served, named, made)
         if errors:
             raise InvalidError(resource.kind, resource.group, metadata["name"], errors)
-        self._tell(strategy, resource, made, options)
+        add_warnings(strategy, resource, made, options)
         self._admit_finally("CREATE", resource, made, None, "", options)
         if core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
@@ -174,14 +163,6 @@ class Writer:
         warning = self._core.deprecation(resource)
         if warning and warning not in options.warnings:
             options.warnings.append(warning)
-
-    def _tell(self, strategy: Strategy, resource: Resource, obj: Object, options: Options) -> None:
-        """Warn about what is accepted and still not good."""
-        options.warnings += strategy.warn(obj)
-        for finalizer in obj["metadata"].get("finalizers", ()) if resource.custom else ():
-            if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
-                head = f"metadata.finalizers: {go_quote(finalizer)}: prefer a domain-qualified finalizer name"
-                options.warnings.append(f"{head} to avoid accidental conflicts with other finalizer writers")
 
     def _read(self, resource: Resource, strategy: Strategy, obj: Object) -> Object:
         if not resource.custom:
@@ -267,76 +248,15 @@ class Writer:
         counted = strategy.intent if subresource != "status" else None
         if counted is not None and not equal(counted(new), counted(current)):
             new["metadata"] = {**new["metadata"], "generation": current["metadata"].get("generation", 0) + 1}
-        errors = self._check_change(resource, rules, new, current, subresource)
+        errors = check_change(self._core, resource, rules, new, current, subresource)
         if errors:
             raise InvalidError(resource.kind, resource.group, name, errors)
         if subresource != "status":
-            self._tell(strategy, resource, new, options)
+            add_warnings(strategy, resource, new, options)
         self._admit_finally("UPDATE", resource, new, current, subresource, options)
         if same(new, current) and (untouched or same_managers(new, current)):
             return self._core.load(served, current)
         return self._core.load(served, self._store(resource, new, old, options))
-
-    # Checking
-
-    def _check(self, resource: Resource, strategy: Strategy, obj: Object) -> list[FieldError]:
-        errors: list[FieldError] = []
-        if not strategy.checks_metadata:
-            self._check_metadata(errors, resource, obj["metadata"], strategy.name_texts)
-        if resource.custom:
-            errors += validate(self._core.schema(resource), {**obj, "metadata": {}})
-            errors += self._check_scaled(resource, obj, ("spec", "status"))
-        return errors
-
-    def _check_scaled(self, resource: Resource, obj: Object, roots: tuple[str, ...]) -> list[FieldError]:
-        paths = self._core.custom[resource.api_version, resource.kind].scale
-        return check_scaled(obj, paths, roots) if paths else []
-
-    def _check_metadata(
-        self,
-        errors: list[FieldError],
-        resource: Resource,
-        metadata: Object,
-        name_texts: Callable[[str, bool], list[str]],
-    ) -> None:
-        plain = resource.group in _PLAIN_FINALIZERS or (resource.group, resource.store) == ("", "events")
-        builtin = not resource.custom and not plain
-        check_metadata(errors, metadata, name_texts, namespaced=resource.namespaced, builtin=builtin)
-
-    def _check_change(
-        self, resource: Resource, strategy: Strategy, new: Object, current: Object, subresource: str
-    ) -> list[FieldError]:
-        errors: list[FieldError] = []
-        metadata, was = new["metadata"], current["metadata"]
-        if metadata != was and {**metadata, "managedFields": None} == {**was, "managedFields": None}:
-            # The rest was looked at when it was stored.
-            check_managed_fields(errors, metadata.get("managedFields") or (), "metadata.managedFields")
-        elif metadata != was:
-            self._check_metadata(errors, resource, metadata, _any_name)
-            if "deletionTimestamp" in was:
-                added = [each for each in metadata.get("finalizers", ()) if each not in was.get("finalizers", ())]
-                if added:
-                    shown = ", ".join(map(go_quote, sorted(added)))
-                    detail = (
-                        "no new finalizers can be added if the object is being deleted, "
-                        f"found new finalizers []string{{{shown}}}"
-                    )
-                    # The API checks this twice, and says it as often.
-                    errors += [forbidden("metadata.finalizers", detail)] * 2
-        untouched = shares_body(new, current)
-        if resource.custom and not (untouched and new.get("status") is current.get("status")):
-            errors += validate(self._core.schema(resource), {**new, "metadata": {}})
-            errors += self._check_scaled(resource, new, ("status",) if subresource == "status" else ("spec", "status"))
-        if subresource in strategy.validate_sections:
-            errors += strategy.validate_sections[subresource](new, current)
-        elif not untouched:
-            if subresource or not strategy.update_is_whole:
-                errors += strategy.validate(new)
-            if not subresource:
-                errors += strategy.validate_update(new, current)
-        if new.get("status") is not current.get("status"):
-            errors += strategy.validate_status(new, current)
-        return errors
 
     # Admission
 
@@ -349,7 +269,7 @@ class Writer:
         subresource: str,
         options: Options,
     ) -> Object:
-        request = _request(operation, resource, obj, old, subresource, options)
+        request = request_of(operation, resource, obj, old, subresource, options)
 
         def complete(before: Object, changed: Object) -> Object:
             return self._default_again(resource, before, changed, subresource)
@@ -366,12 +286,12 @@ class Writer:
         options: Options,
     ) -> Object:
         """Let the server hand out what is its to give: addresses, ports, the status of definitions."""
-        request = _request(operation, resource, obj, old, subresource, options)
+        request = request_of(operation, resource, obj, old, subresource, options)
         for admit in self._chain.late:
             changed = admit(request, self._view)
             if changed is not None:
                 obj = changed
-                request = _request(operation, resource, obj, old, subresource, options)
+                request = request_of(operation, resource, obj, old, subresource, options)
         return obj
 
     def _default_again(self, resource: Resource, obj: Object, changed: Object, subresource: str) -> Object:
@@ -402,12 +322,12 @@ class Writer:
         subresource: str,
         options: Options,
     ) -> None:
-        request = _request(operation, resource, obj, old, subresource, options)
+        request = request_of(operation, resource, obj, old, subresource, options)
         self._chain.validate(request, self._view)
 
     def admit_delete(self, resource: Resource, old: Object, options: Options) -> None:
         """Let admission refuse a deletion."""
-        self._chain.check_deletion(_request("DELETE", resource, None, old, "", options), self._view)
+        self._chain.check_deletion(request_of("DELETE", resource, None, old, "", options), self._view)
 
     # Storing
 
@@ -432,7 +352,7 @@ class Writer:
         if not admitted:
             made = self._complete("CREATE", resource, made, None, "", options)
             metadata = made["metadata"]
-            errors = self._check(resource, strategy, made) + strategy.validate(made)
+            errors = check_new(self._core, resource, strategy, made) + strategy.validate(made)
             if errors:
                 raise InvalidError(resource.kind, resource.group, metadata.get("name", ""), errors)
         if self._core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
@@ -462,26 +382,3 @@ class Writer:
         if shown is stored:
             return kept
         return {**shown, "metadata": {**shown["metadata"], "resourceVersion": kept["metadata"]["resourceVersion"]}}
-
-
-def _request(
-    operation: Operation, resource: Resource, obj: Object | None, old: Object | None, subresource: str, options: Options
-) -> AdmissionRequest:
-    metadata = (obj or old or {})["metadata"]
-    return AdmissionRequest(
-        operation=operation,
-        resource=resource,
-        namespace=metadata.get("namespace", ""),
-        name=metadata["name"],
-        object=obj,
-        old_object=old,
-        subresource=subresource,
-        user=options.user,
-        groups=options.groups,
-        dry_run=options.dry_run,
-        warnings=options.warnings,
-    )
-
-
-def _any_name(name: str, prefix: bool) -> list[str]:
-    return []

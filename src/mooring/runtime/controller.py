@@ -5,14 +5,19 @@ Access rules, caches and readiness follow from the declaration; a read or write 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from mooring.api.kinds import Defined, Key, Kind
+from mooring.api.kinds import DynamicKinds, Indexers, Key, Kind
+from mooring.kube.errors import MooringError
+from mooring.runtime.controllermetrics import ControllerMetric
 from mooring.runtime.decision import Decision
+from mooring.runtime.effects import Effect
 from mooring.runtime.folds import Fold
+from mooring.runtime.memories import is_frozen
+from mooring.runtime.reads import check_reads
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]
@@ -28,10 +33,30 @@ class Controller:
     reads: tuple[Kind[Any], ...] = ()
     writes: tuple[Kind[Any], ...] = ()
     folds: tuple[Fold[Any], ...] = field(default=())
+    # What it may do outside the API.
+    effects: tuple[Effect[Any], ...] = field(default=())
+    # The type of what a key remembers from run to run, which is frozen and may be lost.
+    memory: type[Any] | None = None
+    # A key runs at most this often.
+    min_interval: timedelta = timedelta(0)
+    # Numbers that its decisions publish.
+    metrics: tuple[ControllerMetric, ...] = ()
+    # Feature gates that it asks its view for, with their defaults.
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    # Indexes and counters of its own on kinds that it shares with others.
+    indexers: tuple[Indexers[Any], ...] = ()
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
     # Kinds that are read and written from the moment they are defined.
-    defined: Defined | None = None
+    defined: DynamicKinds | None = None
+
+    def __post_init__(self) -> None:
+        check_reads(self.name, self.kinds)
+        if self.memory is not None and not is_frozen(self.memory):
+            raise MooringError(
+                f"{self.name} remembers {self.memory.__name__}, which can be changed; "
+                "a memory is a NamedTuple, or a frozen struct or dataclass"
+            )
 
     @property
     def kinds(self) -> tuple[Kind[Any], ...]:

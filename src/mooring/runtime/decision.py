@@ -11,6 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from mooring.api.kinds import HasMeta, Key, Kind, key_of, key_of_object
 from mooring.kube.objects import Object
+from mooring.runtime.controllermetrics import Sample
+from mooring.runtime.effects import Run
+from mooring.runtime.folds import Fold
 
 
 class Create(NamedTuple):
@@ -59,13 +62,41 @@ class Bind(NamedTuple):
     node: str
 
 
-Write = Create | Apply | Patch | Delete | Bind
+class Evict(NamedTuple):
+    """Ask for a pod to be deleted as its disruption budgets allow. While they do not, it is asked again later."""
+
+    kind: Kind[Any]
+    key: Key
+    grace: int | None = None
+
+
+class Scale(NamedTuple):
+    """Set the replicas of any kind that has the scale sub-resource, wherever it keeps them."""
+
+    kind: Kind[Any]
+    key: Key
+    replicas: int
+
+
+class ApplyStatus(NamedTuple):
+    """Server-side apply of everything this controller says in an object's status; what it no longer says goes.
+
+    For kinds whose status several write, each its own conditions or fields.
+    """
+
+    kind: Kind[Any]
+    key: Key
+    status: Object
+
+
+Write = Create | Apply | ApplyStatus | Patch | Scale | Delete | Evict | Bind
 
 
 class Event(NamedTuple):
     """Something to tell about an object. Losing one never fails a decision.
 
-    `after` names the object whose write it tells of: it is told only when that write was carried out.
+    `after` names the object whose write it tells of: it is told only when that write was carried out. `action` is what
+    was done or tried, in a word: the scheduler says `Binding`; most of Kubernetes' own controllers say nothing.
     """
 
     kind: Kind[Any]
@@ -74,21 +105,14 @@ class Event(NamedTuple):
     reason: str
     message: str
     after: tuple[Kind[Any], Key] | None = None
+    action: str = ""
 
 
-class Run(NamedTuple):
-    """Something done outside the API: helm, git, a script. Its executor reports only by writing the object's status.
+class Assume(NamedTuple):
+    """What a fold shall hold of this decision until it is seen, in the fold's own terms."""
 
-    `recorded` says that the view showed the effect's id in the object's status: an effect starts only after its id is
-    on record, so that a crash can neither lose it nor start it twice.
-    """
-
-    kind: Kind[Any]
-    key: Key
-    effect: str
-    id: str
-    arguments: Object
-    recorded: bool
+    fold: Fold[Any]
+    assumptions: tuple[Any, ...]
 
 
 class Decision(NamedTuple):
@@ -99,16 +123,22 @@ class Decision(NamedTuple):
     status: tuple[Write, ...] = ()
     release: tuple[Write, ...] = ()
     events: tuple[Event, ...] = ()
-    # Started once every stage went well.
+    # What is to be done outside the API for as long as decisions say so; started once every stage went well.
     effects: tuple[Run, ...] = ()
-    # Handed to the next run of the same key; may be lost at any time.
+    # Written by the runtime: the ids of effects that are about to start.
+    records: tuple[Patch, ...] = ()
+    # Handed to the next run of the same key, of the type that the controller declares; may be lost at any time.
     memory: Any = None
+    # Numbers to publish.
+    metrics: tuple[Sample, ...] = ()
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False
+    # Held by folds until the writes are seen, or until the key runs again.
+    assumes: tuple[Assume, ...] = ()
 
     @property
     def stages(self) -> tuple[tuple[Write, ...], ...]:
-        return self.intent, self.children, self.status, self.release
+        return self.intent, self.children, self.status, self.records, self.release
 
     @property
     def empty(self) -> bool:

@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from mooring.client.transport import Change, Listed, Request, Stream, Transport, UnknownOutcome
+from mooring.client.transport import EVERYTHING, Change, Listed, Request, Scope, Stream, Transport, UnknownOutcome
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ConflictError, ExpiredError, InternalError, TooManyRequestsError
 
@@ -48,14 +48,14 @@ class FaultyTransport:
     def _strikes(self, probability: float) -> bool:
         return probability > 0 and self._draw.random() < probability
 
-    def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
-        return self._inner.get(api_version, kind, namespace, name)
+    def get(self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False) -> Object:
+        return self._inner.get(api_version, kind, namespace, name, metadata_only=metadata_only)
 
-    def list(self, api_version: str, kind: str) -> Listed:
-        return self._inner.list(api_version, kind)
+    def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> Listed:
+        return self._inner.list(api_version, kind, scope)
 
-    def watch(self, api_version: str, kind: str, resource_version: str) -> FaultyStream:
-        return FaultyStream(self._inner.watch(api_version, kind, resource_version), self)
+    def watch(self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING) -> FaultyStream:
+        return FaultyStream(self._inner.watch(api_version, kind, resource_version, scope), self)
 
     def write(self, request: Request) -> Object:
         faults = self.faults

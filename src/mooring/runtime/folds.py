@@ -1,32 +1,62 @@
 """State derived from the stream of changes, kept by the runtime and shared by whoever asks.
 
 A fold is for answers about the whole cluster, such as where a pod would fit: computing them from lists would cost the
-cluster each time. Controllers read the state and never change it.
+cluster each time. Controllers read the state and leave it as it was, so that deciding twice decides the same. What a
+decision counts on before it is seen goes into the decision, and the runtime hands it to the fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from mooring.api.kinds import Defined, Kind
+from mooring.api.kinds import DynamicKinds, Kind
+from mooring.kube.errors import MooringError
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
 class Fold(Generic[S]):
     """A named fold over some kinds, and over those that are defined while it runs.
 
-    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `interval`.
+    `apply` says whether the answer may have changed for those who ask; they are woken at most once per `min_interval`.
+    `assume` holds what a decision assumes in place of what its controller assumed before; with nothing, when its key
+    runs again: what has not been seen by then was never carried out. One controller at most assumes things of a fold.
+    `facts` is what of the state counts, for tests that compare it; by default all of it does.
     """
 
     name: str
     kinds: tuple[Kind[Any], ...]
     start: Callable[[], S]
     apply: Callable[[S, Kind[Any], Changed], bool]
-    interval: timedelta = timedelta(0)
-    defined: Defined | None = None
+    min_interval: timedelta = timedelta(0)
+    defined: DynamicKinds | None = None
+    assume: Callable[[S, Sequence[Any]], None] | None = None
+    facts: Callable[[S], object] | None = None
+
+
+class Assumed(Generic[K]):
+    """What folds hold of decisions that nobody has seen yet, by who decided."""
+
+    def __init__(self, states: Mapping[Fold[Any], Any]) -> None:
+        self._states = states
+        self._holding: dict[K, tuple[Fold[Any], ...]] = {}
+
+    def replace(self, who: K, assumes: Sequence[tuple[Fold[Any], tuple[Any, ...]]]) -> None:
+        """Let folds hold what a decision assumes, and no longer what the same one assumed before."""
+        for fold in self._holding.pop(who, ()):
+            self._hold(fold, ())
+        if assumes:
+            self._holding[who] = tuple(fold for fold, _ in assumes)
+            for fold, assumptions in assumes:
+                self._hold(fold, assumptions)
+
+    def _hold(self, fold: Fold[Any], assumptions: tuple[Any, ...]) -> None:
+        if fold.assume is None:
+            raise MooringError(f"fold {fold.name} holds no assumptions; declare `assume` on it")
+        fold.assume(self._states[fold], assumptions)

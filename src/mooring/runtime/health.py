@@ -6,19 +6,14 @@ have died without a word looks well in every other way.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-_PATIENCE: Final = 5.0
-_LONGEST_HEAD: Final = 8192
-_REASONS: Final = {
-    200: "OK",
-    400: "Bad Request",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    503: "Service Unavailable",
-}
+from mooring.net.asgi import Receive, Scope, Send, send_whole
+from mooring.net.server import HttpServer
+
+_TEXT: Final = b"text/plain; version=0.0.4; charset=utf-8"
+_FINISH_SECONDS: Final = 1.0
 
 
 class Checked(Protocol):
@@ -40,7 +35,7 @@ class Reply(NamedTuple):
 
 def answer(path: str, checked: Checked) -> Reply:
     """The answer to a request for a path."""
-    match path.partition("?")[0]:
+    match path:
         case "/livez" | "/healthz":
             return _verdict(checked.silent)
         case "/readyz":
@@ -59,47 +54,19 @@ class HealthServer:
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
-        self._server: asyncio.Server | None = None
+        self._http = HttpServer(self._serve)
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which is a free one if 0 was asked for."""
-        self._server = await asyncio.start_server(self._handle, host, port, limit=_LONGEST_HEAD)
-        found: int = self._server.sockets[0].getsockname()[1]
-        return found
+        return await self._http.listen(host, port)
 
     async def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
+        self._http.close()
+        await self._http.finish(_FINISH_SECONDS)
 
-    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(_response(_reply(head, lambda path: answer(path, self._checked))))
-                await writer.drain()
-        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            return
-        finally:
-            writer.close()
-
-
-def _reply(head: bytes, answers: Callable[[str], Reply]) -> Reply:
-    method, _, rest = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
-    path, _, version = rest.partition(" ")
-    if not version.startswith("HTTP/1"):
-        return Reply(400, "this is not HTTP\n")
-    if method not in ("GET", "HEAD"):
-        return Reply(405, "GET is all that can be done here\n")
-    return answers(path)
-
-
-def _response(reply: Reply) -> bytes:
-    body = reply.text.encode()
-    lines = (
-        f"HTTP/1.1 {reply.status} {_REASONS[reply.status]}",
-        "Content-Type: text/plain; version=0.0.4; charset=utf-8",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-    )
-    return "\r\n".join((*lines, "", "")).encode() + body
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] in ("GET", "HEAD"):
+            status, text = answer(scope["path"], self._checked)
+        else:
+            status, text = 405, "GET is all that can be done here\n"
+        await send_whole(send, status, _TEXT, text.encode(), (b"connection", b"close"))

@@ -1,6 +1,6 @@
 """The live driver: controllers over an API server, in real time, on one event loop.
 
-Each kind is followed by a task of its own that feeds the machine. Keys run one after the other, since deciding takes
+Each kind is followed by a task of its own that feeds the dispatcher. Keys run one after the other, since deciding takes
 microseconds; what they decided is carried out concurrently, each key for itself. Nothing that a controller, an object
 or the server does ends the loop: it is told, counted, and tried again.
 """
@@ -12,30 +12,31 @@ import logging
 import random
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mooring.api.kinds import Key, Kind
 from mooring.client.delays import Delay
-from mooring.client.reflector import Follower
+from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError, NotFoundError
-from mooring.runtime.accounting import account
-from mooring.runtime.acting import carry_out_async
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Event, Run
-from mooring.runtime.feeds import Feed, FeedMetrics
+from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.effects import Executor
+from mooring.runtime.epilogue import Epilogue
+from mooring.runtime.eventbroadcaster import EventBroadcaster
+from mooring.runtime.execution import execute_async
+from mooring.runtime.informerhandler import DispatcherHandler, ReflectorMetrics
 from mooring.runtime.logs import say
-from mooring.runtime.machine import Asker, Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.recorder import Recorder
+from mooring.runtime.reads import scope_of
 from mooring.runtime.store import NOT_LISTED
-from mooring.runtime.telling import Teller
+from mooring.runtime.task import ReconcileRequest, Task
 
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
@@ -53,7 +54,8 @@ def wall_clock() -> datetime:
 class Live:
     """`in_flight` is how many keys may be writing at a time, `grace` how long they may take to finish at the end.
 
-    `execute` is handed every effect that a decision starts; it must know by the effect's id what it has started before.
+    `executors` carry out the effects that decisions ask for, by the names that effects call them.
+    `gates` are the feature gates that differ from their defaults.
     A watch that has been silent for `silence` seconds counts as dead.
     """
 
@@ -69,27 +71,28 @@ class Live:
         grace: float = 10.0,
         silence: float = 180.0,
         events: bool = True,
-        execute: Callable[[Run], None] | None = None,
+        executors: Mapping[str, Executor] | None = None,
+        gates: Mapping[str, bool] | None = None,
     ) -> None:
         self.controllers = tuple(controllers)
         self._transport = transport
         self._clock, self._monotonic = clock, monotonic
         self._in_flight, self._grace, self._silence = in_flight, grace, silence
-        self._execute = execute
         draw = draw or random.Random()
         self._draw = draw
-        self.machine = Machine(self.controllers, draw)
+        self.dispatcher = Dispatcher(self.controllers, draw, gates)
         self.metrics = RuntimeMetrics(self.controllers)
-        self.feeds = FeedMetrics(self.machine.kinds)
-        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers} if events else {}
-        self._teller = Teller(transport)
-        self._followers: dict[Kind[Any], Follower] = {}
+        self.reflector_metrics = ReflectorMetrics(self.dispatcher.kinds)
+        self._broadcaster = EventBroadcaster(transport)
+        record = self._broadcaster.add if events else None
+        self._epilogue = Epilogue(self.dispatcher, self.metrics, executors=executors or {}, record=record)
+        self._reflectors: dict[Kind[Any], Reflector] = {}
         self._following: dict[Kind[Any], asyncio.Task[None]] = {}
         self._redefined = 0
         self._writing: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._trouble: dict[Kind[Any], str] = {}
-        self._told_loops: set[Asker] = set()
+        self._told_hot_loops: set[ReconcileRequest] = set()
         self._last = clock(), monotonic()
 
     # How it is
@@ -97,27 +100,27 @@ class Live:
     @property
     def missing(self) -> list[str]:
         """Why it is not ready: the kinds that cannot be read, with the reasons."""
-        stores = self.machine.stores
-        needed = [kind for kind in self.machine.wanted if not kind.optional]
-        return [f"{kind} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
+        stores = self.dispatcher.stores
+        needed = [kind for kind in self.dispatcher.wanted if not kind.optional]
+        return [f"{kind.described} {stores[kind].problem}" for kind in needed if not stores[kind].synced]
 
     @property
     def silent(self) -> list[str]:
         """Why it is not alive: the kinds that nothing has been heard of for too long."""
         now = self._monotonic()
-        quiet = {str(kind): now - follower.heard for kind, follower in self._followers.items()}
+        quiet = {kind.described: now - reflector.heard for kind, reflector in self._reflectors.items()}
         return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
 
     def metrics_text(self) -> str:
-        self.metrics.depth.set(value=len(self.machine.queue))
-        return self.metrics.text() + exposition((*self.feeds.all, self._teller.lost))
+        self.metrics.depth.set(value=len(self.dispatcher.queue))
+        return self.metrics.text() + exposition((*self.reflector_metrics.all, self._broadcaster.lost))
 
     # Running
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. Writes that are under way are finished, up to the grace; watches are closed."""
         self._follow_wanted()
-        tasks = [asyncio.create_task(self._teller.run()), asyncio.create_task(self._heed(stop))]
+        tasks = [asyncio.create_task(self._broadcaster.run()), asyncio.create_task(self._heed(stop))]
         try:
             await self._reconcile(stop)
         finally:
@@ -132,7 +135,7 @@ class Live:
             await asyncio.wait(self._writing, timeout=self._grace)
         # Events that are lost are lost.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._teller.finish(), min(self._grace, 1.0))
+            await asyncio.wait_for(self._broadcaster.finish(), min(self._grace, 1.0))
         unfinished = [*self._writing, *tasks]
         for task in unfinished:
             task.cancel()
@@ -140,31 +143,37 @@ class Live:
 
     def _follow_wanted(self) -> None:
         """Follow the kinds that somebody wants, and no others."""
-        self._redefined = self.machine.redefined
-        for kind in self.machine.wanted:
+        self._redefined = self.dispatcher.redefined
+        for kind in self.dispatcher.wanted:
             if kind not in self._following:
                 self._following[kind] = asyncio.create_task(self._follow(kind))
-        for kind in [kind for kind in self._following if kind not in self.machine.wanted]:
+        for kind in [kind for kind in self._following if kind not in self.dispatcher.wanted]:
             self._following.pop(kind).cancel()
-            self._followers.pop(kind, None)
+            self._reflectors.pop(kind, None)
             self._note_trouble(kind, "")
 
     async def _follow(self, kind: Kind[Any]) -> None:
-        feed = Feed(
+        handler = DispatcherHandler(
             kind,
-            self.machine,
-            self.feeds,
+            self.dispatcher,
+            self.reflector_metrics,
             wake=self._wake.set,
             tell=self._note_trouble,
-            relisted=lambda kind: self.metrics.relists.add(str(kind)),
+            relisted=lambda kind: self.metrics.relists.add(kind.described),
         )
         while True:
-            follower = Follower(
-                self._transport, kind.api_version, kind.kind, feed, draw=self._draw, clock=self._monotonic
+            reflector = Reflector(
+                self._transport,
+                kind.api_version,
+                kind.kind,
+                handler,
+                scope=scope_of(kind),
+                draw=self._draw,
+                clock=self._monotonic,
             )
-            self._followers[kind] = follower
+            self._reflectors[kind] = reflector
             try:
-                await follower.run()
+                await reflector.run()
             except Exception as error:
                 say(logging.ERROR, f"following {kind} failed: {error!r}", kind=str(kind))
                 await asyncio.sleep(1)
@@ -186,10 +195,10 @@ class Live:
         while not stop.is_set():
             self._wake.clear()
             now, began = self._now(), time.perf_counter()
-            if self.machine.redefined != self._redefined:
+            if self.dispatcher.redefined != self._redefined:
                 self._follow_wanted()
-            self.machine.flush(now)
-            if self._run_keys(now) or self.machine.restless:
+            self.dispatcher.flush(now)
+            if self._run_keys(now) or self.dispatcher.restless:
                 # There is more to run, but sockets want to be seen to as well.
                 await asyncio.sleep(0)
             else:
@@ -200,22 +209,22 @@ class Live:
     def _all_tried(self) -> bool:
         """Whether every kind has been listed, or was found not to be there: before that, keys would run for nothing."""
         # What is defined meanwhile is not waited for: it comes in when it comes in.
-        stores = [self.machine.stores[kind] for kind in self.machine.kinds if kind in self.machine.wanted]
+        stores = [self.dispatcher.stores[kind] for kind in self.dispatcher.kinds if kind in self.dispatcher.wanted]
         return all(store.synced or store.problem != NOT_LISTED for store in stores)
 
     def _now(self) -> datetime:
-        """The time; if the clock was set back, whoever waits for a moment asks again."""
+        """The time; if the clock was set back, keys that wait for a moment run again."""
         now, steady = self._clock(), self._monotonic()
         before, mark = self._last
         self._last = now, steady
         if now - before < timedelta(seconds=steady - mark) - _JUMP:
             say(logging.WARNING, f"the clock was set back from {before} to {now}")
-            self.machine.rewind()
+            self.dispatcher.rewind()
         return now
 
     async def _nap(self) -> None:
-        """Until something happens or the next alarm is due."""
-        moment = self.machine.next_alarm()
+        """Until something happens or the next timer is due."""
+        moment = self.dispatcher.timers.next()
         seconds = LONGEST_NAP
         if moment is not None:
             seconds = max(0.0, min((moment - self._clock()).total_seconds(), LONGEST_NAP))
@@ -227,31 +236,31 @@ class Live:
 
     def _run_keys(self, now: datetime) -> bool:
         """Run keys for a while; returns whether there are more."""
-        queue, end = self.machine.queue, time.perf_counter() + SLICE_SECONDS
+        queue, end = self.dispatcher.queue, time.perf_counter() + SLICE_SECONDS
         while len(self._writing) < self._in_flight:
-            asker = queue.take()
-            if asker is None:
+            request = queue.take()
+            if request is None:
                 return False
             started = time.perf_counter()
-            self._run_key(asker, now)
+            self._run_key(request, now)
             ended = time.perf_counter()
-            self.metrics.seconds.observe(asker.controller.name, value=ended - started)
+            self.metrics.seconds.observe(request.controller.name, value=ended - started)
             if ended > end:
                 return len(queue) > 0
         return False
 
-    def _run_key(self, asker: Asker, now: datetime) -> None:
+    def _run_key(self, request: ReconcileRequest, now: datetime) -> None:
         try:
-            task = self.machine.decide(asker, now)
+            task = self.dispatcher.decide(request, now)
         except Exception as error:
             # One line: the controller is at fault, and its author finds the place in the debug log.
-            say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=asker.controller.name)
-            self._finish(Task(asker, ()), Outcome(failed=f"{asker} failed: {error!r}"))
+            say(logging.DEBUG, "".join(traceback.format_exception(error)), controller=request.controller.name)
+            self._finish(Task(request, ()), Outcome(failed=f"{request} failed: {error!r}"))
             return
         if task.unavailable:
             self._follow_wanted()
         if any(task.stages):
-            writing = asyncio.create_task(self._carry_out(task))
+            writing = asyncio.create_task(self._execute(task))
             self._writing.add(writing)
             writing.add_done_callback(self._written)
         else:
@@ -259,27 +268,31 @@ class Live:
 
     # Acting
 
-    async def _carry_out(self, task: Task) -> None:
+    async def _execute(self, task: Task) -> None:
         try:
-            outcome = await carry_out_async(task.stages, self._transport, self.machine.names)
+            outcome = await execute_async(task.stages, self._transport, self.dispatcher.names)
             for kind, key in outcome.suspect:
-                await self._look(kind, key)
+                await self._observe_live(kind, key)
         except Exception as error:
-            outcome = Outcome(failed=f"{task.asker} could not be carried out: {error!r}")
+            outcome = Outcome(failed=f"{task.request} could not be carried out: {error!r}")
         self._finish(task, outcome)
 
     def _written(self, writing: asyncio.Task[None]) -> None:
         self._writing.discard(writing)
         self._wake.set()
 
-    async def _look(self, kind: Kind[Any], key: Key) -> None:
+    async def _observe_live(self, kind: Kind[Any], key: Key) -> None:
         """See how an object is whose write was not answered, before its key runs again."""
-        if kind not in self.machine.stores:
+        views = self.dispatcher.stores.views_of(kind)
+        if not views:
             return
+        metadata_only = all(view.metadata_only for view in views)
         delay = Delay(self._draw)
         while True:
             try:
-                found: Object | None = await self._transport.get(kind.api_version, kind.kind, *key)
+                found: Object | None = await self._transport.get(
+                    kind.api_version, kind.kind, *key, metadata_only=metadata_only
+                )
             except NotFoundError:
                 found = None
             except ApiError as error:
@@ -290,37 +303,15 @@ class Live:
             except (Unreachable, UnknownOutcome):
                 await asyncio.sleep(delay.next())
                 continue
-            self.machine.look(kind, key, found)
+            self.dispatcher.observe_object(kind, key, found)
             return
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
-        now = self._clock()
-        # What refuses a write may lie outside of what is seen (a quota, access rules, a webhook), so it is tried again.
-        outcome.failed = outcome.failed or outcome.terminal
-        account(self.metrics, task, outcome, now)
-        self.machine.settle(task, outcome, now)
-        if not outcome.stopped:
-            for run in task.effects:
-                self._start(run)
-        self._tell(task, outcome.true(task.events), now)
-        for asker in self.machine.loops.keys() - self._told_loops:
-            self._told_loops.add(asker)
-            say(logging.WARNING, f"{asker} goes in circles: {self.machine.loops[asker]}", key=str(asker.key))
-
-    def _tell(self, task: Task, events: tuple[Event, ...], now: datetime) -> None:
-        if not (events and self._recorders):
-            return
-        try:
-            recorder = self._recorders[task.asker.controller]
-            self._teller.tell(recorder.requests(events, self.machine.stores, now))
-        except Exception as error:
-            say(logging.ERROR, f"events of {task.asker} could not be told: {error!r}")
-
-    def _start(self, run: Run) -> None:
-        if self._execute is None:
-            say(logging.ERROR, f"nobody here carries out {run.effect}, which {run.kind} {run.key} asks for")
-            return
-        try:
-            self._execute(run)
-        except Exception as error:
-            say(logging.ERROR, f"effect {run.effect} {run.id} could not be started: {error!r}")
+        self._epilogue.finish(task, outcome, self._clock())
+        for request in self.dispatcher.hot_loops.found.keys() - self._told_hot_loops:
+            self._told_hot_loops.add(request)
+            say(
+                logging.WARNING,
+                f"{request} is in a hot loop: {self.dispatcher.hot_loops.found[request]}",
+                key=str(request.key),
+            )

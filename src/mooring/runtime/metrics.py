@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from mooring.kube.prometheus import Histogram, Metric, exposition
 from mooring.runtime.controller import Controller
+from mooring.runtime.controllermetrics import ControllerMetric, Sample
 
-RESULTS = ("done", "conflict", "failed", "terminal", "unavailable")
+RESULTS = ("done", "conflict", "failed", "postponed", "terminal", "unavailable")
 # Seconds: reconciles take microseconds in memory and seconds only when something is wrong.
 BUCKETS = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 
@@ -16,6 +17,7 @@ class RuntimeMetrics:
     """What every driver counts."""
 
     def __init__(self, controllers: Iterable[Controller]) -> None:
+        controllers = tuple(controllers)
         names = [controller.name for controller in controllers]
         self.reconciles = Metric(
             "mooring_reconcile_total", "counter", "Runs of a controller by result.", ("controller", "result")
@@ -25,11 +27,28 @@ class RuntimeMetrics:
             "mooring_reconcile_seconds", "How long a run took to decide.", ("controller",), BUCKETS
         )
         self.writes = Metric("mooring_writes_total", "counter", "Requests sent by verb.", ("controller", "verb"))
-        self.writes.start(names, ("apply", "bind", "create", "delete", "patch"))
+        self.writes.start(names, ("apply", "bind", "create", "delete", "evict", "patch"))
         self.relists = Metric("mooring_relists_total", "counter", "Whole lists taken of a kind.", ("kind",))
-        self.depth = Metric("mooring_queue_depth", "gauge", "Keys in line.", ())
+        declared = dict.fromkeys(metric for controller in controllers for metric in controller.metrics)
+        self._own = {each: Metric(each.name, each.kind, each.help, each.labels) for each in declared}
+        for each, metric in self._own.items():
+            if not each.labels:
+                metric.start()
+        self.depth = Metric("mooring_queue_depth", "gauge", "Keys in the queue.", ())
         self.depth.start()
 
     def text(self) -> str:
         """All of them as a scrape reads them."""
-        return exposition((self.reconciles, self.seconds, self.writes, self.relists, self.depth))
+        return exposition((self.reconciles, self.seconds, self.writes, self.relists, self.depth, *self._own.values()))
+
+    def take(self, samples: Iterable[Sample], *, done: bool) -> None:
+        """Take in what a decision publishes; its counters only if what it tells of was done."""
+        for metric, labels, value in samples:
+            if metric.kind == "gauge":
+                self._own[metric].set(*labels, value=value)
+            elif done:
+                self._own[metric].add(*labels, amount=value)
+
+    def own(self, metric: ControllerMetric, *labels: str) -> float:
+        """The value of a metric that a controller declares."""
+        return self._own[metric].value(*labels)

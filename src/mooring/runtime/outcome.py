@@ -13,6 +13,8 @@ from mooring.runtime.decision import Event
 @dataclass
 class Outcome:
     versions: dict[tuple[Kind[Any], Key], int] = field(default_factory=dict)
+    # The labels that written objects have, where they have some.
+    labels: dict[tuple[Kind[Any], Key], dict[str, str]] = field(default_factory=dict)
     gone: set[tuple[Kind[Any], Key, str]] = field(default_factory=set)
     # Objects to look at live before the key runs again, because an answer was lost.
     suspect: set[tuple[Kind[Any], Key]] = field(default_factory=set)
@@ -21,12 +23,14 @@ class Outcome:
     stale: bool = False
     # Refused for good: trying the same again is of no use until something changes.
     terminal: str = ""
+    # Not allowed yet, by rules that are meant to say so: that is the course of things and nobody's failure.
+    postponed: str = ""
     retry_after: timedelta | None = None
 
     @property
     def stopped(self) -> bool:
         """Whether the later stages must not be carried out."""
-        return bool(self.failed or self.terminal)
+        return bool(self.failed or self.terminal or self.postponed)
 
     def true(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """The events without those that tell of writes that were not carried out."""
@@ -41,6 +45,8 @@ class Outcome:
             return "terminal"
         if self.failed:
             return "conflict" if self.stale else "failed"
+        if self.postponed:
+            return "postponed"
         return "done"
 
 

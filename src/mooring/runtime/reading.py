@@ -27,7 +27,7 @@ _fingerprint: Final = msgspec.json.Encoder().encode
 _set: Final = msgspec.structs.force_setattr
 
 
-class Sighting(NamedTuple):
+class ObservedObject(NamedTuple):
     """An object as it was seen at one version."""
 
     key: Key
@@ -63,8 +63,8 @@ class Reader(Generic[T]):
         self._decode = msgspec.json.Decoder(kind.view).decode
         self._sharing: _Sharing | None = None
 
-    def read(self, item: Item) -> Sighting:
-        """An object as a sighting. Raises Unreadable where a field has a type that it cannot have."""
+    def read(self, item: Item) -> ObservedObject:
+        """An object as it was observed. Raises Unreadable where a field has a type that it cannot have."""
         if isinstance(item, dict):
             return self._from_object(item)
         try:
@@ -77,9 +77,9 @@ class Reader(Generic[T]):
             self._sharing = _Sharing(self._kind.view)
         self._sharing.share(view)
         meta = view.metadata
-        return Sighting(Key(meta.namespace, meta.name), version, view)
+        return ObservedObject(Key(meta.namespace, meta.name), version, view)
 
-    def _from_object(self, obj: Object) -> Sighting:
+    def _from_object(self, obj: Object) -> ObservedObject:
         try:
             try:
                 view = msgspec.convert(obj, self._kind.view)
@@ -87,7 +87,7 @@ class Reader(Generic[T]):
                 view = msgspec.convert(_without_nulls(obj), self._kind.view)
             meta = obj["metadata"]
             version = int(meta.get("resourceVersion", "0"))
-            return Sighting(Key(meta.get("namespace", ""), meta["name"]), version, view)
+            return ObservedObject(Key(meta.get("namespace", ""), meta["name"]), version, view)
         except (msgspec.ValidationError, ValueError, KeyError, TypeError) as error:
             raise Unreadable(f"a {self._kind} cannot be read: {error}") from None
 

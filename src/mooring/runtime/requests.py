@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from typing import Any
+from collections.abc import Callable, Container, Mapping
+from typing import Any, NamedTuple
 
 from mooring.api.kinds import Key, Kind
 from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Bind, Create, Decision, Delete, Patch, Write
+from mooring.runtime.decision import Apply, ApplyStatus, Bind, Create, Decision, Delete, Evict, Patch, Scale, Write
 from mooring.runtime.store import Store
+
+# Where an object of a kind was seen, if it was.
+StoreOf = Callable[[Kind[Any], Key], Store[Any] | None]
+
+
+class _Status(NamedTuple):
+    """A status that was applied: what the object's was then, and the version that the write left."""
+
+    body: Object
+    seen: Any
+    left: int | None
 
 
 class Intents:
@@ -19,12 +30,35 @@ class Intents:
 
     def __init__(self) -> None:
         self._sent: dict[tuple[Kind[Any], Key], tuple[Object, Any]] = {}
+        self._status: dict[tuple[Kind[Any], Key], _Status] = {}
 
     def is_new(self, write: Apply, current: Any) -> bool:
         return self._sent.get((write.kind, write.key)) != (write.object, _within_reach(current))
 
-    def note(self, write: Apply, current: Any) -> None:
+    def record(self, write: Apply, current: Any) -> None:
         self._sent[write.kind, write.key] = (write.object, _within_reach(current))
+
+    def is_new_status(self, write: ApplyStatus, current: Any, version: int | None) -> bool:
+        """Whether a status says something new, or the object's is not what it was when the same was said before."""
+        status = getattr(current, "status", None)
+        said = self._status.get((write.kind, write.key))
+        if said is None or said.body != write.status:
+            self._status[write.kind, write.key] = _Status(write.status, status, None)
+            return True
+        if version is not None and said.left == version:
+            # Nobody has touched the object since.
+            self._status[write.kind, write.key] = said._replace(seen=status)
+            return False
+        if said.seen == status:
+            return False
+        self._status[write.kind, write.key] = _Status(write.status, status, None)
+        return True
+
+    def left(self, versions: Mapping[tuple[Kind[Any], Key], int]) -> None:
+        """The versions that the writes of a decision left."""
+        for target, said in self._status.items():
+            if target in versions:
+                self._status[target] = said._replace(left=versions[target])
 
 
 def _within_reach(current: Any) -> Any:
@@ -37,7 +71,7 @@ def _within_reach(current: Any) -> Any:
 def requests_for(
     controller: Controller,
     decision: Decision,
-    stores: Mapping[Kind[Any], Store[Any]],
+    store_of: StoreOf,
     intents: Intents,
     defined: Container[Kind[Any]] = (),
 ) -> list[list[Request]]:
@@ -57,18 +91,24 @@ def requests_for(
                 )
             written.add(target)
             if isinstance(write, Apply):
-                current = stores[write.kind].get(write.key) if write.kind in stores else None
+                store = store_of(write.kind, write.key)
+                current = None if store is None else store.get(write.key)
                 if current is not None and not intents.is_new(write, current):
                     continue
-                intents.note(write, current)
-            requests.append(_request(controller, write, stores))
+                intents.record(write, current)
+            elif isinstance(write, ApplyStatus):
+                store = store_of(write.kind, write.key)
+                seen = (None, None) if store is None else (store.get(write.key), store.version(write.key))
+                if not intents.is_new_status(write, *seen):
+                    continue
+            requests.append(_request(controller, write, store_of))
         stages.append(requests)
     return stages
 
 
-def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], Store[Any]]) -> Request:
+def _request(controller: Controller, write: Write, store_of: StoreOf) -> Request:
     kind, key = write.kind, write.key
-    store = stores.get(kind)
+    store = store_of(kind, key)
     seen = None if store is None else store.get(key)
     known = None if store is None else store.version(key)
     version = None if known is None else str(known)
@@ -86,7 +126,15 @@ def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], St
             return Request("apply", kind.api_version, kind.kind, *key, body=body, manager=manager, uid=uid)
         case Patch(body=body, subresource=subresource):
             return Request(
-                "patch", kind.api_version, kind.kind, *key, body, subresource, manager, resource_version=version
+                "patch",
+                kind.api_version,
+                kind.kind,
+                *key,
+                body,
+                subresource,
+                manager,
+                resource_version=version,
+                metadata_only=kind.metadata_only,
             )
         case Delete(propagation=propagation, grace=grace):
             return Request(
@@ -99,7 +147,17 @@ def _request(controller: Controller, write: Write, stores: Mapping[Kind[Any], St
                 resource_version=version,
                 propagation=propagation,
                 grace=grace,
+                metadata_only=kind.metadata_only,
             )
+        case ApplyStatus(status=status):
+            metadata = {"name": key.name, "namespace": key.namespace} if key.namespace else {"name": key.name}
+            body = _typed(kind, {"metadata": metadata, "status": status})
+            return Request("apply", kind.api_version, kind.kind, *key, body, "status", manager, uid=uid)
+        case Scale(replicas=replicas):
+            body = {"spec": {"replicas": replicas}}
+            return Request("patch", kind.api_version, kind.kind, *key, body, "scale", manager, resource_version=version)
+        case Evict(grace=grace):
+            return Request("evict", kind.api_version, kind.kind, *key, {}, uid=uid, grace=grace)
         case Bind(node=node):
             body = {"target": {"apiVersion": "v1", "kind": "Node", "name": node}}
             return Request("bind", kind.api_version, kind.kind, *key, body=body, manager=manager, uid=uid)

@@ -1,13 +1,13 @@
 """The simulated driver: controllers over a registry in memory, in virtual time, reproducible from a seed.
 
-Time stands still while anything can run and jumps to the next alarm when nothing can. A crash throws the machine away
-and starts another one on the same registry.
+Time stands still while anything can run and jumps to the next timer when nothing can. A crash throws the dispatcher
+away and starts another one on the same registry.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -15,18 +15,20 @@ from mooring.api.kinds import Kind
 from mooring.client.inprocess import InProcess
 from mooring.client.transport import Request, Stream, Transport
 from mooring.kube.errors import MooringError
-from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
-from mooring.runtime.accounting import account
-from mooring.runtime.acting import carry_out
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Run
+from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.epilogue import Epilogue
+from mooring.runtime.eventrecorder import repeated
+from mooring.runtime.execution import execute
 from mooring.runtime.faults import Crash, Faults, FaultyTransport, calm
-from mooring.runtime.machine import Machine, Task
 from mooring.runtime.metrics import RuntimeMetrics
+from mooring.runtime.minted import bytes_from
+from mooring.runtime.modelexecutor import ModelExecutor
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.recorder import Recorder, again
+from mooring.runtime.reads import scope_of
+from mooring.runtime.task import Task
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -34,12 +36,8 @@ HOUR = timedelta(hours=1)
 MAX_STEPS = 2_000_000
 
 
-# How an effect goes in a simulation: how long it takes, and the status it reports.
-Model = Callable[[Object], tuple[timedelta, Object]]
-
-
-class LoopError(MooringError):
-    """A controller goes in circles."""
+class HotLoopError(MooringError):
+    """A controller is in a hot loop."""
 
 
 class Settled(NamedTuple):
@@ -58,8 +56,8 @@ class Simulation:
         registry: Registry | None = None,
         seed: int = 0,
         faults: Faults | None = None,
-        effects: Mapping[str, Model] | None = None,
         events: bool = True,
+        gates: Mapping[str, bool] | None = None,
         now: datetime = START,
     ) -> None:
         self.controllers = tuple(controllers)
@@ -71,10 +69,11 @@ class Simulation:
         self.crashes = 0
         # Nobody reads the events of a plan, and they are a fifth of its writes.
         self._tells = events
-        self._effects = dict(effects or {})
-        self._started: set[str] = set()
-        self._reports: list[tuple[datetime, Run, Object]] = []
+        self._gates = gates
+        # It outlives the controllers' process, as an executor outside does, and has a connection of its own.
+        self.executor = ModelExecutor(InProcess(self.registry, lambda: self.now), lambda: self.now)
         self._draw = random.Random(seed)
+        self._mint = bytes_from(seed)
         self.transport: Transport = InProcess(self.registry, lambda: self.now)
         if faults is not None:
             self.transport = FaultyTransport(self.transport, faults, self._draw)
@@ -82,43 +81,44 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
-        self.terminal: dict[str, str] = {}
-        self.machine = Machine(self.controllers, self._draw)
+        self.dispatcher = Dispatcher(self.controllers, self._draw, self._gates)
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
         self._redefined = 0
-        self._recorders = {c: Recorder(c.reporter or c.name) for c in self.controllers}
+        record = self._record if self._tells else None
+        executors = {effect.executor: self.executor for c in self.controllers for effect in c.effects}
+        self._epilogue = Epilogue(self.dispatcher, self.metrics, executors=executors, record=record)
         self._follow_wanted()
 
     def _follow_wanted(self) -> None:
         """Follow the kinds that somebody wants, and no others; what is listed may define more."""
         while True:
-            if self.machine.redefined != self._redefined:
-                self._redefined = self.machine.redefined
+            if self.dispatcher.redefined != self._redefined:
+                self._redefined = self.dispatcher.redefined
                 self._unserved.clear()
-            for kind in [kind for kind in self._streams if kind not in self.machine.wanted]:
+            for kind in [kind for kind in self._streams if kind not in self.dispatcher.wanted]:
                 self._streams.pop(kind).close()
-            missing = [k for k in self.machine.wanted if k not in self._streams and k not in self._unserved]
+            missing = [k for k in self.dispatcher.wanted if k not in self._streams and k not in self._unserved]
             if not missing:
                 return
             for kind in missing:
                 self._relist(kind)
 
     def _relist(self, kind: Kind[Any]) -> None:
-        self.metrics.relists.add(str(kind))
+        self.metrics.relists.add(kind.described)
         try:
-            listed = self.transport.list(kind.api_version, kind.kind)
+            listed = self.transport.list(kind.api_version, kind.kind, scope_of(kind))
         except NotFoundError:
             self._unserved.add(kind)
-            self.machine.lose(kind, "is not served here")
+            self.dispatcher.lose(kind, "is not served here")
             if kind in self._streams:
                 self._streams.pop(kind).close()
             return
-        self.machine.resync(kind, listed.items, listed.resource_version)
+        self.dispatcher.resync(kind, listed.items, listed.resource_version)
         if kind in self._streams:
             self._streams[kind].close()
-        self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version)
+        self._streams[kind] = self.transport.watch(kind.api_version, kind.kind, listed.resource_version, scope_of(kind))
 
     # Running
 
@@ -129,50 +129,56 @@ class Simulation:
             self._work(until)
             if until is not None and until():
                 return Settled(self.now, self.steps)
-            moment = min(filter(None, (self.machine.next_alarm(), self._next_report())), default=None)
-            if moment is None or (until is None and self._next_report() is None and self.machine.only_polls()):
+            timers, end_of_effect = self.dispatcher.timers, self.executor.next_end()
+            moment = min(filter(None, (timers.next(), end_of_effect)), default=None)
+            if moment is None or (until is None and end_of_effect is None and timers.only_polls()):
                 return Settled(self.now, self.steps)
             if moment > end:
                 self.now = end
                 return Settled(self.now, self.steps, self._moving())
             self.now = max(self.now, moment)
 
+    @property
+    def terminal(self) -> dict[str, str]:
+        """The keys whose writes are refused for good, with the reasons."""
+        return {str(request): why for request, why in self._epilogue.refusals.items()}
+
     def quiet(self) -> None:
         """No more faults from now on."""
         calm(self.transport)
 
     def _moving(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(asker) for _, asker in self.machine.alarms()))[:10]
+        return tuple(dict.fromkeys(str(request) for _, request in self.dispatcher.timers.all()))[:10]
 
     def _work(self, until: Callable[[], bool] | None) -> None:
         """Everything that can happen at this instant."""
-        self._report()
+        self.executor.report()
         budget = self.steps + MAX_STEPS
         while self.steps < budget:
             self._deliver()
-            self.machine.flush(self.now)
-            task = self.machine.next(self.now)
+            self.dispatcher.flush(self.now)
+            task = self.dispatcher.next(self.now)
             if task is None:
                 if self._lagging():
                     continue
-                if self.machine.idle:
+                if self.dispatcher.idle:
                     return
-                self._look()
+                self._relist_expected()
                 continue
             self.steps += 1
             if task.unavailable:
                 self._follow_wanted()
             try:
-                self._carry_out(task)
+                self._execute(task)
             except Crash:
                 self.crashes += 1
                 self._boot()
-            if self.machine.loops:
-                asker, what = next(iter(self.machine.loops.items()))
-                raise LoopError(f"{asker} goes in circles: {what} (seed {self.seed})")
+            if self.dispatcher.hot_loops.found:
+                request, what = next(iter(self.dispatcher.hot_loops.found.items()))
+                raise HotLoopError(f"{request} is in a hot loop: {what} (seed {self.seed})")
             if until is not None and until():
                 return
-        raise LoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
+        raise HotLoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
 
     def _deliver(self) -> None:
         for kind, stream in tuple(self._streams.items()):
@@ -180,60 +186,31 @@ class Simulation:
                 continue
             try:
                 for change in stream.poll():
-                    self.machine.observe(kind, change.type, change.object)
+                    self.dispatcher.observe(kind, change.type, change.object)
             except ExpiredError:
                 self._relist(kind)
-        if self.machine.redefined != self._redefined:
+        if self.dispatcher.redefined != self._redefined:
             self._follow_wanted()
 
     def _lagging(self) -> bool:
         """Whether a watch holds something back that it will deliver."""
         return any(getattr(stream, "lagging", False) for stream in self._streams.values())
 
-    def _look(self) -> None:
+    def _relist_expected(self) -> None:
         """Somebody waits for writes of its own that no watch delivers; a list will tell."""
-        for kind in self.machine.pending_sight():
+        for kind in self.dispatcher.expectations.kinds():
             self._relist(kind)
 
-    def _carry_out(self, task: Task) -> None:
-        outcome = carry_out(task.stages, self.transport, self.machine.names) if task.stages else Outcome()
-        suspect = {kind for kind, _ in outcome.suspect}
-        for kind in self.machine.kinds if suspect else ():
-            if kind in suspect:
+    def _execute(self, task: Task) -> None:
+        outcome = execute(task.stages, self.transport, self.dispatcher.names, self._mint) if task.stages else Outcome()
+        suspect = {str(kind) for kind, _ in outcome.suspect}
+        for kind in tuple(self.dispatcher.wanted) if suspect else ():
+            if str(kind) in suspect:
                 self._relist(kind)
-        account(self.metrics, task, outcome, self.now)
-        if outcome.terminal:
-            self.terminal[str(task.asker)] = outcome.terminal
-        elif self.terminal:
-            self.terminal.pop(str(task.asker), None)
-        if not (outcome.failed or outcome.terminal):
-            for run in task.effects:
-                self._start(run)
-        if self._tells and task.events:
-            recorder = self._recorders[task.asker.controller]
-            for request in recorder.requests(outcome.true(task.events), self.machine.stores, self.now):
-                self._tell(request)
-        self.machine.settle(task, outcome, self.now)
+        self._epilogue.finish(task, outcome, self.now)
 
-    # Effects
-
-    def _start(self, run: Run) -> None:
-        """An executor outlives the controllers' process, and starts an effect of one id once."""
-        if run.id not in self._started:
-            self._started.add(run.id)
-            delay, status = self._effects[run.effect](run.arguments)
-            self._reports.append((self.now + delay, run, status))
-
-    def _next_report(self) -> datetime | None:
-        return min((moment for moment, _, _ in self._reports), default=None)
-
-    def _report(self) -> None:
-        for entry in [entry for entry in self._reports if entry[0] <= self.now]:
-            self._reports.remove(entry)
-            _, run, status = entry
-            body = {"status": status}
-            kind, executor = run.kind, f"mooring-{run.effect}"
-            request = Request("patch", kind.api_version, kind.kind, *run.key, body, "status", executor)
+    def _record(self, requests: Sequence[Request]) -> None:
+        for request in requests:
             self._tell(request)
 
     def _tell(self, request: Request) -> None:
@@ -241,7 +218,7 @@ class Simulation:
             try:
                 self.transport.write(request)
             except AlreadyExistsError:
-                self.transport.write(again(request))
+                self.transport.write(repeated(request))
         except (ApiError, MooringError):
             # An event that is lost is lost.
             return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from mooring.api.kinds import HasMeta, Key, Kind
+from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
 from mooring.client.transport import Item
-from mooring.runtime.reading import Reader, Sighting
+from mooring.runtime.reading import ObservedObject, Reader
 
 T = TypeVar("T", bound=HasMeta)
 
@@ -47,8 +47,9 @@ class _Place(Generic[T]):
 class Store(Generic[T]):
     """The objects of one kind. `synced` is false until a whole list has been taken in."""
 
-    def __init__(self, kind: Kind[T]) -> None:
+    def __init__(self, kind: Kind[T], indexers: Iterable[Indexers[Any]] = ()) -> None:
         self.kind = kind
+        kept = extended(kind, indexers)
         self.synced = False
         self.problem = NOT_LISTED
         # The highest resourceVersion that was seen for this kind.
@@ -56,12 +57,12 @@ class Store(Generic[T]):
         self.read = Reader(kind).read
         self._views: dict[Key, T] = {}
         self._versions: dict[Key, int] = {}
-        self._indexes = kind.every_index
-        self._stays_with = kind.stays_with
+        self._indexes = kept.every_index
+        self._stays_with = kept.stays_with
         self._facts: dict[Key, Facts] = {}
         self._places: dict[tuple[str, str], _Place[T]] = {}
-        self._numbers = {counter: number for number, counter in enumerate(kind.counters)}
-        self._counters = tuple(kind.counters.values())
+        self._numbers = {counter: number for number, counter in enumerate(kept.counters)}
+        self._counters = tuple(kept.counters.values())
 
     def __len__(self) -> int:
         return len(self._views)
@@ -89,7 +90,7 @@ class Store(Generic[T]):
         """Take an object in; None when nobody can see a difference."""
         return self.take(self.read(item))
 
-    def take(self, seen: Sighting) -> Changed | None:
+    def take(self, seen: ObservedObject) -> Changed | None:
         """The same for one that has been read."""
         key, version, view = seen
         known = self._versions.get(key)
@@ -106,11 +107,11 @@ class Store(Generic[T]):
         del self._versions[key]
         return self._replace(key, None)
 
-    def sightings(self) -> list[Sighting]:
+    def observed(self) -> list[ObservedObject]:
         """Everything that is there, as it was seen."""
-        return [Sighting(key, self._versions[key], view) for key, view in self._views.items()]
+        return [ObservedObject(key, self._versions[key], view) for key, view in self._views.items()]
 
-    def resync(self, items: Iterable[Sighting], version: int) -> list[Changed]:
+    def resync(self, items: Iterable[ObservedObject], version: int) -> list[Changed]:
         """Take a whole list in: what is not in it is gone."""
         if version < self.seen:
             # A server that has lost its past counts anew, and no version of before says anything about now.

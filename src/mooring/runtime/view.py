@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from mooring.api.kinds import Defined, HasMeta, Key, Kind
+from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind
 from mooring.kube.errors import MooringError
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Store
+from mooring.runtime.gates import FeatureGates
+from mooring.runtime.reads import single
+from mooring.runtime.store import NOT_LISTED, Store
 
 T = TypeVar("T", bound=HasMeta)
 S = TypeVar("S")
+M = TypeVar("M")
+
+_NO_GATES: Final = FeatureGates()
 
 
 class Unavailable(MooringError):
@@ -63,14 +68,16 @@ class View:
         now: datetime,
         memory: Any = None,
         problem: str = "",
-        defined: Mapping[Defined, Iterable[Kind[Any]]] | None = None,
+        defined: Mapping[DynamicKinds, Iterable[Kind[Any]]] | None = None,
+        gates: FeatureGates = _NO_GATES,
     ) -> None:
         self._stores = stores
         self._folds = folds
         self._allowed = allowed if isinstance(allowed, frozenset) else frozenset(allowed)
         self.now = now
-        # What the last run of this key left, or None; it may be lost at any time.
-        self.memory = memory
+        # The feature gates that the controller declares.
+        self.gates = gates
+        self._memory = memory
         self._problem = problem
         self._defined = defined or {}
         self.asks_for_problems = False
@@ -79,8 +86,10 @@ class View:
         self.polls: set[datetime] = set()
 
     def get(self, kind: Kind[T], namespace: str, name: str) -> T | None:
-        store = self._store(kind)
         key = Key(namespace, name)
+        if kind.by_name:
+            kind = self._single(kind, key)
+        store = self._store(kind)
         self.questions.add(GetQuestion(kind, key))
         return store.get(key)
 
@@ -105,7 +114,7 @@ class View:
         state: S = self._folds[fold]
         return state
 
-    def defined(self, defined: Defined) -> tuple[Kind[Any], ...]:
+    def defined(self, defined: DynamicKinds) -> tuple[Kind[Any], ...]:
         """The kinds that are defined at the moment; some of them may not have been listed yet."""
         self.list(defined.by)
         return tuple(dict.fromkeys(self._defined.get(defined, ())))
@@ -115,12 +124,16 @@ class View:
         self.questions.add(SyncQuestion(kind))
         return self._stores[kind].synced
 
-    def glance(self, fold: Fold[S]) -> S:
+    def peek(self, fold: Fold[S]) -> S:
         """The state of a fold without being woken when it changes: for answers that may be a while old."""
         for kind in fold.kinds:
             self._store(kind)
         state: S = self._folds[fold]
         return state
+
+    def memory(self, type_: type[M]) -> M | None:
+        """What the last run of this key left, if it was of this type; it may be lost at any time."""
+        return self._memory if isinstance(self._memory, type_) else None
 
     def reached(self, moment: datetime) -> bool:
         """Whether a moment has come; if not, the key runs again when it does."""
@@ -131,7 +144,7 @@ class View:
 
     @property
     def problem(self) -> str:
-        """Why writes of the last run were refused, if they were; whoever asks runs again when that changes."""
+        """Why writes of the last run were refused, if they were; a key that asks runs again when that changes."""
         self.asks_for_problems = True
         return self._problem
 
@@ -139,8 +152,20 @@ class View:
         """Look again at a moment whatever happens. A simulation that only polls has settled."""
         self.polls.add(moment)
 
-    def _store(self, kind: Kind[T]) -> Store[T]:
+    def _single(self, kind: Kind[T], key: Key) -> Kind[T]:
+        """One object of a kind that is read by name; the first to ask for it waits until it has been read."""
         if kind not in self._allowed:
+            raise MooringError(f"{kind.described} is read but not declared; add it to the controller's reads")
+        found = single(kind, key)
+        if found not in self._stores:
+            self.questions.add(SyncQuestion(found))
+            raise Unavailable(found, NOT_LISTED)
+        return found
+
+    def _store(self, kind: Kind[T]) -> Store[T]:
+        if kind.by_name and kind.only is None:
+            raise MooringError(f"{kind} is read by name only; ask for each object with view.get")
+        if kind not in self._allowed and kind.only is None:
             raise MooringError(f"{kind} is read but not declared; add it to the controller's reads")
         store = self._stores[kind]
         if not store.synced:

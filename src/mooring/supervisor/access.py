@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from mooring.apiserver.private_files import write_private
 from mooring.apiserver.tokens import MASTERS, digest, put_token, read_tokens
+from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
 
 __all__ = ["CONTROLLERS_USER", "NODE_USER", "issue_controllers_token", "issue_node_token", "write_kubeconfig"]

@@ -10,8 +10,9 @@ from typing import Any
 from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
-from mooring.client.tls import client_context
+from mooring.net.tls import client_context
 from mooring.runtime.live import Live
+from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.fleet.apply import settle
 
 __all__ = ["run_crew"]
@@ -26,7 +27,8 @@ async def run_crew(orders: dict[str, Any]) -> None:
     transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
     settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
     try:
-        await Live(CATALOG.controllers(orders["controllers"]), transport).run(stop)
+        controllers = CATALOG.controllers(orders["controllers"])
+        await Live(controllers, transport, gates=chosen_gates(controllers, orders["gates"])).run(stop)
     finally:
         if settling is not None:
             settling.cancel()

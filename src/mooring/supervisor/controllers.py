@@ -10,7 +10,7 @@ from mooring.supervisor.parent_watchdog import end_with_parent, take_orders
 def main() -> int:
     end_with_parent()
     # What takes long comes before the orders: the parent has certificates to make meanwhile.
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
     from mooring.supervisor.controller_manager import run_crew
     from mooring.supervisor.logs import log_as_json
 

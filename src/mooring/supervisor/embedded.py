@@ -6,13 +6,14 @@ import secrets
 import shlex
 import socket
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from mooring.apiserver.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.apiserver.tokens import digest
+from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
@@ -42,6 +43,7 @@ class Cluster:
     controllers: tuple[str, ...]
     fleet: Path | None = None
     ephemeral: bool = False
+    gates: Mapping[str, bool] = field(default_factory=dict)
     voice: Voice = field(default_factory=Voice)
     _token: str = ""
     _node_token: str = ""
@@ -106,6 +108,7 @@ class Cluster:
                 "authority": str(self._certificates.authority),
                 "token": self._token,
                 "controllers": self.controllers,
+                "gates": self.gates,
                 "fleet": None if self.fleet is None else str(self.fleet),
                 "has_fleet": self._has_fleet,
             }

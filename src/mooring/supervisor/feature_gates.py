@@ -1,16 +1,27 @@
 """Feature gates: what can be tried before it is proven, or switched off when it is in the way.
 
-A gate is added with the feature it guards, and removed when nobody needs it any more.
+A gate is declared by the feature that it guards and by the controllers that ask for it, and removed when nobody needs
+it any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError
 
-__all__ = ["parse_gates"]
+if TYPE_CHECKING:
+    from mooring.runtime.controller import Controller
+
+__all__ = ["chosen_gates", "parse_gates"]
+
+
+def chosen_gates(controllers: Iterable[Controller], states: Mapping[str, bool]) -> dict[str, bool]:
+    """The gates of these controllers; others belong to controllers that were not chosen."""
+    names = {name for controller in controllers for name in controller.gates}
+    return {name: state for name, state in states.items() if name in names}
 
 
 def parse_gates(words: Sequence[str], known: Mapping[str, bool] | None = None) -> dict[str, bool]:

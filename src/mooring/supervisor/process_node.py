@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import ssl
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +18,7 @@ def main() -> int:
     # What takes long comes before the orders: the parent has certificates to make meanwhile.
     from mooring.kube.errors import MooringError
     from mooring.nodes.process import kubelet as agent  # noqa: F401
-    from mooring.runtime.loops import run
+    from mooring.runtime.eventloop import run
     from mooring.supervisor.logs import log_as_json
 
     orders = take_orders()
@@ -44,7 +43,7 @@ def _keep_to_itself() -> None:
 async def _run(orders: dict[str, Any]) -> None:
     from mooring.client.access import Access
     from mooring.client.http import HttpTransport
-    from mooring.client.tls import client_context
+    from mooring.net.tls import client_context, server_context
     from mooring.nodes.process.kubelet import Settings, run_node
     from mooring.nodes.process.node_object import this_machine
     from mooring.supervisor.logs import tell_parent
@@ -54,12 +53,9 @@ async def _run(orders: dict[str, Any]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     authorization = {"Authorization": f"Bearer {orders['token']}"}
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.load_cert_chain(orders["certificate"], orders["key"])
+    serving = server_context(Path(orders["certificate"]), Path(orders["key"]))
     machine = this_machine()
-    transport = HttpTransport(
-        Access(orders["server"], tls, headers=lambda: authorization), fields={"Pod": f"spec.nodeName={machine.name}"}
-    )
+    transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
     settings = Settings(Path(orders["folder"]), serving, orders["caller"])
     try:
         await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))

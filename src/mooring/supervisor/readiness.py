@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import http.client
-import ssl
+import asyncio
 import time
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from mooring.net.client_connection import Cut, request_bytes
+from mooring.net.destination import Destination
+from mooring.net.tls import client_context
+
 __all__ = ["ALIVE_SECONDS", "is_alive", "wait_until_ready"]
 
-_PAUSE: Final = 0.05
-_PATIENCE: Final = 10.0
+_PAUSE_SECONDS: Final = 0.05
+_READY_SECONDS: Final = 10.0
 # A server that does nothing but work has been seen to take a second.
 ALIVE_SECONDS: Final = 5.0
 
 
 def wait_until_ready(url: str, authority: Path) -> None:
     """Return when the server says that it is ready. Until it runs, the connection waits in line at its socket."""
-    while not _says_yes(url, authority, "/readyz", _PATIENCE):
-        time.sleep(_PAUSE)
+    while not _says_yes(url, authority, "/readyz", _READY_SECONDS):
+        time.sleep(_PAUSE_SECONDS)
 
 
 def is_alive(url: str, authority: Path) -> bool:
@@ -28,15 +31,22 @@ def is_alive(url: str, authority: Path) -> bool:
     return _says_yes(url, authority, "/livez", ALIVE_SECONDS)
 
 
-def _says_yes(url: str, authority: Path, path: str, patience: float) -> bool:
+def _says_yes(url: str, authority: Path, path: str, seconds: float) -> bool:
     place = urlsplit(url)
-    context = ssl.create_default_context(cafile=str(authority))
-    connection = http.client.HTTPSConnection(place.hostname or "", place.port, timeout=patience, context=context)
+    tls = client_context(authority=authority.read_bytes())
+    destination = Destination(place.hostname or "", place.port or 443, tls)
     try:
-        connection.request("GET", path)
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
+        return asyncio.run(_status(destination, path, seconds)) == 200
+    except (OSError, Cut):
         # It is not there yet, or has died on the way; the parent sees to that.
         return False
-    finally:
-        connection.close()
+
+
+async def _status(destination: Destination, path: str, seconds: float) -> int:
+    async with asyncio.timeout(seconds):
+        connection = await destination.dial()
+        try:
+            request = request_bytes("GET", path, {"Host": destination.authority, "Connection": "close"})
+            return (await connection.ask(request)).status
+        finally:
+            connection.close()

@@ -27,7 +27,7 @@ import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from mooring.apiserver.certificates import ensure_certificates
+from mooring.net.certificates import ensure_certificates
 from mooring.testing.processes import Gone, Process, free_port
 from mooring.testing.tools import ToolMissing, tool
 

@@ -1,6 +1,7 @@
 """The crash kit: a run that is cut off between any two writes and started again must end where an undisturbed one does.
 
 It carries out every prefix of every decision of a whole run, which is what rule 3 of the runtime asks of controllers.
+In the undisturbed run every decision is made twice (`mooring.testing.decisions`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mooring.client.transport import Listed, Request, Stream, Transport
+from mooring.client.transport import EVERYTHING, Listed, Request, Scope, Stream, Transport
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.faults import Crash
 from mooring.runtime.simulation import START, Simulation
+from mooring.testing.decisions import deciding_once, deciding_twice
+from mooring.workloads.incarnations import RECORD
 
 # What differs between two runs without meaning anything.
 _INCIDENTAL = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp")
@@ -28,14 +31,14 @@ class _CrashAt:
         self._managers = managers
         self.writes = 0
 
-    def get(self, api_version: str, kind: str, namespace: str, name: str) -> Object:
-        return self._inner.get(api_version, kind, namespace, name)
+    def get(self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False) -> Object:
+        return self._inner.get(api_version, kind, namespace, name, metadata_only=metadata_only)
 
-    def list(self, api_version: str, kind: str) -> Listed:
-        return self._inner.list(api_version, kind)
+    def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> Listed:
+        return self._inner.list(api_version, kind, scope)
 
-    def watch(self, api_version: str, kind: str, resource_version: str) -> Stream:
-        return self._inner.watch(api_version, kind, resource_version)
+    def watch(self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING) -> Stream:
+        return self._inner.watch(api_version, kind, resource_version, scope)
 
     def write(self, request: Request) -> Object:
         # A deletion does not say whose it is.
@@ -64,10 +67,12 @@ def survives_every_crash(
     """
     crew, first = tuple(controllers), tuple(before)
     managers = frozenset(f"mooring-{controller.name}" for controller in of)
-    peaceful, places = _end(crew, populate, first, managers, -1, after=False)
+    with deciding_twice():
+        peaceful, places = _end(crew, populate, first, managers, -1, after=False)
     for number in range(places):
         for after in (False, True):
-            end, _ = _end(crew, populate, first, managers, number, after=after)
+            with deciding_once():
+                end, _ = _end(crew, populate, first, managers, number, after=after)
             moment = "after" if after else "before"
             assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
     return places
@@ -96,20 +101,37 @@ def _end(
 def picture(simulation: Simulation) -> dict[str, Any]:
     """Every object of the kinds in play, without what differs from run to run."""
     found: dict[str, Any] = {}
-    uids: dict[str, str] = {}
+    given: dict[str, str] = {}
+    drawn: list[Object] = []
     kinds = {(k.api_version, k.kind) for c in simulation.controllers for k in (*c.kinds, *c.writes)}
     served = {(each.api_version, each.kind) for each in simulation.registry.resources}
     for api_version, kind in sorted(kinds & served - {("v1", "Event")}):
         for obj in simulation.registry.list(simulation.registry.resource(api_version, kind)).items:
             meta = obj["metadata"]
             name = f"{kind} {meta.get('namespace', '')}/{meta['name']}"
-            uids[meta["uid"]] = f"uid of {name}"
+            given[meta["uid"]] = f"uid of {name}"
             found[name] = obj
+            if kind == "Pod" and _is_drawn(meta):
+                drawn.append(obj)
+    for number, obj in enumerate(sorted(drawn, key=_place)):
+        # Which name a pod gets, and with it its address, depends on what a restarted controller knew of earlier ones.
+        name = f"{obj['metadata']['generateName']}<{number}>"
+        given |= {obj["metadata"]["name"]: name, obj["status"].get("podIP", name): f"address of {name}"}
     text = json.dumps({name: _essence(obj) for name, obj in found.items()}, sort_keys=True)
-    for uid, name in uids.items():
-        text = text.replace(uid, name)
+    for identity, name in given.items():
+        text = text.replace(identity, name)
     essence: dict[str, Any] = json.loads(text)
     return essence
+
+
+def _is_drawn(meta: Object) -> bool:
+    """Whether a pod's name has a suffix that upstream draws at random."""
+    owners = [owner["kind"] for owner in meta.get("ownerReferences", ()) if owner.get("controller")]
+    return bool(meta.get("generateName")) and owners != ["StatefulSet"]
+
+
+def _place(pod: Object) -> tuple[str, str, str]:
+    return pod["metadata"]["generateName"], pod["spec"].get("nodeName", ""), pod["metadata"]["name"]
 
 
 def _essence(value: Any) -> Any:
@@ -119,7 +141,7 @@ def _essence(value: Any) -> Any:
 
 
 def _is_incidental(key: str) -> bool:
-    return key in _INCIDENTAL or "Time" in key or key.endswith("At")
+    return key in _INCIDENTAL or key == RECORD or "Time" in key or key.endswith("At")
 
 
 def _difference(one: dict[str, Any], other: dict[str, Any]) -> str:

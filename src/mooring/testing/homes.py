@@ -15,9 +15,9 @@ from pathlib import Path
 
 import yaml
 
-from mooring.apiserver.certificates import Certificates, ensure_certificates
 from mooring.apiserver.tokens import put_token
 from mooring.kube.objects import Object
+from mooring.net.certificates import Certificates, ensure_certificates
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig
 from mooring.testing.http import Api
 from mooring.testing.processes import Process, free_port

@@ -22,12 +22,14 @@ from mooring.api.crds.resource import CustomResource, definition
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, structural_schema, validate
 
-__all__ = ["custom_objects", "objects_of", "version_schema"]
+__all__ = ["custom_objects", "halves_of", "objects_of", "version_schema"]
 
 Values = st.SearchStrategy[Any]
 
-# Objects of built-in types are as wide as they are deep: of their optional fields few are drawn, and none far down.
-_BUILTIN_FIELDS: Final = 2
+# A pod is as wide as it is deep. So that an example stays small enough to be read, few optional fields are drawn of
+# objects far down and of built-in types, and none further down.
+_FEW_FIELDS: Final = 2
+_DEEP: Final = 3
 _DEEPEST: Final = 8
 # As many items more than a list must have.
 _MORE: Final = 3
@@ -36,7 +38,6 @@ _LARGEST: Final = 2**63 - 1
 _KEYS: Final = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
 _TEXT: Final = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
 _QUANTITIES: Final = st.from_regex(r"\A(0|[1-9][0-9]{0,4})(m|k|M|G|Ki|Mi|Gi)?\Z")
-_NUMBERS: Final = st.floats(allow_nan=False, allow_infinity=False)
 _ANYTHING: Final = st.recursive(
     st.booleans() | st.integers(-1000, 1000) | _TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
@@ -86,6 +87,26 @@ def custom_objects(resource: CustomResource, version: str = "") -> st.SearchStra
         }
     )
     return st.builds(lambda one, other: {**one, **other}, named, objects_of(schema.with_attributes(properties=own)))
+
+
+@st.composite
+def halves_of(draw: st.DrawFn, objects: st.SearchStrategy[Object]) -> Object:
+    """Objects of which fields are missing at any depth, required ones too, as server-side apply makes them."""
+    return {
+        name: value if name in ("apiVersion", "kind", "metadata") else _thinned(draw, value)
+        for name, value in draw(objects).items()
+        if name in ("apiVersion", "kind", "metadata") or _stays(draw)
+    }
+
+
+def _thinned(draw: st.DrawFn, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _thinned(draw, each) for name, each in value.items() if _stays(draw)}
+
+
+def _stays(draw: st.DrawFn) -> bool:
+    return draw(st.integers(0, 3)) < 3
 
 
 def objects_of(schema: Schema) -> Values:
@@ -186,8 +207,8 @@ def _fields(draw: st.DrawFn, schema: Schema, depth: int) -> Object:
     optional = sorted(set(schema.properties) - set(needed))
     least = max(0, (schema.min_properties or 0) - len(needed))
     most = len(optional) if schema.max_properties is None else schema.max_properties - len(needed)
-    if schema.builtin:
-        most = _BUILTIN_FIELDS
+    if schema.builtin or depth > _DEEP:
+        most = max(least, min(most, _FEW_FIELDS))
     if depth > _DEEPEST:
         most = least
     chosen = draw(st.lists(st.sampled_from(optional), min_size=least, max_size=most, unique=True)) if optional else []

@@ -11,10 +11,14 @@ from mooring.kube.objects import Object
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Store
 from mooring.runtime.view import View
+from mooring.testing.controllers import whole_control_plane
 from mooring.workloads import kinds as builtin
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 BUILTIN: tuple[Kind[Any], ...] = tuple(kind for kind in vars(builtin).values() if isinstance(kind, Kind))
+
+# What controllers ask beyond that: views of tests answer all of it.
+INDEXERS = tuple(each for controller in whole_control_plane() for each in controller.indexers)
 
 
 def identified(obj: Object, version: int) -> Object:
@@ -33,7 +37,7 @@ def view_of(
     problem: str = "",
 ) -> View:
     """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed."""
-    stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind) for kind in kinds}
+    stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, INDEXERS) for kind in kinds}
     by_name = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
     for store in stores.values():
         store.resync((), 0)

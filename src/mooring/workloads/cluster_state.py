@@ -1,13 +1,15 @@
 """The placement engine as a fold: one cluster in columns that follows every change and answers for everybody.
 
 Beside what was seen it holds an overlay of what the scheduler has decided and nobody has seen yet, so that a pod bound
-a moment ago holds its resources for the next one. The runtime holds the scheduler until its writes have been seen;
-what is left in the overlay when it runs again was therefore never carried out, and is taken back.
+a moment ago holds its resources for whoever asks. The runtime puts it there when the scheduler has decided, and holds
+the scheduler until its writes have been seen; what is left in the overlay when it runs again was therefore never
+carried out, and the runtime takes it back before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
@@ -20,6 +22,7 @@ from mooring.api.policy import budgets as policy
 from mooring.api.policy.views import PodDisruptionBudget
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
+from mooring.placement.overlay import Assumption, Overlay
 from mooring.placement.pods import PodInfo
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
@@ -45,13 +48,6 @@ class Happening(NamedTuple):
     labels: core.Labels | None = None
 
 
-class Assumption(NamedTuple):
-    """How a pod was seen last, while the cluster holds it as it was decided."""
-
-    node: str
-    nominated: str
-
-
 class ClusterState:
     def __init__(self) -> None:
         self.cluster = Cluster()
@@ -60,7 +56,8 @@ class ClusterState:
         self.pending: dict[str, Pod] = {}
         # Pods that were chosen as victims and are not on their way out yet.
         self.condemned: dict[str, Pod] = {}
-        self._assumed: dict[str, Assumption] = {}
+        # What was decided and has not been seen.
+        self._unconfirmed = Overlay(self.cluster)
         self._happenings: list[Happening] = []
         self._forgotten = 0
 
@@ -82,38 +79,38 @@ class ClusterState:
             self._happenings.clear()
         self._happenings.append(happening)
 
-    # The overlay
+    # What is assumed
 
-    def assume(self, info: PodInfo, slot: int) -> None:
-        """Hold a pod as bound to a node."""
-        self._note(info)
-        self.cluster.bind(info, slot)
+    @contextmanager
+    def supposing(self) -> Iterator[Overlay]:
+        """An overlay for the length of a `with` block, after which the state is what it was."""
+        overlay = Overlay(self.cluster)
+        try:
+            yield overlay
+        finally:
+            overlay.take_back()
 
-    def nominate(self, info: PodInfo, node: str) -> None:
-        """Hold a pod as nominated to a node, or to none."""
-        self._note(info)
-        self._place(info, "", node)
+    def assume(self, assumptions: Sequence[Assumption]) -> None:
+        """Hold pods as they were decided until they are seen, in place of what was assumed before."""
+        self._unconfirmed.take_back()
+        self._unconfirmed.assume(assumptions)
 
-    def settle(self) -> None:
-        """Take back whatever was assumed and has not been seen."""
-        for key, seen in self._assumed.items():
-            self._place(self.cluster.pods[key], *seen)
-        self._assumed.clear()
-
-    def _note(self, info: PodInfo) -> None:
-        self._assumed.setdefault(info.key, Assumption(info.node_name, info.nominated))
-
-    def _place(self, info: PodInfo, node: str, nominated: str) -> None:
-        self.cluster.remove_pod(info.key)
-        info.node_name, info.nominated = node, nominated
-        self.cluster.put(info)
+    def facts(self) -> object:
+        """All that an answer may depend on; what is only remembered to answer sooner is left out."""
+        cluster = self.cluster
+        nominated = {node: frozenset(pods) for node, pods in cluster.nominated.items()}
+        nodes = [(cluster.names[slot], list(cluster.node_pods[slot])) for slot in cluster.order.tolist()]
+        used = [each[cluster.order].tolist() for each in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
+        pods = [(info, info.node_name, info.nominated) for info in cluster.pods.values()]
+        waiting = (list(self.pending.items()), list(self.condemned.items()), self._unconfirmed.assumed())
+        return nodes, used, pods, nominated, waiting, self.position, self.engine.start
 
     # What is seen
 
     def change_pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         name = str(key)
         if new is None:
-            self._assumed.pop(name, None)
+            self._unconfirmed.confirm(name)
             self.condemned.pop(name, None)
             self.pending.pop(name, None)
             gone = self.cluster.pods[name]
@@ -128,10 +125,10 @@ class ClusterState:
             self.condemned[name] = new
         else:
             self.condemned.pop(name, None)
-        if old is not None and name not in self._assumed and _same_to_placement(old, new):
+        if old is not None and name not in self._unconfirmed and _same_to_placement(old, new):
             self.cluster.pods[name].start_time = new.status.start_time
             return
-        self._assumed.pop(name, None)
+        self._unconfirmed.confirm(name)
         before = self.cluster.pods.get(name)
         info = self.cluster.set_pod(cast(core.Pod, new))
         self._tell_pod(before, info, old, new)
@@ -270,4 +267,6 @@ CLUSTER = Fold(
     (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET),
     ClusterState,
     _apply,
+    assume=ClusterState.assume,
+    facts=ClusterState.facts,
 )

@@ -1,6 +1,7 @@
 """The kinds that the built-in controllers read and write, with the questions they ask of them.
 
 One declaration serves all of them: a kind is compared by identity, and a second declaration would be a second cache.
+Questions that only one controller asks are that controller's own (`Indexers`).
 """
 
 from __future__ import annotations
@@ -24,69 +25,11 @@ from mooring.api.discovery.views import EndpointSlice
 from mooring.api.kinds import HasMeta, Kind
 from mooring.api.policy.views import PodDisruptionBudget
 
-# Pods of a StatefulSet are counted in blocks of ordinals, large and small, so that a set of any size is looked at
-# without listing it. Each size is a multiple of the next; the smallest block is what is listed.
-BLOCKS = (1024, 64, 4)
-BLOCK = BLOCKS[-1]
 REVISION_LABEL = "controller-revision-hash"
-INDEX_LABEL = "apps.kubernetes.io/pod-index"
-NAME_LABEL = "statefulset.kubernetes.io/pod-name"
-# Labels that tell one pod of a set from the next: its name, its number, and where it was bound.
-_OF_ONE_POD = frozenset({INDEX_LABEL, NAME_LABEL, "topology.kubernetes.io/zone", "topology.kubernetes.io/region"})
-
-# More than any ordinals add up to.
-_SPOILT = 1 << 80
-
-
-def owned_alike(uid: str, labels: dict[str, str]) -> str:
-    """The beginning of a value of index `alike`: an owner's pods that carry these labels, their own names aside."""
-    return uid + "".join([f"\n{name}={labels[name]}" for name in sorted(labels) if name not in _OF_ONE_POD]) + "\n"
-
-
-def alike_in_block(start: str, size: int, ordinal: int) -> str:
-    """A value of index `alike` for a StatefulSet: those in the block of this size that the ordinal falls into."""
-    return f"{start}{size}/{ordinal // size}"
-
-
-def owned_in_block(uid: str, block: int) -> str:
-    """The value of index `block`: the pods of a StatefulSet whose ordinals fall into one block."""
-    return f"{uid}/{block}"
 
 
 def _by_node(pod: Pod) -> Iterable[str]:
     return (pod.spec.node_name,) if pod.spec.node_name else ()
-
-
-def _ordinal(pod: Pod) -> int:
-    """The number that a pod is labelled with; -1 if its name, which nobody can change, says another."""
-    ordinal = pod.metadata.labels.get(INDEX_LABEL, "")
-    return int(ordinal) if ordinal.isdecimal() and pod.metadata.name.endswith(f"-{ordinal}") else -1
-
-
-def _healthy_ordinal(pod: Pod) -> int:
-    """What a pod adds to the sum of ordinals. One without a number of its own spoils the sum."""
-    if not pod.healthy:
-        return 0
-    ordinal = _ordinal(pod)
-    return ordinal if ordinal >= 0 else _SPOILT
-
-
-def _by_block(pod: Pod) -> Iterable[str]:
-    owner = pod.metadata.controller
-    if owner is None or owner.kind != "StatefulSet":
-        return ()
-    return (owned_in_block(owner.uid, _ordinal(pod) // BLOCK),)
-
-
-def _alike(pod: Pod) -> Iterable[str]:
-    owner = pod.metadata.controller
-    if owner is None:
-        return ()
-    start = owned_alike(owner.uid, pod.metadata.labels)
-    if owner.kind != "StatefulSet":
-        return (start,)
-    ordinal = _ordinal(pod)
-    return (start, *[alike_in_block(start, size, ordinal) for size in BLOCKS])
 
 
 def _orphans(obj: HasMeta) -> Iterable[str]:
@@ -106,8 +49,6 @@ POD = Kind(
     indexes={
         "node": _by_node,
         "orphan": _orphans,
-        "alike": _alike,
-        "block": _by_block,
     },
     counters={
         "any": lambda pod: True,
@@ -115,7 +56,6 @@ POD = Kind(
         "ready": lambda pod: pod.active and pod.ready,
         "terminating": lambda pod: pod.terminating,
         "healthy": lambda pod: pod.healthy,
-        "healthy-ordinals": _healthy_ordinal,
         "unschedulable": lambda pod: pod.unschedulable is not None,
     },
     placed_by=("spec",),

@@ -98,7 +98,7 @@ def _smallest_change(view: View, pod: Pod) -> str:
     from mooring.placement.advise import advise
 
     try:
-        state = view.glance(CLUSTER)
+        state = view.peek(CLUSTER)
     except Unavailable:
         return ""
     plain = _plain(pod)

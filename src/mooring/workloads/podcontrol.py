@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 from mooring.api.conditions import condition_objects
 from mooring.api.core.types import View as Struct
 from mooring.api.core.views import Pod
-from mooring.api.kinds import HasMeta, Kind
+from mooring.api.kinds import HasMeta, Kind, key_of
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.runtime.decision import Patch, status
@@ -81,3 +81,15 @@ def status_change(
         elif before[name] != after[name]:
             body[name] = value or None
     return (status(kind, obj, body),)
+
+
+def annotated(
+    kind: Kind[Any], obj: HasMeta, writes: tuple[Patch, ...], annotations: Mapping[str, str]
+) -> tuple[Patch, ...]:
+    """A status with annotations in one write: a second write of the same object would stand on a basis that is gone."""
+    if not annotations:
+        return writes
+    body: Object = {"metadata": {"annotations": dict(annotations)}}
+    if writes:
+        return (writes[0]._replace(body={**body, **writes[0].body}),)
+    return (Patch(kind, key_of(obj), body),)

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from mooring.apiserver.certificates import ensure_certificates
 from mooring.kube.objects import Object
+from mooring.net.certificates import ensure_certificates
 
 Answer = Callable[[Object], Object]
 

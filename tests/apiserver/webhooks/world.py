@@ -110,3 +110,10 @@ def world_on(api: Api, foreign: Foreign, home: str) -> Iterator[World]:
         yield world
     finally:
         world.close()
+
+
+def message(answer: Any) -> str:
+    """The sentence of a refusal."""
+    assert answer.body["kind"] == "Status", answer.body
+    text: str = answer.body["message"]
+    return text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION, Countdown, reconcile
+from mooring.builtin.nodelifecycle.taint_eviction import POD_DELETIONS, TAINT_EVICTION, Countdown, reconcile
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Delete, Patch
@@ -101,6 +101,7 @@ def test_it_is_told_why_before_it_goes() -> None:
     found["status"]["conditions"] = told
     second, _ = look(tainted(("k", 0)), found)
     assert [type(write) for write in second.children] == [Delete]
+    assert second.metrics == (POD_DELETIONS.add(),)
     assert [(e.reason, e.message) for e in second.events] == [
         ("TaintManagerEviction", "Marking for deletion Pod default/p")
     ]

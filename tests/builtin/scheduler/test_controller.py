@@ -137,7 +137,7 @@ def test_a_pod_that_waits_is_not_tried_until_something_happens() -> None:
     attempts = {"default/p": Attempt("Pod/default/p", NOON, unschedulable=1)}
     view = view_of([node("a"), pod("p")], NOON, folds=[CLUSTER])
     position = view.fold(CLUSTER).position
-    view.memory = Queue(attempts, position)
+    view._memory = Queue(attempts, position)
     assert reconcile(ALL, view, NOON).empty
 
 
@@ -168,10 +168,51 @@ def test_a_lower_nomination_on_the_same_node_is_cleared() -> None:
     attempts = {"default/middle": Attempt("Pod/default/middle", NOON, unschedulable=1)}
     objects = [node("a", cpu="2"), pod("low", cpu="2", node="a", priority=1), middle, pod("high", cpu="2", priority=9)]
     view = view_of(objects, NOON, folds=[CLUSTER])
-    view.memory = Queue(attempts, view.fold(CLUSTER).position)
+    view._memory = Queue(attempts, view.fold(CLUSTER).position)
     decision = reconcile(ALL, view, NOON)
     assert said(decision, "middle") == {"nominatedNodeName": None}
     assert said(decision, "high")["nominatedNodeName"] == "a"
+
+
+def test_deciding_leaves_the_cluster_as_it_was() -> None:
+    on_a = {"kubernetes.io/hostname": "a"}
+    middle = pod("middle", cpu="2", priority=5, nodeSelector=on_a)
+    middle["status"]["nominatedNodeName"] = "a"
+    crowd = [pod("high", cpu="2", priority=9, nodeSelector=on_a), *(pod(f"p{i}", cpu="1") for i in range(6))]
+    objects = [node("a", cpu="2"), node("b", cpu="4"), pod("low", cpu="2", node="a", priority=1), middle, *crowd]
+    view = view_of(objects, NOON, folds=[CLUSTER])
+    state = view.fold(CLUSTER)
+    before = state.facts()
+    first = reconcile(ALL, view, NOON)
+    assert state.facts() == before
+    assert reconcile(ALL, view, NOON) == first
+    assert len(bound(first)) == 4
+    assert said(first, "low")["conditions"], "there is a victim too"
+
+
+def test_what_is_decided_is_held_until_it_is_seen() -> None:
+    view = view_of([node("a", cpu="4"), *(pod(f"p{i}", cpu="2") for i in range(3))], NOON, folds=[CLUSTER])
+    state = view.fold(CLUSTER)
+    (assumed,) = reconcile(ALL, view, NOON).assumes
+    state.assume(assumed.assumptions)
+    assert state.cluster.used_cpu[state.cluster.slots["a"]] == 4000
+    assert not state.engine.fits(state.cluster.pods["default/p2"]).any()
+    state.assume(())
+    assert state.engine.fits(state.cluster.pods["default/p2"]).any()
+    assert state.cluster.used_cpu[state.cluster.slots["a"]] == 0
+
+
+def test_the_next_search_begins_where_the_last_one_ended() -> None:
+    named = {"key": "metadata.name", "operator": "In", "values": ["b"]}
+    terms = {"nodeSelectorTerms": [{"matchFields": [named]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    daemon = pod("daemon", affinity=affinity)
+    nodes = [node(name) for name in "abcd"]
+    decision = decide(*nodes, daemon)
+    assert bound(decision) == {"daemon": "b"}
+    assert decision.memory.start == 1
+    after = decide(*nodes, pod("p"), memory=decision.memory)
+    assert bound(after) == {"p": "b"}, "all are equal, and the search begins at the second"
 
 
 def test_deciding_again_without_memory_decides_the_same() -> None:

@@ -93,7 +93,7 @@ def test_the_columns_follow_every_change() -> None:
         else:
             disturb(town, draw, number)
         town.run(3)
-    state = town.simulation.machine._folds[CLUSTER]
+    state = town.simulation.dispatcher._folds[CLUSTER]
     rebuilt = cluster(*town.all("Node"), *town.all("Pod"), *town.all("Namespace")).cluster
     for name, slot in rebuilt.slots.items():
         followed = state.cluster.slots[name]

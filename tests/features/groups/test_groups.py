@@ -227,21 +227,6 @@ def test_without_a_restart_policy_only_the_pod_is_replaced(policy: str) -> None:
     assert {name for name in after if after[name] != before[name]} == {"serve-0-2"}
 
 
-def test_before_all_have_started_nothing_is_made_anew_if_so_asked() -> None:
-    policy = {"restartPolicy": "RecreateGroupAfterStart"}
-    town = Town(leader_worker_set(replicas=1, size=3, template=policy, pod={"nodeSelector": {"gpu": "yes"}}))
-    town.create(node("n0", labels={"gpu": "yes"}, pods=2))
-    town.run()
-    before = town.uids()
-    running = min(town.placed())
-    town.restart(running)
-    town.run()
-    assert town.uids() == before, "one of them is still pending"
-    town.create(node("n1", labels={"gpu": "yes"}))
-    town.run()
-    assert not set(before.values()) & set(town.uids().values())
-
-
 def test_the_leader_comes_first_if_so_asked() -> None:
     lws = leader_worker_set(replicas=1, startupPolicy="LeaderReady", pod={"nodeSelector": {"gpu": "yes"}})
     town = Town(lws)
@@ -285,25 +270,6 @@ def test_deleting_a_set_deletes_everything() -> None:
             assert set(town.all(kind)) == set(kept), propagation
         town.create(leader_worker_set())
         town.run()
-
-
-def test_a_stateful_set_of_somebody_else_is_left_alone() -> None:
-    labels = {"app": "other"}
-    other = {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {"name": "serve", "namespace": "default"},
-        "spec": {
-            "replicas": 0,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}},
-        },
-    }
-    town = Town(other, leader_worker_set(), nodes=1)
-    assert town.get("StatefulSet")["spec"]["selector"] == {"matchLabels": labels}
-    assert town.told("FailedCreate") == [
-        "StatefulSet serve belongs to somebody else; delete it, or choose another name for this set"
-    ]
 
 
 def test_claims_are_made_for_leaders_and_workers() -> None:

@@ -60,6 +60,20 @@ CREATED: dict[str, tuple[Object, list[str]]] = {
         leader_worker_set(annotations={f"{P}subgroup-exclusive-topology": "zone"}),
         [f"metadata.annotations.{P}subgroup-exclusive-topology"],
     ),
+    "an empty leader template": (
+        leader_worker_set(template={"leaderTemplate": {}}), [f"{TEMPLATE}.leaderTemplate.spec.containers"],
+    ),
+    "a leader template of metadata alone": (
+        leader_worker_set(template={"leaderTemplate": {"metadata": {"labels": {"a": "b"}}}}),
+        [f"{TEMPLATE}.leaderTemplate.spec.containers"],
+    ),
+    "an empty worker template": (
+        leader_worker_set(template={"workerTemplate": {}}), [f"{TEMPLATE}.workerTemplate.spec.containers"],
+    ),
+    "a worker without containers": (
+        leader_worker_set(template={"workerTemplate": {"spec": {"containers": []}}}),
+        [f"{TEMPLATE}.workerTemplate.spec.containers"],
+    ),
     "an unknown effect": (leader_worker_set(**unique(effect="Evict")), [f"{UNIQUE}.replicaUniqueToleration.effect"]),
     "an empty key": (
         leader_worker_set(
@@ -100,6 +114,11 @@ UPDATED: dict[str, tuple[Object, Object, list[str]]] = {
     "subgroups that go": (parts(4, 2), leader_worker_set(size=4), [PART]),
     "a size that subgroups do not divide": (parts(4, 2), parts(4, 2) | {"spec": parts(8, 3)["spec"]}, [PART]),
     "no size any more": (leader_worker_set(), leader_worker_set(size=0), [f"{TEMPLATE}.size"]),
+    "leaders without containers": (
+        leader_worker_set(),
+        leader_worker_set(template={"leaderTemplate": {}}),
+        [f"{TEMPLATE}.leaderTemplate.spec.containers"],
+    ),
     "no step forward": (leader_worker_set(), rolling(maxUnavailable=0), [f"{ROLLING}.maxUnavailable"]),
     "fewer than no replicas": (leader_worker_set(), leader_worker_set(replicas=-1), ["spec.replicas"]),
     "an unknown effect": (

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from mooring.nodes.process import pod_worker as worker
-from mooring.nodes.process.events import Announcer
-from mooring.nodes.process.model import Tell
+from mooring.nodes.process.kubelet import EVENT_COMPONENT
 from mooring.nodes.process.pod_worker import NoLog
 from mooring.nodes.process.proc import MARK, kill_marked, mark_of
+from mooring.nodes.process.references import reference_to
 from mooring.nodes.process.registration import Refused
+from mooring.runtime.eventbroadcaster import EventBroadcaster
+from mooring.runtime.eventrecorder import EventRecorder
 from mooring.testing.conditions import has_condition
 from tests.nodes.process.home import LINUX, NODE, WHY_NOT, Home, home, needs_sandbox, play, shell
 
@@ -403,9 +405,16 @@ def test_the_same_thing_said_again_is_counted(tmp_path: Path) -> None:
     async def main() -> None:
         at = Home(tmp_path, "")
         pod = at.pod("web", shell("true"))
-        announcer = Announcer(at.transport, NODE)
+        recorder = EventRecorder(EVENT_COMPONENT, NODE)
+        broadcaster = EventBroadcaster(at.transport)
         for _ in range(3):
-            await announcer.tell(pod, "Pod", Tell("Warning", "BackOff", "again", "main"), datetime.now(UTC))
+            about = reference_to(pod, "Pod", "main")
+            request = recorder.request(about, "Warning", "BackOff", "again", datetime.now(UTC))
+            assert request is not None
+            broadcaster.add([request])
+        writing = asyncio.create_task(broadcaster.run())
+        await broadcaster.finish()
+        writing.cancel()
         (event,) = at.registry.list(at.registry.resource("v1", "Event")).items
         assert (event["count"], event["message"]) == (3, "again")
         assert event["involvedObject"]["fieldPath"] == "spec.containers{main}"

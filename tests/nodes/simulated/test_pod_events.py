@@ -1,12 +1,10 @@
-"""What is told of pods that come and go on simulated nodes, and that little is when many do."""
+"""What is told of pods that come and go on simulated nodes, and what a quiet node leaves out."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from mooring.kube.objects import Object
-from mooring.nodes.simulated.pod_events import WATCHABLE
 from mooring.testing import node, pod
 from mooring.testing.controllers import whole_control_plane
 from tests.builtin.town import Town, condition
@@ -71,28 +69,31 @@ def test_a_pod_that_never_ran_is_not_stopped() -> None:
     assert place.events("Killing") == []
 
 
-def test_when_many_pods_start_at_once_nothing_is_told_of_them() -> None:
-    place = town(*(pod(f"p{number}") for number in range(WATCHABLE + 10)))
+def test_everything_is_told_of_every_pod_however_many_there_are() -> None:
+    names = {f"p{number}" for number in range(120)}
+    place = town(*map(pod, names))
+    place.run(0.5)
+    assert {found["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] for found in place.all("Pod")} == {
+        "ContainerCreating"
+    }
     place.run()
-    assert {found["status"]["phase"] for found in place.all("Pod")} == {"Running"}
-    assert place.events("Started") == []
+    for reason in ("Pulled", "Created", "Started"):
+        told = [event["involvedObject"]["name"] for event in place.all("Event") if event["reason"] == reason]
+        assert sorted(told) == sorted(names)
 
 
-def test_when_many_pods_come_one_after_another_the_late_ones_are_not_told_of() -> None:
-    place = town()
-    for number in range(WATCHABLE + 10):
-        place.create(pod(f"p{number}"))
-        place.run(0.02)
+def test_a_quiet_node_starts_and_stops_pods_and_tells_nothing_of_it() -> None:
+    place = town(pod("p"))
+    place.patch("Node", "a", {"metadata": {"annotations": {"mooring.dev/quiet": "yes"}}})
+    place.run(0.5)
+    found = place.get("Pod", "p")
+    assert found is not None
+    assert "containerStatuses" not in found["status"]
     place.run()
-    assert {found["status"]["phase"] for found in place.all("Pod")} == {"Running"}
-    told = {event["involvedObject"]["name"] for event in place.all("Event") if event["reason"] == "Started"}
-    assert f"p{WATCHABLE + 9}" not in told
-
-
-def test_when_it_is_calm_again_it_is_told_again() -> None:
-    place = town(*(pod(f"p{number}") for number in range(WATCHABLE + 10)))
+    found = place.get("Pod", "p")
+    assert found is not None
+    assert found["status"]["phase"] == "Running"
+    place.delete("Pod", "p")
     place.run()
-    place.simulation.now += timedelta(seconds=10)
-    place.create(pod("late"))
-    place.run()
-    assert [e["involvedObject"]["name"] for e in place.all("Event") if e["reason"] == "Started"] == ["late"]
+    assert place.get("Pod", "p") is None
+    assert [event for event in place.all("Event") if event["source"]["component"] == "kubelet"] == []

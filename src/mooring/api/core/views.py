@@ -171,6 +171,8 @@ class NodeNotes(View, frozen=True):
     fake: str = msgspec.field(default="", name="kwok.x-k8s.io/node")
     # A simulated node that is lost: it says nothing any more and its pods stay as they are.
     lost: str = msgspec.field(default="", name="mooring.dev/lost")
+    # A simulated node that leaves out what changes nothing for anybody else: events, and containers being created.
+    quiet: str = msgspec.field(default="", name="mooring.dev/quiet")
 
 
 class NodeMeta(Meta, frozen=True):

@@ -70,15 +70,23 @@ class Markers(_Described, frozen=True, eq=False, kw_only=True):
     extra: Mapping[str, Any] | None = None
 
     def overridden(self, by: Markers) -> Markers:
-        """These markers, with those of another one put over them."""
-        return msgspec.structs.replace(self, **by._given())
+        """These markers, with those of another one put over them. Rules do not replace each other: all of them hold."""
+        rules = (*(self.validations or ()), *(by.validations or ())) or None
+        return msgspec.structs.replace(self, **{**by._given(), "validations": rules})
+
+    def applied(self, schema: Object) -> Object:
+        """A schema with what these markers say put over it, in the same way."""
+        made = schema | self.keywords()
+        if self.validations and _RULES in schema:
+            made[_RULES] = [*schema[_RULES], *made[_RULES]]
+        return made
 
     def keywords(self) -> Object:
         """What they say in the words of a schema, description and default apart."""
         made: Object = {}
         for name, value in self._given().items():
             if name == "validations":
-                made["x-kubernetes-validations"] = [msgspec.to_builtins(each) for each in value]
+                made[_RULES] = [msgspec.to_builtins(each) for each in value]
             elif name not in _NO_KEYWORDS:
                 made[_keyword(name)] = list(value) if isinstance(value, Sequence) and name in _LISTS else value
         return made | dict(self.extra or {})
@@ -88,6 +96,7 @@ class Markers(_Described, frozen=True, eq=False, kw_only=True):
         return {name: value for name, value in values if value is not None}
 
 
+_RULES: Final = "x-kubernetes-validations"
 _NO_KEYWORDS: Final = frozenset({"description", "of", "required", "defaulted", "extra"})
 _LISTS: Final = frozenset({"enum", "list_map_keys"})
 _EXTENSIONS: Final = frozenset(

@@ -94,7 +94,7 @@ def _field(where: str, field: msgspec.structs.FieldInfo, value: Object, markers:
     described = markers.description or value.get("description", "")
     if not described:
         raise MooringError(f'{where} has no description; give it one with Annotated[..., Markers("...")]')
-    made: Object = {"description": described} | _without_description(value) | markers.keywords()
+    made: Object = {"description": described} | markers.applied(_without_description(value))
     if markers.defaulted:
         if field.required:
             raise MooringError(f"{where} is defaulted and has no default; give it one")
@@ -181,8 +181,8 @@ def _typed(where: str, kind: Any, inside: tuple[Struct, ...]) -> Object:
 def _part(where: str, kind: Any, inside: tuple[Struct, ...]) -> Object:
     """The schema of items or of a map's values; they need no description."""
     inner, markers = _unwrapped(kind)
-    made = _value(where, inner, markers, inside) | markers.keywords()
-    return {"description": markers.description, **made} if markers.description else made
+    made = markers.applied(_value(where, inner, markers, inside))
+    return {**made, "description": markers.description} if markers.description else made
 
 
 def _enum(where: str, values: tuple[Any, ...]) -> Object:

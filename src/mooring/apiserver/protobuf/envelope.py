@@ -4,6 +4,7 @@ from typing import Final
 
 from mooring.apiserver.protobuf.tables import message_of
 from mooring.apiserver.protobuf.wire import Malformed, Reader
+from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 
@@ -28,7 +29,7 @@ def decode(body: bytes) -> Object:
             raise BadRequestError(f"the protobuf body of the request does not say its {missing}")
         message = message_of(api_version, kind)
         if message is None:
-            raise BadRequestError(f'no kind "{kind}" is registered for version "{api_version}"')
+            raise BadRequestError(f"no kind {go_quote(kind)} is registered for version {go_quote(api_version)}")
         made = reader.message(message, start, stop, 0)
     except Malformed as error:
         raise _refusal(kind, str(error)) from None

@@ -4,28 +4,23 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
 from uuid import uuid4
 
-import msgspec
-
+from mooring.admission.refusals import call_failure, denial, dry_run_refusal
+from mooring.admission.reviews import (
+    BadReview,
+    GroupVersionKind,
+    Verdict,
+    before_create,
+    encode_request,
+    read_verdict,
+    review_version,
+)
+from mooring.admission.rules import Hook, Invocation, selects_namespace, selects_object
 from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
 from mooring.apiserver.webhooks.http import Client, Failed
 from mooring.apiserver.webhooks.pending import settled
-from mooring.apiserver.webhooks.review import (
-    Attributes,
-    BadReview,
-    Kind,
-    Verdict,
-    call_failure,
-    denial,
-    dry_run_refusal,
-    failure_of,
-    read_verdict,
-    review,
-    review_version,
-)
-from mooring.apiserver.webhooks.rules import Hook, Invocation, selects_namespace, selects_object
+from mooring.apiserver.webhooks.review import Attributes, failure_of, review
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
@@ -36,8 +31,6 @@ from mooring.registry.admission import Complete
 __all__ = ["Asking", "Reinvocation", "Shown"]
 
 
-_encode = msgspec.json.Encoder().encode
-_UNSEEN: Final = ("uid", "creationTimestamp")
 _log = logging.getLogger(__name__)
 
 
@@ -70,11 +63,11 @@ class Shown:
         self._about = about
         self._generated = generated
 
-    def kind(self, resource: Resource) -> Kind:
+    def kind(self, resource: Resource) -> GroupVersionKind:
         about = self._about
         if resource is about.resource or about.kind.kind != about.resource.kind:
             return about.kind
-        return Kind(resource.group, resource.version, resource.kind)
+        return GroupVersionKind(resource.group, resource.version, resource.kind)
 
     def to(self, resource: Resource, obj: Object | None, *, unborn: bool = False) -> Object | None:
         if obj is None:
@@ -85,10 +78,10 @@ class Shown:
             obj = self._registry.convert(obj, resource)
         if not (unborn and self._about.operation == "CREATE"):
             return obj
-        metadata = {key: value for key, value in obj["metadata"].items() if key not in _UNSEEN}
-        if metadata.get("name") == self._generated:
-            del metadata["name"]
-        return {**obj, "metadata": metadata}
+        shown = before_create(obj)
+        if shown["metadata"].get("name") == self._generated:
+            del shown["metadata"]["name"]
+        return shown
 
     def back(self, made: Object, obj: Object) -> Object:
         """What a webhook made of an object, in the version in which the registry has it."""
@@ -127,7 +120,7 @@ class Asking:
 
     async def mutate(
         self,
-        invocations: Sequence[Invocation],
+        invocations: Sequence[Invocation[Resource]],
         obj: Object | None,
         old: Object | None,
         complete: Complete,
@@ -165,7 +158,9 @@ class Asking:
             return None
         return complete(obj, await settled(partial(self._shown.back, made, obj)))
 
-    async def validate(self, invocations: Sequence[Invocation], obj: Object | None, old: Object | None) -> None:
+    async def validate(
+        self, invocations: Sequence[Invocation[Resource]], obj: Object | None, old: Object | None
+    ) -> None:
         """Return if nobody refuses."""
         calls = [self._judge(hook, resource, obj, old) for hook, resource in invocations]
         refusals = [each for each in await asyncio.gather(*calls) if each is not None]
@@ -203,11 +198,11 @@ class Asking:
         self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
     ) -> Verdict:
         uid, version = str(uuid4()), review_version(hook.versions)
-        sent = review(version, uid, self._about, resource, self._shown.kind(resource), shown, old)
+        sent = review(uid, self._about, resource, self._shown.kind(resource), shown, old)
         query = f"?timeout={hook.seconds}s"
         try:
             target = find_target(self._registry, hook.client)
-            answer = await self._client.post(target, query, _encode(sent), hook.seconds)
+            answer = await self._client.post(target, query, encode_request(version, sent), hook.seconds)
         except (Failed, Unresolved) as error:
             raise Failed(f'failed to call webhook: Post "{url_of(hook.client)}{query}": {error}') from None
         if not 200 <= answer.status < 300:

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from mooring.apiserver.webhooks.rules import Hook, Invocation, hooks_of, invocation, is_exempt
+from mooring.admission.rules import Hook, Invocation, hooks_of, invocation, is_exempt
 from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
 
@@ -23,7 +23,7 @@ class Configurations:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._hooks: dict[Phase, tuple[Hook, ...]] | None = None
-        self._found: dict[tuple[Phase, Resource, str, str], tuple[Invocation, ...]] = {}
+        self._found: dict[tuple[Phase, Resource, str, str], tuple[Invocation[Resource], ...]] = {}
         self._watches = [self._listen(_GROUP, kind) for kind in _KINDS.values()]
         # Which versions are equivalent follows from the definitions.
         self._watches.append(self._listen("apiextensions.k8s.io/v1", "CustomResourceDefinition"))
@@ -41,7 +41,9 @@ class Configurations:
         for watch in self._watches:
             watch.close()
 
-    def invocations(self, phase: Phase, resource: Resource, subresource: str, operation: str) -> tuple[Invocation, ...]:
+    def invocations(
+        self, phase: Phase, resource: Resource, subresource: str, operation: str
+    ) -> tuple[Invocation[Resource], ...]:
         """The webhooks whose rules cover such a request; selectors are still to be asked."""
         key = (phase, resource, subresource, operation)
         found = self._found.get(key)
@@ -49,7 +51,9 @@ class Configurations:
             found = self._found[key] = self._match(*key)
         return found
 
-    def _match(self, phase: Phase, resource: Resource, subresource: str, operation: str) -> tuple[Invocation, ...]:
+    def _match(
+        self, phase: Phase, resource: Resource, subresource: str, operation: str
+    ) -> tuple[Invocation[Resource], ...]:
         hooks = self._compiled()[phase]
         if not hooks or is_exempt(resource):
             return ()

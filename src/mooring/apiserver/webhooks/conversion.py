@@ -7,16 +7,17 @@ converted in one call.
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import msgspec
 
+from mooring.admission.conversions import MalformedConversion, conversion_version, encode_conversion, read_conversion
 from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
 from mooring.apiserver.webhooks.http import Client, Failed
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import failure_of
-from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import UnknownError, qualified
 from mooring.registry import Registry
@@ -33,25 +34,6 @@ _SECONDS: Final = 30.0
 _SEEN: Final = ("name", "namespace", "labels", "annotations")
 
 _encode = msgspec.json.Encoder().encode
-
-
-class _Malformed(MooringError):
-    """An answer that does not convert what was sent."""
-
-
-class _Response(msgspec.Struct):
-    uid: str = ""
-    result: dict[str, Any] = msgspec.field(default_factory=dict)
-    convertedObjects: list[dict[str, Any]] | None = None
-
-
-class _Review(msgspec.Struct):
-    apiVersion: str = ""
-    kind: str = ""
-    response: _Response | None = None
-
-
-_decode = msgspec.json.Decoder(_Review).decode
 
 
 def _key(obj: Object, wanted: str) -> Key:
@@ -104,7 +86,7 @@ class Conversions:
         except MooringError as error:
             first = originals[0]
             kind = f"{first['apiVersion']}, Kind={first['kind']}"
-            verb = "" if isinstance(error, _Malformed) else "failed: "
+            verb = "" if isinstance(error, MalformedConversion) else "failed: "
             raise UnknownError(f"conversion webhook for {kind} {verb}{error}") from None
         for (key, _), each in zip(objects, made, strict=True):
             self._known[key] = each
@@ -112,64 +94,16 @@ class Conversions:
             self._known.popitem(last=False)
 
     async def _ask(self, webhook: Object, objects: list[Object], wanted: str) -> list[Object]:
-        versions = webhook.get("conversionReviewVersions") or ()
-        version = next((each for each in versions if each in ("v1", "v1beta1")), "")
-        if not version:
-            raise Failed("no supported conversion review versions")
+        version = conversion_version(webhook.get("conversionReviewVersions") or ())
         uid = str(uuid4())
-        review = {
-            "kind": "ConversionReview",
-            "apiVersion": f"apiextensions.k8s.io/{version}",
-            "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": objects},
-        }
+        body = encode_conversion(version, uid, objects, wanted)
         client = webhook["clientConfig"]
         query = f"?timeout={_SECONDS:.0f}s"
         try:
             target = find_target(self._registry, client)
-            answer = await self._client.post(target, query, _encode(review), _SECONDS)
+            answer = await self._client.post(target, query, body, _SECONDS)
         except (Failed, Unresolved) as error:
             raise Failed(f'Post "{url_of(client)}{query}": {error}') from None
         if not 200 <= answer.status < 300:
             raise Failed(failure_of(answer))
-        return _converted(answer.body, uid, version, objects, wanted)
-
-
-def _converted(body: bytes, uid: str, version: str, objects: list[Object], wanted: str) -> list[Object]:
-    """The objects of an answer, if it is one to what was sent."""
-    try:
-        found = _decode(body)
-    except msgspec.DecodeError as error:
-        raise Failed(f"couldn't get version/kind; json parse error: {error}") from None
-    if version == "v1" and (found.apiVersion, found.kind) != ("apiextensions.k8s.io/v1", "ConversionReview"):
-        got = f"{found.apiVersion}, Kind={found.kind}"
-        raise Failed(f"expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got {got}")
-    response = found.response
-    if response is None:
-        raise Failed("no response provided")
-    if version == "v1" and response.uid != uid:
-        raise Failed(f"expected response.uid={go_quote(uid)}, got {go_quote(response.uid)}")
-    status = response.result.get("status") or ""
-    if status != "Success":
-        raise Failed(response.result.get("message") or f"response.result.status was '{status}', not 'Success'")
-    made = response.convertedObjects or []
-    if len(made) != len(objects):
-        raise _Malformed(f"returned {len(made)} objects, expected {len(objects)}")
-    for index, (before, after) in enumerate(zip(objects, made, strict=True)):
-        if why := _difference(before, after, wanted):
-            raise _Malformed(f"returned invalid object at index {index}: {why}")
-    return made
-
-
-def _difference(before: Object, after: Object, wanted: str) -> str:
-    """What a conversion changed that it must not."""
-    if after.get("apiVersion") != wanted:
-        return f"invalid groupVersion (expected {wanted}, received {after.get('apiVersion')})"
-    if after.get("kind") != before["kind"]:
-        return f"invalid kind (expected {before['kind']}, received {after.get('kind')})"
-    was, metadata = before["metadata"], after.get("metadata")
-    if not isinstance(metadata, dict):
-        return "missing metadata in converted object"
-    for name, word in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
-        if metadata.get(name, "") != was.get(name, ""):
-            return f"must have the same {word}: {was.get(name, '')} != {metadata.get(name, '')}"
-    return ""
+        return read_conversion(answer.body, uid, version, objects, wanted)

@@ -1,36 +1,20 @@
-"""What is said between an API server and an admission webhook: the review that is sent, and what its answer means."""
+"""A request as the server's webhooks are asked about it, and what an HTTP status that is no answer means."""
 
-from base64 import b64decode
-from binascii import Error as Base64Error
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import msgspec
 
+from mooring.admission.reviews import GroupVersionKind, GroupVersionResource, Operation, ReviewRequest, UserInfo
 from mooring.apiserver.users import User
-from mooring.apiserver.webhooks.http import Answer
-from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
-from mooring.kube.status import ApiError, BadRequestError, InternalError
+from mooring.net.client_connection import Answer
 from mooring.registry import Resource
-from mooring.registry.admission import Operation
 
-__all__ = [
-    "Attributes",
-    "BadReview",
-    "Kind",
-    "Verdict",
-    "call_failure",
-    "denial",
-    "dry_run_refusal",
-    "failure_of",
-    "read_verdict",
-    "review",
-    "review_version",
-]
+__all__ = ["Attributes", "failure_of", "review"]
 
 
-_KNOWN: Final = ("v1", "v1beta1")
 _WORDS: Final = {
     400: "the server rejected our request for an unknown reason",
     401: "the server has asked for the client to provide credentials",
@@ -44,16 +28,6 @@ _WORDS: Final = {
 }
 
 
-class BadReview(MooringError):
-    """An answer that is no answer to the review that was sent."""
-
-
-class Kind(NamedTuple):
-    group: str
-    version: str
-    kind: str
-
-
 @dataclass(frozen=True, slots=True)
 class Attributes:
     """What is true of a request whichever webhook is asked. `kind` is that of the object, which a sub-resource may have
@@ -62,7 +36,7 @@ class Attributes:
     operation: Operation
     resource: Resource
     subresource: str
-    kind: Kind
+    kind: GroupVersionKind
     namespace: str
     name: str
     user: User
@@ -70,152 +44,31 @@ class Attributes:
     options: Object
 
 
-class Verdict(NamedTuple):
-    """What a webhook says. `patch` is a list of operations, and None where there is nothing to change."""
-
-    allowed: bool
-    patch: list[Object] | None = None
-    status: Object | None = None
-    warnings: tuple[str, ...] = ()
-
-
-def review_version(versions: tuple[str, ...]) -> str:
-    """The first version of reviews that a webhook understands and this server speaks."""
-    found = next((each for each in versions if each in _KNOWN), "")
-    if not found:
-        raise BadReview(
-            "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)"
-        )
-    return found
-
-
 def review(
-    version: str, uid: str, about: Attributes, resource: Resource, kind: Kind, obj: Object | None, old: Object | None
-) -> Object:
-    """The AdmissionReview that is sent; `resource` and `kind` are those in which the webhook sees the objects."""
-    asked = about.resource
-    request: Object = {
-        "uid": uid,
-        "kind": kind._asdict(),
-        "resource": {"group": resource.group, "version": resource.version, "resource": resource.plural},
-        "requestKind": about.kind._asdict(),
-        "requestResource": {"group": asked.group, "version": asked.version, "resource": asked.plural},
-        "operation": about.operation,
-        "userInfo": _user(about.user),
-        "object": obj,
-        "oldObject": old,
-        "dryRun": about.dry_run,
-        "options": about.options,
-    }
-    if about.subresource:
-        request["subResource"] = request["requestSubResource"] = about.subresource
-    if about.name:
-        request["name"] = about.name
-    if about.namespace:
-        request["namespace"] = about.namespace
-    return {"kind": "AdmissionReview", "apiVersion": f"admission.k8s.io/{version}", "request": request}
+    uid: str, about: Attributes, resource: Resource, kind: GroupVersionKind, obj: Object | None, old: Object | None
+) -> ReviewRequest:
+    """What is asked; `resource` and `kind` are those in which the webhook sees the objects."""
+    return ReviewRequest(
+        uid=uid,
+        kind=kind,
+        resource=_resource(resource),
+        operation=about.operation,
+        subResource=about.subresource,
+        requestKind=about.kind,
+        requestResource=_resource(about.resource),
+        requestSubResource=about.subresource,
+        name=about.name,
+        namespace=about.namespace,
+        userInfo=UserInfo(about.user.name, about.user.uid, about.user.groups),
+        object=obj,
+        oldObject=old,
+        dryRun=about.dry_run,
+        options=about.options,
+    )
 
 
-def _user(user: User) -> Object:
-    made: Object = {"username": user.name}
-    if user.uid:
-        made["uid"] = user.uid
-    if user.groups:
-        made["groups"] = list(user.groups)
-    return made
-
-
-class _Response(msgspec.Struct):
-    uid: str = ""
-    allowed: bool = False
-    patch: str | None = None
-    patchType: str | None = None
-    status: dict[str, Any] | None = None
-    warnings: list[str] | None = None
-
-
-class _Review(msgspec.Struct):
-    apiVersion: str = ""
-    kind: str = ""
-    response: _Response | None = None
-
-
-_decode = msgspec.json.Decoder(_Review).decode
-
-
-def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> Verdict:
-    """What an answer says; BadReview where it is not the answer to the review."""
-    try:
-        found = _decode(body)
-    except msgspec.DecodeError as error:
-        raise BadReview(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
-    response = found.response
-    if response is None:
-        raise _invalid("webhook response was absent")
-    if version == "v1":
-        _check(found, response, uid, mutates=mutates)
-    patch = _patch(response.patch) if mutates and response.patch else None
-    if patch and version == "v1" and response.patchType != "JSONPatch":
-        raise BadReview(f"unsupported patch type {go_quote(response.patchType or '')}")
-    return Verdict(response.allowed, patch, response.status, tuple(response.warnings or ()))
-
-
-def _check(found: _Review, response: _Response, uid: str, *, mutates: bool) -> None:
-    if response.uid != uid:
-        raise _invalid(f"expected response.uid={go_quote(uid)}, got {go_quote(response.uid)}")
-    if (found.apiVersion, found.kind) != ("admission.k8s.io/v1", "AdmissionReview"):
-        got = f"{found.apiVersion or '/'}, Kind={found.kind}"
-        raise _invalid(f"expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got {got}")
-    if not mutates:
-        if response.patch:
-            raise _invalid("validating webhook may not return response.patch")
-        if response.patchType is not None:
-            raise _invalid("validating webhook may not return response.patchType")
-        return
-    if response.patch and response.patchType is None:
-        raise _invalid("webhook returned response.patch but not response.patchType")
-    if response.patchType is not None:
-        if not response.patch:
-            raise _invalid("webhook returned response.patchType but not response.patch")
-        if not response.patchType:
-            raise _invalid('webhook returned invalid response.patchType of ""')
-
-
-def _invalid(why: str) -> BadReview:
-    return BadReview(f"received invalid webhook response: {why}")
-
-
-def _patch(text: str) -> list[Object] | None:
-    try:
-        operations = msgspec.json.decode(b64decode(text, validate=True), type=list[dict[str, Any]])
-    except (msgspec.DecodeError, Base64Error, ValueError) as error:
-        raise BadReview(f"received undecodable patch in webhook response: {error}") from None
-    return operations or None
-
-
-# Refusals
-
-
-def denial(name: str, status: Object | None) -> ApiError:
-    """The refusal of a webhook as a client hears it."""
-    status = status or {}
-    head, message, reason = f"admission webhook {go_quote(name)} denied the request", "", status.get("reason") or ""
-    if status.get("message") or reason:
-        message = f"{head}: {status.get('message') or reason}"
-    error = ApiError(message or f"{head} without explanation", status.get("details"))
-    code = status.get("code")
-    error.code = code if isinstance(code, int) and code >= 400 else 400
-    error.reason = reason
-    return error
-
-
-def dry_run_refusal(name: str) -> ApiError:
-    return BadRequestError(f"admission webhook {go_quote(name)} does not support dry run")
-
-
-def call_failure(name: str, why: str) -> InternalError:
-    """The refusal of a request because a webhook could not be asked."""
-    return InternalError.of(f"failed calling webhook {go_quote(name)}: {why}")
+def _resource(resource: Resource) -> GroupVersionResource:
+    return GroupVersionResource(resource.group, resource.version, resource.plural)
 
 
 def failure_of(answer: Answer) -> str:
@@ -227,7 +80,8 @@ def failure_of(answer: Answer) -> str:
             return str(found["message"])
     except msgspec.DecodeError:
         pass
-    text = body[:2048].decode(errors="replace").strip() if answer.is_text else "unknown"
+    is_text = answer.headers.get(b"content-type", b"text/plain").startswith(b"text/")
+    text = body[:2048].decode(errors="replace").strip() if is_text else "unknown"
     if status in _WORDS:
         return _WORDS[status]
     if status in (403, 406, 415):

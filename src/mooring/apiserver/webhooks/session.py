@@ -8,15 +8,16 @@ moved on in between, it is not, and the webhooks are asked anew.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from mooring.admission.rules import Invocation
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
 from mooring.apiserver.webhooks.asking import Asking, Reinvocation
 from mooring.apiserver.webhooks.configurations import Configurations, Phase
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import Attributes
-from mooring.apiserver.webhooks.rules import Invocation
 from mooring.kube.objects import Object
 from mooring.registry.admission import AdmissionRequest, Complete, Naming
+from mooring.registry.resources import Resource
 
 __all__ = ["SameNames", "Session"]
 
@@ -143,5 +144,5 @@ class Session:
         name = "" if unborn and request.operation == "CREATE" and request.name == generated else request.name
         return self._make_asking(self._about(request, name), generated)
 
-    def _invocations(self, phase: Phase, request: AdmissionRequest) -> tuple[Invocation, ...]:
+    def _invocations(self, phase: Phase, request: AdmissionRequest) -> tuple[Invocation[Resource], ...]:
         return self._configurations.invocations(phase, self._resource, self._subresource, request.operation)

@@ -7,6 +7,7 @@ The first attempt goes to the registry as if there were no webhooks; only where 
 from collections.abc import Callable
 from typing import TypeVar
 
+from mooring.admission.reviews import GroupVersionKind
 from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
 from mooring.apiserver.webhooks.asking import Asking, Reinvocation
@@ -14,7 +15,7 @@ from mooring.apiserver.webhooks.configurations import Configurations, Phase, war
 from mooring.apiserver.webhooks.conversion import Conversions
 from mooring.apiserver.webhooks.http import Client
 from mooring.apiserver.webhooks.pending import Pending, settled
-from mooring.apiserver.webhooks.review import Attributes, Kind
+from mooring.apiserver.webhooks.review import Attributes
 from mooring.apiserver.webhooks.session import Session
 from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, Registry, Resource
@@ -28,9 +29,9 @@ T = TypeVar("T")
 
 _PHASES: tuple[Phase, ...] = ("mutating", "validating")
 _SUBRESOURCE_KINDS = {
-    "binding": Kind("", "v1", "Binding"),
-    "eviction": Kind("policy", "v1", "Eviction"),
-    "scale": Kind("autoscaling", "v1", "Scale"),
+    "binding": GroupVersionKind("", "v1", "Binding"),
+    "eviction": GroupVersionKind("policy", "v1", "Eviction"),
+    "scale": GroupVersionKind("autoscaling", "v1", "Scale"),
 }
 
 
@@ -137,7 +138,7 @@ def _attributes(
         operation=operation,
         resource=resource,
         subresource=subresource,
-        kind=_SUBRESOURCE_KINDS.get(subresource) or Kind(resource.group, resource.version, resource.kind),
+        kind=_SUBRESOURCE_KINDS.get(subresource) or GroupVersionKind(resource.group, resource.version, resource.kind),
         namespace=inside,
         name=name,
         user=call.request.user,

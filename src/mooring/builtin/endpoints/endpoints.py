@@ -61,7 +61,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if selection is None:
         return Decision()
     glance = Glance(selection.version, service, current)
-    if _is_same(view.memory, glance):
+    if _is_same(view.memory(Glance), glance):
         return Decision(memory=glance)
     pods = [selection.members[name] for name in sorted(selection.members)]
     subsets, cut = _cut(_pack(service, pods))
@@ -69,9 +69,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(memory=glance) if write is None else Decision(children=(write,))
 
 
-def _is_same(known: object, glance: Glance) -> bool:
+def _is_same(known: Glance | None, glance: Glance) -> bool:
     return (
-        isinstance(known, Glance)
+        known is not None
         and known.version == glance.version
         and known.service is glance.service
         and known.endpoints is glance.endpoints
@@ -180,5 +180,11 @@ def _write(service: Service, current: Endpoints | None, subsets: list[Object], *
 
 
 ENDPOINTS_CONTROLLER: Final = Controller(
-    "endpoints", reconcile, of=SERVICE, reads=(POD, ENDPOINTS), writes=(ENDPOINTS,), folds=(SELECTIONS,)
+    "endpoints",
+    reconcile,
+    of=SERVICE,
+    reads=(POD, ENDPOINTS),
+    writes=(ENDPOINTS,),
+    folds=(SELECTIONS,),
+    memory=Glance,
 )

@@ -67,15 +67,15 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     names = dict.fromkeys(pod.spec.node_name for pod in pods if is_published(pod, terminating=True))
     nodes: Nodes = {name: view.get(NODE, "", name) for name in names}
     glance = Glance(selection.version, service, slices, nodes)
-    if _is_same(view.memory, glance):
+    if _is_same(view.memory(Glance), glance):
         return Decision(memory=glance)
     decision = _decide(service, slices, _wanted(service, pods, nodes))
     return decision._replace(memory=glance) if decision.empty else decision
 
 
-def _is_same(known: object, glance: Glance) -> bool:
+def _is_same(known: Glance | None, glance: Glance) -> bool:
     return (
-        isinstance(known, Glance)
+        known is not None
         and known.version == glance.version
         and known.service is glance.service
         and len(known.slices) == len(glance.slices)
@@ -193,4 +193,5 @@ ENDPOINT_SLICES: Final = Controller(
     reads=(POD, NODE, ENDPOINT_SLICE),
     writes=(ENDPOINT_SLICE,),
     folds=(SELECTIONS,),
+    memory=Glance,
 )

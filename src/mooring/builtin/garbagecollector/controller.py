@@ -9,12 +9,12 @@ gone for good. One that was never seen is given time to appear.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from mooring.api.kinds import Defined, Key, Kind
+from mooring.api.kinds import DynamicKinds, Key, Kind
 from mooring.api.meta import OwnerRef
 from mooring.builtin.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Item, graph_of, kind_name
 from mooring.runtime.controller import Controller
@@ -45,7 +45,7 @@ class Collection:
         self._graph = graph
         self._covered = covered
         self._view = view
-        known = view.memory if isinstance(view.memory, MappingProxyType) else {}
+        known: Mapping[str, datetime] = view.memory(MappingProxyType) or {}
         self._missing_since: dict[str, datetime] = {uid: known[uid] for uid in graph.troubled if uid in known}
         self.children: dict[str, Write] = {}
         self.release: list[Write] = []
@@ -150,7 +150,7 @@ def reconcile_with(graph: Fold[Graph], view: View) -> Decision:
     )
 
 
-def garbage_collector(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Controller:
+def garbage_collector(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None = None) -> Controller:
     """Garbage collection of these kinds and of those that are defined. Owners of other kinds are taken to be there."""
     covered = tuple(kinds)
     graph = graph_of(covered, defined)
@@ -158,4 +158,12 @@ def garbage_collector(kinds: Iterable[Kind[Any]], defined: Defined | None = None
     def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return reconcile_with(graph, view)
 
-    return Controller("garbage-collector", reconcile, reads=covered, writes=covered, folds=(graph,), defined=defined)
+    return Controller(
+        "garbage-collector",
+        reconcile,
+        reads=covered,
+        writes=covered,
+        folds=(graph,),
+        defined=defined,
+        memory=MappingProxyType,
+    )

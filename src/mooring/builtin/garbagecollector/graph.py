@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from mooring.api.kinds import Defined, HasMeta, Key, Kind
+from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind
 from mooring.api.meta import OwnerRef
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
@@ -109,6 +109,6 @@ def kind_name(api_version: str, kind: str) -> tuple[str, str]:
     return api_version.rpartition("/")[0], kind
 
 
-def graph_of(kinds: Iterable[Kind[Any]], defined: Defined | None = None) -> Fold[Graph]:
+def graph_of(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None = None) -> Fold[Graph]:
     """The graph over these kinds, and over those that are defined while it is kept."""
     return Fold("garbage-graph", tuple(kinds), Graph, Graph.change, defined=defined)

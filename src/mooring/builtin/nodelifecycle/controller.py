@@ -65,7 +65,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if node is None:
         return Decision()
     lease = view.get(LEASE, LEASE_NAMESPACE, key.name)
-    sign = _listen(view.memory, node, lease, now)
+    sign = _listen(view.memory(Sign), node, lease, now)
 
     # 1. A node that has been silent for too long is unknown.
     if _is_silent(node, lease, sign, view) and (told := _unknown(node, lease, now)):
@@ -87,11 +87,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     )
 
 
-def _listen(known: object, node: Node, lease: Lease | None, now: datetime) -> Sign:
+def _listen(known: Sign | None, node: Node, lease: Lease | None, now: datetime) -> Sign:
     renewed = "" if lease is None else lease.spec.renew_time or ""
     ready = node.readiness
     said = ("", "") if ready is None else (ready.status, ready.reason)
-    if isinstance(known, Sign):
+    if known is not None:
         heard = renewed != known.renewed or (said != known.said and said[0] != "Unknown")
         return Sign(renewed, said, now if heard else known.at)
     created = node.metadata.creation_timestamp
@@ -155,5 +155,11 @@ def _not_ready(pod: Pod, now: datetime) -> Patch | None:
 
 
 NODE_LIFECYCLE: Final = Controller(
-    "node-lifecycle", reconcile, of=NODE, reads=(LEASE, POD), writes=(NODE, POD), reporter="node-controller"
+    "node-lifecycle",
+    reconcile,
+    of=NODE,
+    reads=(LEASE, POD),
+    writes=(NODE, POD),
+    reporter="node-controller",
+    memory=Sign,
 )

@@ -6,6 +6,7 @@ first, because whoever owns it may wait to see how it ended.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -40,7 +41,7 @@ PODS_BY_NODE = dependence("pods-by-node", NODE, _name, _node_of)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    known = view.memory if isinstance(view.memory, MappingProxyType) else {}
+    known: Mapping[str, datetime] = view.memory(MappingProxyType) or {}
     missing_since = {}
     writes: list[Write] = []
     for node, pods in view.fold(PODS_BY_NODE).orphans.items():
@@ -61,4 +62,6 @@ def _remove(pod: Pod, now: datetime) -> Write | None:
     return Delete(POD, key_of(pod), grace=0)
 
 
-NODE_ORPHANS = Controller("pod-gc", reconcile, reads=(NODE, POD), writes=(POD,), folds=(PODS_BY_NODE,))
+NODE_ORPHANS = Controller(
+    "pod-gc", reconcile, reads=(NODE, POD), writes=(POD,), folds=(PODS_BY_NODE,), memory=MappingProxyType
+)

@@ -13,6 +13,7 @@ from mooring.api.meta import Condition
 from mooring.kube.times import moment
 from mooring.placement.static import tolerates
 from mooring.runtime.controller import Controller
+from mooring.runtime.controllermetrics import Counter
 from mooring.runtime.decision import Decision, Delete, Event, Write, status
 from mooring.runtime.view import View
 from mooring.workloads.conditions import bound_at, pod_conditions
@@ -27,6 +28,11 @@ _DOOMED: Final = Condition(
 )
 
 
+POD_DELETIONS: Final = Counter(
+    "mooring_taint_eviction_pod_deletions_total", "Pods deleted because of a NoExecute taint."
+)
+
+
 class Countdown(NamedTuple):
     """Since when each taint counts, and the pods whose time is running out."""
 
@@ -36,7 +42,7 @@ class Countdown(NamedTuple):
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     node = view.get(NODE, *key)
-    known = view.memory if isinstance(view.memory, Countdown) else Countdown({}, ())
+    known = view.memory(Countdown) or Countdown({}, ())
     taints = [taint for taint in (node.spec.taints or ()) if taint.effect == "NoExecute"] if node is not None else []
     if node is None or not taints:
         return Decision(events=tuple(_event(pod, "Cancelling deletion of Pod") for pod in known.waiting))
@@ -61,7 +67,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
             writes.append(Delete(POD, key_of(pod)))
             events.append(_event(key_of(pod), "Marking for deletion Pod"))
     memory = Countdown(MappingProxyType(since), tuple(waiting))
-    return Decision(children=tuple(writes), events=tuple(events), memory=memory)
+    deletions = sum(isinstance(write, Delete) for write in writes)
+    counted = (POD_DELETIONS.add(amount=deletions),) if deletions else ()
+    return Decision(children=tuple(writes), events=tuple(events), memory=memory, metrics=counted)
 
 
 def _clock(taint: Taint) -> str:
@@ -96,5 +104,12 @@ def _event(pod: Key, what: str) -> Event:
 
 
 TAINT_EVICTION: Final = Controller(
-    "taint-eviction", reconcile, of=NODE, reads=(POD,), writes=(POD,), reporter="taint-eviction-controller"
+    "taint-eviction",
+    reconcile,
+    of=NODE,
+    reads=(POD,),
+    writes=(POD,),
+    reporter="taint-eviction-controller",
+    memory=Countdown,
+    metrics=(POD_DELETIONS,),
 )

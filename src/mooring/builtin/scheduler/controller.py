@@ -1,12 +1,15 @@
 """The scheduler: decides for all waiting pods at once, in batches, what the engine would decide one after another.
 
 Each pod that is placed is held as bound before the next is looked at, so a batch is what a scheduler does that waits
-for every binding. A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which
-sees the mark: whatever is lost in between, a marked pod goes.
+for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing.
+
+A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which sees the mark:
+whatever is lost in between, a marked pod goes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,9 +21,10 @@ from mooring.builtin.scheduler.queue import Attempt, Queue, likeness, line_up, w
 from mooring.placement import messages
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import Verdicts
+from mooring.placement.overlay import Overlay
 from mooring.placement.pods import PodInfo
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Bind, Decision, Delete, Event, Patch, Write
+from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_condemned
 from mooring.workloads.conditions import pod_conditions
@@ -45,16 +49,37 @@ class Failure(NamedTuple):
 class Batch:
     """What one run decides, as it grows."""
 
-    def __init__(self, view: View, state: ClusterState) -> None:
+    def __init__(self, view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> None:
         self._view = view
         self._state = state
+        self._overlay = overlay
+        # Where the search for the next pod begins.
+        self.start = queue.start
         self._now = view.now
         self.binds: list[Write] = []
         self.marks: dict[str, Write] = {}
         self.statuses: list[Write] = []
         self.events: list[Event] = []
-        self._memo: dict[tuple[object, ...], Failure] = {}
+        # By what pods have in common: why they fail, and how far the search for each moves on.
+        self._memo: dict[tuple[object, ...], tuple[Failure, int]] = {}
         self._memo_position = -1
+        # Nominations by pod that may not be on record: a write of one may still fail, and its victims are on their way.
+        self._nominations = self._held(queue)
+
+    def _held(self, queue: Queue) -> dict[str, str]:
+        """Hold again what was nominated before and is not on record."""
+        held = {}
+        for name, (uid, node) in queue.nominations.items():
+            pod = self._state.pending.get(name)
+            if pod is not None and pod.metadata.uid == uid and not pod.status.nominated_node_name:
+                self._overlay.nominate(self._state.cluster.pods[name], node)
+                held[name] = node
+        return held
+
+    def nominations(self) -> Mapping[str, tuple[str, str]]:
+        """To be remembered until they are on record."""
+        pending = self._state.pending
+        return MappingProxyType({name: (pending[name].metadata.uid, node) for name, node in self._nominations.items()})
 
     @property
     def writes(self) -> int:
@@ -66,20 +91,26 @@ class Batch:
         alike = likeness(info)
         known = self._known(alike)
         if known is not None:
-            return known
-        placed = self._state.engine.schedule(info)
-        if placed.slot < 0:
-            failure = self._explain(info)
-            self._memo[alike] = failure
+            failure, moved = known
+            self.start += moved
             return failure
-        self._state.assume(info, placed.slot)
+        placed = self._state.engine.place(info, self.start)
+        if placed.slot < 0:
+            # A search that finds nothing moves on as well.
+            failure = self._explain(info)
+            self._memo[alike] = failure, placed.next_start - self.start
+            self.start = placed.next_start
+            return failure
+        self.start = placed.next_start
+        self._nominations.pop(info.key, None)
+        self._overlay.bind(info, placed.slot)
         key = key_of(pod)
         self.binds.append(Bind(POD, key, info.node_name))
         said = f"Successfully assigned {info.key} to {info.node_name}"
-        self.events.append(Event(POD, key, "Normal", "Scheduled", said))
+        self.events.append(Event(POD, key, "Normal", "Scheduled", said, action="Binding"))
         return None
 
-    def _known(self, alike: tuple[object, ...]) -> Failure | None:
+    def _known(self, alike: tuple[object, ...]) -> tuple[Failure, int] | None:
         """The answer to a pod like this one, if the cluster is still as it was."""
         cluster = self._state.cluster
         position = cluster.journal_start + len(cluster.journal)
@@ -96,18 +127,32 @@ class Batch:
         if preemption is None:
             return Failure(found.message, False, frozenset(), "")
         blockers = _blockers(found)
+        if preemption.slot >= 0 and self._makes_room(info):
+            return Failure(f"{found.message} preemption: {messages.VICTIM_LEAVING}", False, blockers, None)
         if preemption.slot >= 0:
             node = self._state.cluster.names[preemption.slot]
             return Failure(found.message, False, blockers, node, preemption.victims)
         ineligible = messages.NEVER_PREEMPTS in preemption.message or messages.VICTIM_LEAVING in preemption.message
         return Failure(found.message, False, blockers, None if ineligible else "")
 
+    def _makes_room(self, info: PodInfo) -> bool:
+        """Whether victims are marked on the pod's nominated node and will go: as good as on their way out."""
+        condemned = self._state.condemned.values()
+        return any(
+            victim.spec.node_name == info.nominated and (victim.spec.priority or 0) < info.priority
+            for victim in condemned
+        )
+
     def fail(self, pod: Pod, failure: Failure) -> None:
         """Tell a pod why it waits, and make room for it if others have to go."""
-        key = key_of(pod)
-        self.events.append(Event(POD, key, "Warning", "FailedScheduling", messages.note(failure.message)))
+        key, text = key_of(pod), messages.note(failure.message)
+        self.events.append(Event(POD, key, "Warning", "FailedScheduling", text, action="Scheduling"))
         reason = "SchedulerError" if failure.error else "Unschedulable"
-        self._set_status(pod, reason, failure.message, failure.nominated)
+        # A nomination that is not on record yet is written again, whatever became of the write before.
+        nominated = self._nominations.get(str(key)) if failure.nominated is None else failure.nominated
+        if failure.nominated == "" and self._nominations.pop(str(key), ""):
+            self._overlay.nominate(self._state.cluster.pods[str(key)], "")
+        self._set_status(pod, reason, failure.message, nominated)
         if failure.nominated and failure.victims:
             self._preempt(pod, failure.nominated, failure.victims)
 
@@ -128,13 +173,15 @@ class Batch:
     def _preempt(self, pod: Pod, node: str, victims: tuple[PodInfo, ...]) -> None:
         state, cluster = self._state, self._state.cluster
         info = cluster.pods[str(key_of(pod))]
-        for rival in list(cluster.nominated.get(node, {}).values()):
+        for rival in sorted(cluster.nominated.get(node, {}).values(), key=lambda rival: rival.key):
             # Who counted on this node at a lower priority has to look again.
             if rival.priority < info.priority and rival.key in state.pending and rival.key not in self.marks:
                 key = key_of(state.pending[rival.key])
                 self.marks[rival.key] = Patch(POD, key, {"status": {"nominatedNodeName": None}}, "status")
-                state.nominate(rival, "")
-        state.nominate(info, node)
+                self._overlay.nominate(rival, "")
+                self._nominations.pop(rival.key, None)
+        self._overlay.nominate(info, node)
+        self._nominations[info.key] = node
         self._memo.clear()
         why = f"{pod.spec.scheduler_name or NAME}: preempting to accommodate a higher priority pod"
         mark = Condition("DisruptionTarget", "True", "PreemptionByScheduler", why)
@@ -150,14 +197,19 @@ class Batch:
         conditions = pod_conditions(found, self._now, mark)
         if conditions is not None:
             self.marks[victim.key] = Patch(POD, key, {"status": {"conditions": conditions}}, "status")
-        self.events.append(Event(POD, key, "Normal", "Preempted", said))
+        self.events.append(Event(POD, key, "Normal", "Preempted", said, action="Preempting"))
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     state = view.fold(CLUSTER)
-    state.settle()
-    queue = view.memory if isinstance(view.memory, Queue) else Queue()
-    batch = Batch(view, state)
+    queue = view.memory(Queue) or Queue()
+    with state.supposing() as overlay:
+        return _decide(view, state, overlay, queue)
+
+
+def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> Decision:
+    now = view.now
+    batch = Batch(view, state, overlay, queue)
     # 1. Victims that are marked go.
     condemned = [Delete(POD, key_of(pod)) for pod in state.condemned.values()]
     # 2. Gates are acknowledged.
@@ -188,7 +240,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         children=(*condemned, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
-        memory=Queue(MappingProxyType(attempts), position),
+        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.nominations()),
+        assumes=(Assume(CLUSTER, overlay.assumed()),),
     )
 
 
@@ -202,5 +255,11 @@ def _blockers(found: Explanation) -> frozenset[str]:
 
 
 SCHEDULER = Controller(
-    "scheduler", reconcile, reads=(POD,), writes=(POD,), folds=(CLUSTER,), reporter="default-scheduler"
+    "scheduler",
+    reconcile,
+    reads=(POD,),
+    writes=(POD,),
+    folds=(CLUSTER,),
+    reporter="default-scheduler",
+    memory=Queue,
 )

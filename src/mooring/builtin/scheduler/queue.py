@@ -59,10 +59,15 @@ class Attempt(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """Failed attempts by pod, and how far the scheduler has read what happened."""
+    """Failed attempts by pod, how far the scheduler has read what happened, and where its next search begins.
+
+    `nominations` are those that may not be on record yet, by pod: its uid, and the node.
+    """
 
     attempts: Mapping[str, Attempt] = MappingProxyType({})
     position: int = -1
+    start: int = 0
+    nominations: Mapping[str, tuple[str, str]] = MappingProxyType({})
 
 
 class Line(NamedTuple):

@@ -7,24 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.api.apps.views import ControllerRevision, StatefulSet
 from mooring.api.kinds import Key, key_of
-from mooring.features.groups.api import REPLICAS, LeaderWorkerSet
+from mooring.features.groups.api import REPLICAS, REVISION, LeaderWorkerSet
+from mooring.features.groups.events import CREATE, DELETE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import leaders_of, shared_service
 from mooring.features.groups.placeable import tell_placing
-from mooring.features.groups.revisions import Blueprint, blueprint_of, equal_revision, label_of, new_revision
+from mooring.features.groups.revisions import (
+    Blueprint,
+    blueprint_of,
+    equal_revision,
+    is_revision_of,
+    label_of,
+    new_revision,
+)
 from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, next_step
-from mooring.features.groups.state import Picture, take_picture
-from mooring.features.groups.status import report
+from mooring.features.groups.state import Picture, take_picture, was_of
+from mooring.features.groups.status import report, report_conflict, without_conflict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
-from mooring.workloads.ownerrefs import is_controlled_by
+from mooring.workloads.ownerrefs import adopt, is_controlled_by
 from mooring.workloads.placeable import Advice
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order
@@ -38,10 +46,11 @@ REST: Final = timedelta(milliseconds=200)
 
 
 class Memory(NamedTuple):
-    """When the groups were looked at last, and what would help the first that cannot land."""
+    """When the groups were looked at last, what would help the first that cannot land, and the refusal told last."""
 
     looked: datetime
     advice: Advice | None = None
+    told: str = ""
 
 
 class History(NamedTuple):
@@ -57,7 +66,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if lws is None or lws.metadata.deleting:
         return Decision()
 
-    memory = view.memory if isinstance(view.memory, Memory) else None
+    memory = view.memory(Memory)
     if memory is not None and lws.spec.replicas > MANY and not view.reached(memory.looked + REST):
         return Decision(memory=memory)
 
@@ -65,14 +74,13 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     leaders = view.get(STATEFUL_SET, *key)
     if leaders is not None and leaders.metadata.deleting:
         return Decision()
-    if leaders is not None and not is_controlled_by(leaders, lws):
-        text = f"StatefulSet {key.name} belongs to somebody else; delete it, or choose another name for this set"
-        return Decision(events=(_event(lws, "Warning", "FailedCreate", text),))
+    if leaders is not None and not (is_controlled_by(leaders, lws) or was_of(leaders, lws)):
+        return _conflict(lws, leaders, now, memory)
 
     # 2. What groups are made from is on record before any is made.
     history = _history(view, lws, leaders)
     if isinstance(history, Decision):
-        return history
+        return history._replace(memory=memory)
 
     # 3. Where the update stands, and where it goes next.
     picture = take_picture(view, lws, leaders, history.blueprints, history.current.word)
@@ -92,27 +100,52 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 5. Status tells what was seen, and revisions that no group is of are forgotten.
     placing = tell_placing(view, lws, leaders, picture, None if memory is None else memory.advice)
-    told = report(lws, leaders, picture, now, placing.conditions)
+    told = report(lws, leaders, picture, now, (*placing.conditions, *without_conflict(lws)))
     forgotten = _forgotten(history, picture) if told.finished and not changed else ()
     status = status_change(LEADER_WORKER_SET, lws, lws.status, told.status, _ALWAYS)
-    events = (*_progress(view, lws, standing, limits, step, changed=changed), *told.events)
-    return Decision((), tuple(children), status, forgotten, events, memory=Memory(now, placing.advice))
+    refused = _refusal(lws, standing, view.problem)
+    if refused is None:
+        events = _progress(lws, standing, limits, step, changed=changed)
+    else:
+        # A write is tried again and again; that it is refused is told once.
+        events = [] if memory is not None and memory.told == refused.message else [refused]
+    memory = Memory(now, placing.advice, "" if refused is None else refused.message)
+    return Decision((), tuple(children), status, forgotten, (*events, *told.events), memory=memory)
+
+
+def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory: Memory | None) -> Decision:
+    """Somebody else has the name of the leaders' StatefulSet, and nothing can be made until it is free."""
+    owner = leaders.metadata.controller
+    whose = "has no controller" if owner is None else f"is controlled by {owner.kind} {owner.name}"
+    text = f"StatefulSet {leaders.metadata.name} exists and {whose}; delete it, or choose another name for this set"
+    told = report_conflict(lws, now, text)
+    return Decision(
+        status=status_change(LEADER_WORKER_SET, lws, lws.status, told.status, _ALWAYS),
+        events=told.events,
+        memory=memory,
+    )
 
 
 def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
+    orphans = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
+    adopted = tuple(adopt(CONTROLLER_REVISION, o, LEADER_WORKER_SET, lws) for o in orphans if is_revision_of(o, lws))
+    if adopted:
+        # A set of this name was deleted and left its groups behind.
+        return Decision(intent=adopted)
     revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
-    current = equal_revision(revisions, lws)
+    word = "" if leaders is None else label_of(leaders)
+    current = equal_revision(revisions, lws, word)
     if current is None:
-        word = "" if leaders is None else label_of(leaders)
         lost = bool(word) and all(label_of(each) != word for each in revisions)
         made = new_revision(lws, revisions, word if lost else "")
-        told = made.object["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"]
+        key = made.object["metadata"]["labels"][REVISION]
         about = "a newly created LeaderWorkerSet" if leaders is None else "updated LWS"
-        text = f"Creating revision with key {told} for {about}"
+        text = f"Creating revision with key {key} for {about}"
         if lost:
-            text = f"Creating missing revision with key {told} for existing LeaderWorkerSet"
-        return Decision(intent=(made,), events=(_event(lws, "Normal", "CreatingRevision", text),))
+            text = f"Creating missing revision with key {key} for existing LeaderWorkerSet"
+        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (CONTROLLER_REVISION, made.key))
+        return Decision(intent=(made,), events=(event,))
     if current is not revisions[-1]:
         number = revisions[-1].revision + 1
         return Decision(intent=(Patch(CONTROLLER_REVISION, key_of(current), {"revision": number}),))
@@ -156,32 +189,37 @@ def _forgotten(history: History, picture: Picture) -> tuple[Write, ...]:
     return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in history.revisions if label_of(old) not in used)
 
 
+def _refusal(lws: LeaderWorkerSet, standing: Standing | None, problem: str) -> Event | None:
+    """What an API server said to the last try, if it refused."""
+    if not problem:
+        return None
+    verb, reason, action = (
+        ("create", "FailedCreate", CREATE) if standing is None else ("update", "FailedUpdate", UPDATE)
+    )
+    text = f"Failed to {verb} leader statefulset {lws.metadata.name}: {problem}"
+    return event_about(lws, "Warning", reason, text, action)
+
+
 def _progress(
-    view: View, lws: LeaderWorkerSet, standing: Standing | None, limits: Limits, step: Step, *, changed: bool
+    lws: LeaderWorkerSet, standing: Standing | None, limits: Limits, step: Step, *, changed: bool
 ) -> list[Event]:
     """What happens now, in words."""
-    name = lws.metadata.name
-    if problem := view.problem:
-        verb, reason = ("create", "FailedCreate") if standing is None else ("update", "FailedUpdate")
-        return [_event(lws, "Warning", reason, f"Failed to {verb} leader statefulset {name}: {problem}")]
+    name, leaders = lws.metadata.name, (STATEFUL_SET, key_of(lws))
     if standing is None:
-        return [_event(lws, "Normal", "GroupsProgressing", f"Created leader statefulset {name}")]
+        text = f"Created leader statefulset {name}"
+        return [event_about(lws, "Normal", "GroupsProgressing", text, CREATE, leaders)]
     events = []
     if not changed and step.partition < standing.partition:
         first, last = step.partition, standing.partition - 1
         text = f"Updating replica {first}" if first == last else f"Updating replicas {first} to {last} (inclusive)"
-        events.append(_event(lws, "Normal", "GroupsUpdating", text))
+        events.append(event_about(lws, "Normal", "GroupsUpdating", text, UPDATE, leaders))
     if max(step.replicas, limits.replicas) < standing.replicas:
         first, last = step.replicas, standing.replicas - 1
         text = f"deleting surge replica {name}-{first}"
         if first != last:
             text = f"deleting surge replicas from {name}-{first} to {name}-{last}"
-        events.append(_event(lws, "Normal", "GroupsProgressing", text))
+        events.append(event_about(lws, "Normal", "GroupsProgressing", text, DELETE, leaders))
     return events
-
-
-def _event(lws: LeaderWorkerSet, kind: Literal["Normal", "Warning"], reason: str, text: str) -> Event:
-    return Event(LEADER_WORKER_SET, key_of(lws), kind, reason, text)
 
 
 CONTROLLER: Final = Controller(
@@ -192,4 +230,5 @@ CONTROLLER: Final = Controller(
     reads=(STATEFUL_SET, POD, SERVICE, CONTROLLER_REVISION),
     folds=(CLUSTER,),
     writes=(LEADER_WORKER_SET, POD, STATEFUL_SET, SERVICE, CONTROLLER_REVISION),
+    memory=Memory,
 )

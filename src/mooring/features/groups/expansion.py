@@ -14,7 +14,8 @@ from mooring.features.groups.defaults import default_leader_worker_set
 from mooring.features.groups.objects import leaders_of, workers_of
 from mooring.features.groups.pods.affinity import with_group_affinity
 from mooring.features.groups.pods.webhook import member
-from mooring.features.groups.revisions import blueprint_from, data_of
+from mooring.features.groups.revision_data import data_of
+from mooring.features.groups.revisions import blueprint_from
 from mooring.features.groups.rollout import Step, limits_of
 from mooring.features.groups.validation import validate_leader_worker_set
 from mooring.kube.objects import Object

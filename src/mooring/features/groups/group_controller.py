@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
@@ -16,29 +16,44 @@ from mooring.api.kinds import Key, key_of
 from mooring.features.groups.api import (
     EXCLUSIVE_TOPOLOGY,
     GROUP_INDEX,
+    GROUP_KEY,
     NAME,
     RECREATE_AFTER_START,
+    REVISION,
     WORKER_INDEX,
     LeaderWorkerSet,
 )
+from mooring.features.groups.events import CREATE, DELETE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, label_of
+from mooring.features.groups.state import was_of
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE, STATEFUL_SET
-from mooring.workloads.ownerrefs import is_controlled_by
+from mooring.workloads.ownerrefs import adopt, is_controlled_by
 
 _ON_RESTART: Final = "RecreateGroupOnPodRestart"
 _AFTER_START: Final = "RecreateGroupAfterStart"
 
 
 class Seen(NamedTuple):
-    """The workers of one StatefulSet by name and uid: one that went, or was replaced, unseen is noticed by it."""
+    """The workers of one StatefulSet by name and uid: one that went, or was replaced, unseen is noticed by it.
+
+    `started` says that every pod of the group was there and had started.
+    """
 
     workers: str
     uids: frozenset[tuple[str, str]]
+    started: bool
+
+
+class Memory(NamedTuple):
+    """The workers that were seen last, and what was told last of why there can be none."""
+
+    seen: Seen | None = None
+    told: str = ""
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -54,19 +69,21 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         workers = None
 
     # 1. A group whose member failed is made anew, by way of its leader.
-    members = () if workers is None else view.owned(POD, workers)
+    members = (*(() if workers is None else view.owned(POD, workers)), *view.owned(POD, leader))
     current = [pod for pod in members if label_of(pod) == label_of(leader)]
-    seen = None if workers is None else Seen(workers.metadata.uid, frozenset(_identities(current)))
-    failed = _failed(view, lws, blueprint, leader, workers, current)
+    started = _started(blueprint, (leader, *current))
+    seen = None if workers is None else Seen(workers.metadata.uid, frozenset(_identities(current)), started)
+    failed = _failed(view, lws, leader, seen, current, started=started)
     if failed and not leader.metadata.deleting:
         index = leader.metadata.labels.get(GROUP_INDEX, "")
         text = f"Worker pod {failed} failed, deleted leader pod {key.name} to recreate group {index}"
         gone = Delete(POD, key, propagation="Foreground")
-        return Decision(children=(gone,), events=(_event(lws, "Normal", "RecreateGroup", text),), memory=seen)
+        event = event_about(lws, "Normal", "RecreateGroup", text, DELETE, (POD, key))
+        return Decision(children=(gone,), events=(event,), memory=Memory(seen))
 
     # 2. Nothing is made for a leader that goes away.
     if leader.metadata.deleting or blueprint is None:
-        return Decision(memory=seen)
+        return Decision(memory=Memory(seen))
 
     # 3. A Service of its own, if the set wants one for every group.
     children: list[Write] = []
@@ -74,16 +91,20 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         children.append(group_service(lws, leader))
 
     # 4. The workers, unless they are there, are not wanted, or have to wait for their leader.
-    if blueprint.template.size <= 1 or view.get(STATEFUL_SET, *key) is not None:
-        return Decision(children=tuple(children), memory=seen)
+    there = view.get(STATEFUL_SET, *key)
+    if there is not None and _left_behind(there, lws, leader):
+        children.append(adopt(STATEFUL_SET, there, POD, leader))
+    if blueprint.template.size <= 1 or there is not None:
+        return Decision(children=tuple(children), memory=Memory(seen))
     if lws.spec.startup_policy == "LeaderReady" and not leader.ready:
         return Decision(children=tuple(children))
     domain = _domain(view, lws, leader)
-    if isinstance(domain, str):
-        events = (_event(lws, "Warning", "FailedCreate", domain),) if domain else ()
-        return Decision(children=tuple(children), events=events)
-    children.append(workers_of(lws, leader, blueprint, domain))
-    return Decision(children=tuple(children), events=(_made(view, lws, leader),))
+    problem = domain if isinstance(domain, str) else view.problem
+    if isinstance(domain, dict):
+        children.append(workers_of(lws, leader, blueprint, domain))
+    return Decision(
+        children=tuple(children), events=_told(view, lws, leader, domain, problem), memory=Memory(None, problem)
+    )
 
 
 def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
@@ -105,32 +126,34 @@ def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | Non
     return blueprint_of(max(found, key=lambda each: each.revision)) if found else None
 
 
+def _started(blueprint: Blueprint | None, group: Sequence[Pod]) -> bool:
+    size = 1 if blueprint is None else blueprint.template.size
+    return len(group) >= size and all(pod.status.phase != "Pending" for pod in group)
+
+
 def _failed(
-    view: View,
-    lws: LeaderWorkerSet,
-    blueprint: Blueprint | None,
-    leader: Pod,
-    workers: StatefulSet | None,
-    members: Sequence[Pod],
+    view: View, lws: LeaderWorkerSet, leader: Pod, seen: Seen | None, members: Sequence[Pod], *, started: bool
 ) -> str:
     """The pod for which the group must be made anew; empty if there is none."""
     policy = lws.spec.leader_worker_template.get("restartPolicy", _ON_RESTART)
     if policy not in (_ON_RESTART, _AFTER_START):
         return ""
     after_start = policy == _AFTER_START or RECREATE_AFTER_START in lws.metadata.annotations
-    everybody = (leader, *members)
-    if after_start:
-        size = 1 if blueprint is None else blueprint.template.size
-        if len(everybody) < size or any(pod.status.phase == "Pending" for pod in everybody):
-            return ""
-    for pod in everybody:
+    for pod in (leader, *members) if started or not after_start else ():
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
-    before = view.memory
-    if after_start or workers is None or not isinstance(before, Seen) or before.workers != workers.metadata.uid:
+    known = view.memory(Memory)
+    before = None if known is None else known.seen
+    if seen is None or before is None or before.workers != seen.workers or (after_start and not before.started):
         return ""
-    there = set(_identities(members))
-    return min((name for name, uid in before.uids if (name, uid) not in there), default="")
+    missed = before.uids - seen.uids
+    return min((name for name, uid in missed if not _stays(view, leader, name, uid)), default="")
+
+
+def _stays(view: View, leader: Pod, name: str, uid: str) -> bool:
+    """Whether a worker is only let go by its StatefulSet: one that is deleted and leaves its pods behind."""
+    pod = view.get(POD, leader.metadata.namespace, name)
+    return pod is not None and pod.metadata.uid == uid and not pod.metadata.deleting
 
 
 def _identities(pods: Sequence[Pod]) -> list[tuple[str, str]]:
@@ -154,26 +177,36 @@ def _domain(view: View, lws: LeaderWorkerSet, leader: Pod) -> dict[str, str] | s
         return ""
     node = view.get(NODE, "", name)
     if node is None:
-        return f"Failed to create worker statefulset for leader pod {leader.metadata.name}: there is no node {name}"
+        return f"there is no node {name}"
     value = node.metadata.labels.get(topology)
     if value is None:
-        return (
-            f"Failed to create worker statefulset for leader pod {leader.metadata.name}: "
-            f"node {name} has no label {topology}"
-        )
+        return f"node {name} has no label {topology}"
     return {topology: value}
 
 
-def _made(view: View, lws: LeaderWorkerSet, leader: Pod) -> Event:
+def _left_behind(workers: StatefulSet, lws: LeaderWorkerSet, leader: Pod) -> bool:
+    """Whether the workers of this very group belong to nobody, since their leader was deleted without them."""
+    if workers.metadata.deleting or not was_of(workers, lws):
+        return False
+    ours, theirs = workers.metadata.labels, leader.metadata.labels
+    return all(ours.get(label) == theirs.get(label) for label in (GROUP_KEY, REVISION))
+
+
+def _told(
+    view: View, lws: LeaderWorkerSet, leader: Pod, domain: dict[str, str] | str, problem: str
+) -> tuple[Event, ...]:
+    """That workers are made, or, once, why they cannot be."""
     name = leader.metadata.name
-    if problem := view.problem:
-        text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
-        return _event(lws, "Warning", "FailedCreate", text)
-    return _event(lws, "Normal", "GroupsProgressing", f"Created worker statefulset for leader pod {name}")
-
-
-def _event(lws: LeaderWorkerSet, kind: Literal["Normal", "Warning"], reason: str, text: str) -> Event:
-    return Event(LEADER_WORKER_SET, key_of(lws), kind, reason, text)
+    if not problem:
+        if isinstance(domain, str):
+            return ()
+        text = f"Created worker statefulset for leader pod {name}"
+        return (event_about(lws, "Normal", "GroupsProgressing", text, CREATE, (STATEFUL_SET, key_of(leader))),)
+    known = view.memory(Memory)
+    if known is not None and known.told == problem:
+        return ()
+    text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
+    return (event_about(lws, "Warning", "FailedCreate", text, CREATE),)
 
 
 CONTROLLER: Final = Controller(
@@ -183,4 +216,5 @@ CONTROLLER: Final = Controller(
     of=POD,
     reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, CONTROLLER_REVISION, NODE),
     writes=(POD, STATEFUL_SET, SERVICE),
+    memory=Memory,
 )

@@ -7,16 +7,15 @@ nothing. Its word is a label on all that is made from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import Final, NamedTuple
 
 from mooring.api.apps.views import ControllerRevision
 from mooring.api.kinds import HasMeta
 from mooring.features.groups.api import NAME, REVISION, UNIQUE_PER_REPLICA, LeaderWorkerSet, LeaderWorkerTemplate
 from mooring.features.groups.api import read_template as typed_template
 from mooring.features.groups.kinds import LEADER_WORKER_SET
-from mooring.features.groups.pods.unique_placement import unique_annotations
+from mooring.features.groups.revision_data import canonical_data, data_of
+from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create
 from mooring.workloads.kinds import CONTROLLER_REVISION
@@ -44,20 +43,10 @@ class Blueprint(NamedTuple):
         return self.template.worker_template if own is None else own
 
 
-def data_of(lws: LeaderWorkerSet) -> Object:
-    """What a revision of today's set holds."""
-    network = {"subdomainPolicy": lws.spec.network_config.subdomain_policy, "$patch": "replace"}
-    template = {**lws.spec.leader_worker_template, "$patch": "replace"}
-    if not unique_annotations(lws.spec.template):
-        # A policy that asks for nothing is none, and rolls nothing.
-        template.pop("schedulingPolicy", None)
-    return {"spec": {"leaderWorkerTemplate": template, "networkConfig": network}}
-
-
 def word_of(data: Object, taken: Iterable[str] = ()) -> str:
     """A short word for what a revision holds, other than the words that stand for something else."""
     used = set(taken)
-    text = msgspec.json.encode(data, order="sorted")
+    text = go_json(data)
     while True:
         number = 0x811C9DC5
         for byte in text:
@@ -85,10 +74,19 @@ def blueprint_from(data: Object, word: str) -> Blueprint:
     return Blueprint(word, plain, typed_template(plain), subdomain)
 
 
-def equal_revision(revisions: Sequence[ControllerRevision], lws: LeaderWorkerSet) -> ControllerRevision | None:
-    """The newest revision that holds what the set says today."""
-    wanted = _meaning(data_of(lws))
-    return next((each for each in reversed(revisions) if _meaning(each.data) == wanted), None)
+def is_revision_of(revision: ControllerRevision, lws: LeaderWorkerSet) -> bool:
+    """Whether a revision is one of a set of this name. Those of its StatefulSets carry the same label."""
+    named = revision.metadata.labels.get(NAME) == lws.metadata.name
+    return named and "leaderWorkerTemplate" in (revision.data.get("spec") or {})
+
+
+def equal_revision(
+    revisions: Sequence[ControllerRevision], lws: LeaderWorkerSet, word: str = ""
+) -> ControllerRevision | None:
+    """The newest revision that holds what the set says today; of several, the one of this word."""
+    wanted = data_of(lws)
+    equal = [each for each in reversed(revisions) if canonical_data(each.data) == wanted]
+    return next((each for each in equal if label_of(each) == word), equal[0] if equal else None)
 
 
 def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], word: str = "") -> Create:
@@ -103,10 +101,3 @@ def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], 
         "ownerReferences": [controller_reference(LEADER_WORKER_SET, lws)],
     }
     return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})
-
-
-def _meaning(value: Any) -> Any:
-    """Content without what says nothing. An empty part may say something: an empty selector selects all."""
-    if isinstance(value, dict):
-        return {name: _meaning(item) for name, item in value.items() if item is not None and name != "$patch"}
-    return [_meaning(item) for item in value] if isinstance(value, list) else value

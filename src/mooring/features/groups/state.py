@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
-from mooring.features.groups.api import LeaderWorkerSet
+from mooring.api.kinds import HasMeta
+from mooring.features.groups.api import NAME, LeaderWorkerSet
 from mooring.features.groups.identity import ordinal_of
 from mooring.features.groups.revisions import Blueprint, label_of
 from mooring.features.groups.rollout import GroupState
@@ -76,3 +77,8 @@ def _group(view: View, leader: Pod, number: int, size: int, word: str) -> Group:
 def workers_ready(workers: StatefulSet) -> bool:
     status = workers.status
     return workers.spec.replicas == status.available_replicas and status.current_revision == status.update_revision
+
+
+def was_of(child: HasMeta, lws: LeaderWorkerSet) -> bool:
+    """Whether nobody controls an object that a set of this name made, which a deletion that leaves orphans leaves."""
+    return child.metadata.controller is None and child.metadata.labels.get(NAME) == lws.metadata.name

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from mooring.api.apps.views import StatefulSet
-from mooring.api.conditions import is_true, set_conditions
-from mooring.api.kinds import key_of
+from mooring.api.conditions import find_condition, is_true, set_conditions
+from mooring.api.kinds import Key, Kind, key_of
 from mooring.api.meta import Condition
 from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus
+from mooring.features.groups.events import CREATE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.state import Picture
 from mooring.runtime.decision import Event
@@ -24,6 +25,7 @@ from mooring.runtime.decision import Event
 AVAILABLE: Final = Condition("Available", "True", "AllGroupsReady", "All replicas are ready")
 PROGRESSING: Final = Condition("Progressing", "True", "GroupsProgressing", "Replicas are progressing")
 UPDATING: Final = Condition("UpdateInProgress", "True", "GroupsUpdating", "Rolling Upgrade is in progress")
+CONFLICTED: Final = "Conflicted"
 _EXCLUDED: Final = {
     AVAILABLE.type: (PROGRESSING.type, UPDATING.type),
     PROGRESSING.type: (AVAILABLE.type,),
@@ -70,9 +72,32 @@ def report(
     )
     tail = f", with {ready} groups ready of total {replicas} groups"
     told = tuple(
-        Event(LEADER_WORKER_SET, key_of(lws), "Normal", each.reason, f"{each.message}{tail}") for each in begun
+        event_about(lws, "Normal", each.reason, f"{each.message}{tail}", UPDATE, _written(lws)) for each in begun
     )
     return Report(status, told, finished=partition == 0 and done == replicas)
+
+
+def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
+    """The status of a set whose StatefulSet cannot be made, because another one has its name. It is told once."""
+    condition = Condition(CONFLICTED, "True", "StatefulSetNotOwned", text)
+    before = find_condition(lws.status.conditions, CONFLICTED)
+    same = before is not None and (before.status, before.message) == (condition.status, condition.message)
+    conditions, _ = _conditions(lws, (), (condition,), now)
+    status = replace(lws.status, conditions=conditions, observed_generation=lws.metadata.generation)
+    told = () if same else (event_about(lws, "Warning", "FailedCreate", text, CREATE, _written(lws)),)
+    return Report(status, told, finished=False)
+
+
+def without_conflict(lws: LeaderWorkerSet) -> tuple[Condition, ...]:
+    """What ends the condition, where there was one."""
+    if find_condition(lws.status.conditions, CONFLICTED) is None:
+        return ()
+    text = f"StatefulSet {lws.metadata.name} belongs to this set"
+    return (Condition(CONFLICTED, "False", "NoConflicts", text),)
+
+
+def _written(lws: LeaderWorkerSet) -> tuple[Kind[Any], Key]:
+    return LEADER_WORKER_SET, key_of(lws)
 
 
 def _conditions(

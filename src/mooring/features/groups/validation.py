@@ -43,6 +43,7 @@ def validate_leader_worker_set(obj: Object) -> list[FieldError]:
     _check_amounts(errors, spec["replicas"], template["size"])
     _check_rollout(errors, spec["rolloutStrategy"]["rollingUpdateConfiguration"], spec["replicas"])
     _check_subgroups(errors, obj, template)
+    _check_templates(errors, template)
     _check_scheduling(errors, template)
     longest = _longest_leader(obj)
     if len(longest) > _LABEL_LIMIT >= len(name):
@@ -54,7 +55,7 @@ def validate_leader_worker_set(obj: Object) -> list[FieldError]:
 def validate_leader_worker_set_update(new: Object, old: Object) -> list[FieldError]:
     """The rules for the new object, and what must not change. What was wrong before and stays as it was is let be."""
     errors = validate_leader_worker_set(new)
-    before = set(map(str, _name_errors(validate_leader_worker_set(old))))
+    before = set(map(str, _lasting_errors(validate_leader_worker_set(old))))
     errors = [error for error in errors if str(error) not in before]
     now, then = (each["spec"]["leaderWorkerTemplate"].get("subGroupPolicy") for each in (new, old))
     if now is not None and then is not None and now.get("subGroupSize") != then.get("subGroupSize"):
@@ -85,8 +86,9 @@ def leader_worker_set_warnings(obj: Object) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _name_errors(errors: Errors) -> Errors:
-    return [error for error in errors if error.path == "metadata.name"]
+def _lasting_errors(errors: Errors) -> Errors:
+    """What was accepted once, and must not keep people from changing anything else."""
+    return [error for error in errors if error.path == "metadata.name" or error.path.endswith(".spec.containers")]
 
 
 def _check_amounts(errors: Errors, replicas: int, size: int) -> None:
@@ -138,6 +140,17 @@ def _check_subgroups(errors: Errors, obj: Object, template: Object) -> None:
         errors.append(invalid(_SUBGROUP, part, "subGroupSize cannot be larger than size"))
     if policy.get("subGroupPolicyType") == LEADER_EXCLUDED and (size - 1) % part:
         errors.append(invalid(_SUBGROUP, part, "size-1 must be divisible by subGroupSize when using LeaderExcluded"))
+
+
+def _check_templates(errors: Errors, template: Object) -> None:
+    """No StatefulSet takes a template without containers. An empty leader template is one: only none is none."""
+    for name in ("leaderTemplate", "workerTemplate"):
+        pods = template.get(name)
+        if pods is not None and not (pods.get("spec") or {}).get("containers"):
+            detail = "a pod has at least one container"
+            if name == "leaderTemplate":
+                detail += "; leave out leaderTemplate to make leaders from workerTemplate"
+            errors.append(required(f"{_TEMPLATE}.{name}.spec.containers", detail))
 
 
 def _check_scheduling(errors: Errors, template: Object) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from mooring.features.groups.api import API_VERSION, PLURAL
 from mooring.features.groups.defaults import default_leader_worker_set
 from mooring.features.groups.pods.webhook import POD_WEBHOOK
+from mooring.features.groups.policy_webhook import POLICY_WEBHOOK
 from mooring.features.groups.validation import (
     leader_worker_set_warnings,
     validate_leader_worker_set,
@@ -41,4 +42,4 @@ def check(request: Request, view: View) -> Admitted | Denied:
 
 DEFAULTING: Final = Webhook("defaults.leaderworkerset.mooring.dev", "mutating", fill_in, _RULES, switch="lws-webhook")
 VALIDATION: Final = Webhook("validation.leaderworkerset.mooring.dev", "validating", check, _RULES, switch="lws-webhook")
-WEBHOOKS: Final = (DEFAULTING, VALIDATION, POD_WEBHOOK)
+WEBHOOKS: Final = (DEFAULTING, VALIDATION, POD_WEBHOOK, POLICY_WEBHOOK)

@@ -6,34 +6,34 @@ Names are compared without dashes, as the API does. Each check is no stricter th
 import base64
 import binascii
 import ipaddress
-import re
 from collections.abc import Callable
 from datetime import date
 from typing import Final
 
 from mooring.kube.names import byte_length, is_dns1123_label, is_dns1123_subdomain
+from mooring.kube.schemas.patterns import compile_pattern
 
 __all__ = ["known_format", "matches_format"]
 
-Check = Callable[[str], object]
+Check = Callable[[str], bool]
 
 # Letters and symbols of any script may stand in a host name, save in the last part of a dotted one.
-_HOST_CHAR: Final = r"[a-zA-Z0-9$+<=>^`|~\u0080-\U0010ffff]"
+_HOST_CHAR: Final = r"[a-zA-Z0-9$+<=>^`|~\x{80}-\x{10ffff}]"
 
 
-def _pattern(text: str) -> Callable[[str], re.Match[str] | None]:
+def _pattern(text: str) -> Check:
     # Compiled when first used: few schemas use any format, and every command would pay for all of them.
-    def match(value: str) -> re.Match[str] | None:
-        return re.fullmatch(text, value, re.ASCII)
+    def match(value: str) -> bool:
+        return compile_pattern(f"^(?:{text})$").search(value)
 
     return match
 
 
-_is_date: Final = _pattern(r"(\d{4})-(\d{2})-(\d{2})")
+_is_date: Final = _pattern(r"\d{4}-\d{2}-\d{2}")
 _is_time_of_day: Final = _pattern(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?([zZ]|[+-]\d{2}:\d{2})")
 _is_hostname: Final = _pattern(
     rf"{_HOST_CHAR}(-?{_HOST_CHAR}{{0,62}})?"
-    rf"|({_HOST_CHAR}((-|{_HOST_CHAR}){{0,61}}{_HOST_CHAR})?\.)+[a-zA-Z\u0080-\U0010ffff]{{2,63}}"
+    rf"|({_HOST_CHAR}((-|{_HOST_CHAR}){{0,61}}{_HOST_CHAR})?\.)+[a-zA-Z\x{{80}}-\x{{10ffff}}]{{2,63}}"
 )
 
 
@@ -68,24 +68,23 @@ def _byte(text: str) -> bool:
 
 
 def _date(text: str) -> bool:
-    match = _is_date(text)
-    if match is None:
+    if not _is_date(text):
         return False
     try:
-        date(*map(int, match.groups()))
+        date(*map(int, text.split("-")))
     except ValueError:
         # The API knows a year 0, Python does not.
-        return match[1] == "0000"
+        return text.startswith("0000")
     return True
 
 
 def _date_time(text: str) -> bool:
     day, _, time = text.replace("T", "t").partition("t")
-    return _date(day) and bool(_is_time_of_day(time))
+    return _date(day) and _is_time_of_day(time)
 
 
 def _hostname(text: str) -> bool:
-    return bool(_is_hostname(text)) and byte_length(text) <= 255 and all(byte_length(p) <= 63 for p in text.split("."))
+    return _is_hostname(text) and byte_length(text) <= 255 and all(byte_length(p) <= 63 for p in text.split("."))
 
 
 def _uuid(third: str, fourth: str) -> Check:
@@ -133,4 +132,4 @@ def known_format(name: str) -> bool:
 def matches_format(name: str, text: str) -> bool:
     """Whether the text has the format; any text has an unknown one."""
     check = _FORMATS.get(name.replace("-", ""))
-    return check is None or bool(check(text))
+    return check is None or check(text)

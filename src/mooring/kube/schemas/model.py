@@ -8,9 +8,10 @@ attribute here, and nothing is looked up by name while walking. Schemas are shar
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from re import Pattern
 from types import MappingProxyType
 from typing import Any, Final, Literal
+
+from mooring.kube.schemas.patterns import Pattern
 
 __all__ = ["ABSENT", "ANYTHING", "ListType", "Schema"]
 
@@ -57,7 +58,7 @@ class Schema:
     enum: tuple[Any, ...] = ()
     format: str = ""
     pattern: str = ""
-    matches: Pattern[str] | None = None
+    matches: Pattern | None = None
     minimum: float | None = None
     maximum: float | None = None
     exclusive_minimum: bool = False

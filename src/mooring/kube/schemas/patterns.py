@@ -1,324 +1,145 @@
-"""Regular expressions of schemas, which are Go's, as Python understands them.
+"""Regular expressions of schemas, which are Go's, matched by RE2.
 
-The two dialects share nearly everything that people write, and differ in silence: in Go `$` is the very end of the
-text, `\\d`, `\\w` and `\\s` are ASCII, named classes exist, flags hold from where they stand. So an expression is read
-by Go's rules and written anew for Python, one piece after the other. What Go refuses (look-around, references back) is
-refused here too, in Go's words, because a real cluster would refuse the definition.
+Go's package was made after RE2: both take the same expressions, find the same, and need time in proportion to the text.
+(Python's own needs time exponential in it for `^(a+)+$`, and one request would stop the server.) They differ in their
+words and in a few corners of the syntax. What Go refuses is refused here, in its words, because a real cluster would
+refuse the definition. Long names of Unicode's classes (`\\p{Letter}` for `\\p{L}`), new in Go, are not known.
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from mooring.kube.schemas.patterns_ranges import ESCAPED, NAMED, Ranges, category, complement
+__all__ = ["Pattern", "compile_pattern"]
 
-__all__ = ["compile_pattern"]
+# Enough for `\pL` a thousand times, which takes half a second to compile. Go allows more, and needs less time for it.
+_LARGEST_BYTES: Final = 32 << 20
+_MOST_REPEATS: Final = 1000
+_DEEPEST: Final = 1000
 
-_REPEATS: Final = 1000
-_COUNTS: Final = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}", re.ASCII)
+# RE2's words for what is wrong, and Go's.
+_WORDS: Final = {
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid named capture group": "invalid named capture",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": "invalid repeat count",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "trailing \\": "trailing backslash at end of expression",
+}
+
+# The pieces in which Go sees something else than RE2; classes and quoted text are skipped as a whole. Every alternative
+# ends, or goes on to the end of the text, so that this is one pass whatever a user writes.
+_PIECES: Final = re.compile(
+    r"""
+      \\Q.*?(?:\\E|\Z)
+    | (?P<escape>\\C)
+    | \\[xpP]\{[^}]*\}?
+    | \\.
+    | \[\^?\]?(?>\[:\^?[a-z]*+:\]|\\.|[^\]\\])*+(?:\]|\\?\Z)
+    | (?P<name>\(\?P?<(?=.))
+    | (?P<open>\()
+    | (?P<close>\))
+    | (?P<counts>\{(?P<low>0|[1-9][0-9]*)(?:,(?P<high>0|[1-9][0-9]*)?)?\})
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
 _NAME: Final = re.compile(r"[0-9A-Za-z_]+", re.ASCII)
-_CONTROLS: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-_HEX: Final = "0123456789abcdefABCDEF"
-_OCTAL: Final = "01234567"
+_OPEN_HEXADECIMAL: Final = re.compile(r"\\x\{[0-9A-Fa-f]*\Z")
+_OPEN_CATEGORY: Final = re.compile(r"(?<!-)\\[pP]\Z")
+
+
+class Pattern:
+    """A compiled expression, asked by `search`."""
+
+    __slots__ = ("_find", "_text")
+
+    def __init__(self, text: str, find: Callable[[bytes], object]) -> None:
+        self._text = text
+        self._find = find
+
+    def __reduce__(self) -> tuple[Callable[[str], "Pattern"], tuple[str]]:
+        return compile_pattern, (self._text,)
+
+    def search(self, text: str) -> bool:
+        """Whether some part of the text matches."""
+        return self._find(text.encode(errors="replace")) is not None
 
 
 @lru_cache(maxsize=1024)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
+def compile_pattern(text: str) -> Pattern:
     """The compiled expression; ValueError with the API's words when it is not one."""
+    odd = _refused_by_go_alone(text)
+    if odd is not None and not _is_wrong_before(text, odd[0]):
+        raise odd[1]
     try:
-        return re.compile(_Reader(pattern).read())
-    except (re.error, RecursionError, OverflowError):
-        raise _wrong("expression nests too deeply", pattern) from None
+        return Pattern(text, _compile(text).search)
+    except ValueError as error:
+        raise _in_words_of_go(text, str(error)) from None
 
 
-def _wrong(what: str, where: str) -> ValueError:
+def _compile(text: str) -> Any:
+    """RE2's own object; ValueError in its words."""
+    # Imported here: few programs meet a pattern, and all of them would wait for the library.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.max_mem = _LARGEST_BYTES
+    try:
+        return re2.compile(text.encode(errors="replace"), options)
+    except re2.error as error:
+        (said,) = error.args
+        raise ValueError(said.decode(errors="replace")) from None
+
+
+def _refused_by_go_alone(text: str) -> tuple[int, ValueError] | None:
+    """The first thing that RE2 would take, or refuse for another reason, and where it is."""
+    depth = 0
+    for piece in _PIECES.finditer(text):
+        start = piece.start()
+        depth += bool(piece["open"] or piece["name"]) - bool(piece["close"])
+        if depth >= _DEEPEST:
+            return start, _complaint("expression nests too deeply", text)
+        if piece["escape"]:
+            return start, _complaint("invalid escape sequence", piece[0])
+        if piece["name"]:
+            end = text.find(">", start)
+            if end < 0:
+                return start, _complaint("invalid named capture", text[start:])
+            if not _NAME.fullmatch(text, piece.end(), end):
+                return start, _complaint("invalid named capture", text[start : end + 1])
+        if piece["counts"]:
+            low, high = piece["low"], piece["high"] or piece["low"]
+            # Compared by their digits first: Python refuses to read numbers of thousands of them.
+            if max(len(low), len(high)) > 4 or not int(low) <= int(high) <= _MOST_REPEATS:
+                return start, _complaint("invalid repeat count", piece[0])
+    return None
+
+
+def _is_wrong_before(text: str, end: int) -> bool:
+    """Whether something before `end` is wrong already: whichever comes first is told."""
+    try:
+        _compile(text[:end])
+    except ValueError as error:
+        # Brackets are counted at the end.
+        return not str(error).startswith("missing )")
+    return False
+
+
+def _in_words_of_go(text: str, said: str) -> ValueError:
+    what, _, where = said.partition(": ")
+    if what == "invalid UTF-8" and (found := _OPEN_HEXADECIMAL.search(text)):
+        what, where = "invalid escape sequence", found[0]
+    elif where in (r"\p", r"\P") and _OPEN_CATEGORY.search(text):
+        what = "invalid character class range"
+    elif what.startswith("pattern too large"):
+        what, where = "expression too large", text
+    return _complaint(_WORDS.get(what, what), where)
+
+
+def _complaint(what: str, where: str) -> ValueError:
     return ValueError(f"error parsing regexp: {what}: `{where}`")
-
-
-class _Group(NamedTuple):
-    """What an opening bracket interrupts."""
-
-    pieces: list[str]
-    flags: frozenset[str]
-    copies: int
-
-
-class _Reader:
-    """`pieces` are those of the innermost group so far; a repetition applies to the last of them."""
-
-    def __init__(self, pattern: str) -> None:
-        self._text = pattern
-        self._at = 0
-        self._pieces: list[str] = []
-        self._flags: frozenset[str] = frozenset()
-        self._groups: list[_Group] = []
-        # How often the last piece, and the most repeated one of the group, is copied by repetitions within it.
-        self._last_copies = 0
-        self._copies = 0
-
-    def read(self) -> str:
-        repeated = ""
-        while self._at < len(self._text):
-            char = self._text[self._at]
-            counts = _COUNTS.match(self._text, self._at) if char == "{" else None
-            if char in "*+?" or counts:
-                repeated = self._repeat(counts, repeated)
-                continue
-            repeated = ""
-            self._one(char)
-        if self._groups:
-            raise _wrong("missing closing )", self._text)
-        return "".join(self._pieces)
-
-    def _one(self, char: str) -> None:
-        if char == "\\":
-            self._escape()
-        elif char == "[":
-            self._put(self._class())
-        elif char == "(" and self._text.startswith("(?", self._at):
-            self._special_group()
-        else:
-            self._at += 1
-            if char == "(":
-                self._open()
-            elif char == ")":
-                self._close()
-            elif char == "|":
-                self._pieces.append("|")
-            elif char == ".":
-                self._put("(?s:.)" if "s" in self._flags else r"[^\n]")
-            elif char == "^":
-                self._put("(?m:^)" if "m" in self._flags else r"(?:\A)")
-            elif char == "$":
-                self._put("(?m:$)" if "m" in self._flags else r"(?:\Z)")
-            else:
-                self._literal(ord(char))
-
-    def _put(self, piece: str, copies: int = 0) -> None:
-        self._pieces.append(piece)
-        self._last_copies = copies
-        self._copies = max(self._copies, copies)
-
-    def _literal(self, code: int) -> None:
-        escaped = re.escape(chr(code))
-        self._put(f"(?i:{escaped})" if "i" in self._flags else escaped)
-
-    def _set(self, ranges: Ranges) -> None:
-        self._put(self._written(ranges))
-
-    def _written(self, ranges: Ranges) -> str:
-        if not ranges:
-            return "(?!)"
-        written = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
-        return f"(?i:[{written}])" if "i" in self._flags else f"[{written}]"
-
-    # Groups
-
-    def _open(self) -> None:
-        self._groups.append(_Group(self._pieces, self._flags, self._copies))
-        self._pieces, self._copies = [], 0
-
-    def _close(self) -> None:
-        if not self._groups:
-            raise _wrong("unexpected )", self._text)
-        inner, copies = "".join(self._pieces), self._copies
-        self._pieces, self._flags, self._copies = self._groups.pop()
-        self._put(f"(?:{inner})", copies)
-
-    def _special_group(self) -> None:
-        text, start = self._text, self._at
-        for opening in ("(?P<", "(?<"):
-            if text.startswith(opening, start) and len(text) > start + len(opening):
-                end = text.find(">", start)
-                if end < 0:
-                    raise _wrong("invalid named capture", text[start:])
-                if not _NAME.fullmatch(text, start + len(opening), end):
-                    raise _wrong("invalid named capture", text[start : end + 1])
-                self._at = end + 1
-                self._open()
-                return
-        self._at += 2
-        self._flags = self._read_flags(start)
-
-    def _read_flags(self, start: int) -> frozenset[str]:
-        flags, added, said = set(self._flags), True, False
-        while self._at < len(self._text):
-            char = self._text[self._at]
-            self._at += 1
-            if char in "imsU":
-                (flags.add if added else flags.discard)(char)
-                said = True
-            elif char == "-" and added:
-                added = said = False
-            elif char in ":)" and (added or said):
-                if char == ":":
-                    self._open()
-                return frozenset(flags)
-            else:
-                break
-        raise _wrong("invalid or unsupported Perl syntax", self._text[start : self._at])
-
-    # Repetitions
-
-    def _repeat(self, counts: re.Match[str] | None, repeated: str) -> str:
-        """Repeat the last piece; what is left of the text from here on, to tell of a second repetition."""
-        start, copies = self._at, self._last_copies
-        operator = counts[0] if counts else self._text[start]
-        self._at += len(operator)
-        here = operator
-        if counts:
-            low = int(counts[1])
-            high = low if counts[2] is None else int(counts[3]) if counts[3] else -1
-            if max(low, high) > _REPEATS or 0 <= high < low:
-                raise _wrong("invalid repeat count", operator)
-            copies = (low if high < 0 else high) * max(copies, 1)
-        lazy = self._text.startswith("?", self._at)
-        if lazy:
-            self._at += 1
-            here += "?"
-        if repeated:
-            raise _wrong("invalid nested repetition operator", repeated + here)
-        if not self._pieces or self._pieces[-1] == "|":
-            raise _wrong("missing argument to repetition operator", here)
-        if copies > _REPEATS:
-            raise _wrong("invalid repeat count", here)
-        # In brackets of its own: flags may stand between it and another repetition.
-        self._pieces[-1] = f"(?:{self._pieces[-1]}{operator}{'?' if lazy is not ('U' in self._flags) else ''})"
-        self._last_copies = copies
-        self._copies = max(self._copies, copies)
-        return here
-
-    # Escapes and classes
-
-    def _escape(self) -> None:
-        text, char = self._text, self._text[self._at + 1 : self._at + 2]
-        if char == "Q":
-            quoted, end, _ = text[self._at + 2 :].partition(r"\E")
-            self._at += 2 + len(quoted) + len(end)
-            for each in quoted:
-                self._literal(ord(each))
-            return
-        if char == "C":
-            raise _wrong("invalid escape sequence", r"\C")
-        if char and char in "AbBz":
-            self._at += 2
-            self._put({"A": r"(?:\A)", "z": r"(?:\Z)", "b": r"(?a:\b)", "B": r"(?a:(?!\b))"}[char])
-        elif (ranges := self._shorthand()) is not None:
-            self._set(ranges)
-        else:
-            self._literal(self._character())
-
-    def _class(self) -> str:
-        text, start = self._text, self._at
-        self._at += 1
-        negated = text.startswith("^", self._at)
-        self._at += negated
-        ranges: list[tuple[int, int]] = []
-        first = True
-        while first or not text.startswith("]", self._at):
-            first = False
-            known = self._named()
-            if known is None:
-                known = self._shorthand()
-            ranges += [self._range(start)] if known is None else known
-        self._at += 1
-        return self._written(complement(ranges) if negated else tuple(ranges))
-
-    def _range(self, start: int) -> tuple[int, int]:
-        begin = self._at
-        low = high = self._member(start)
-        after = self._text[self._at : self._at + 2]
-        if after.startswith("-") and after not in ("-", "-]"):
-            self._at += 1
-            high = self._member(start)
-            if high < low:
-                raise _wrong("invalid character class range", self._text[begin : self._at])
-        return low, high
-
-    def _member(self, start: int) -> int:
-        if self._at >= len(self._text):
-            raise _wrong("missing closing ]", self._text[start:])
-        if self._text[self._at] == "\\":
-            return self._character()
-        self._at += 1
-        return ord(self._text[self._at - 1])
-
-    def _named(self) -> Ranges | None:
-        """A class like `[:alpha:]`, if there is one here."""
-        end = self._text.find(":]", self._at + 2)
-        if not self._text.startswith("[:", self._at) or end < 0:
-            return None
-        whole, name = self._text[self._at : end + 2], self._text[self._at + 2 : end]
-        ranges = NAMED.get(name.removeprefix("^"))
-        if ranges is None:
-            raise _wrong("invalid character class range", whole)
-        self._at = end + 2
-        return complement(ranges) if name.startswith("^") else ranges
-
-    def _shorthand(self) -> Ranges | None:
-        r"""A class like `\d` or `\pL`, if there is one here."""
-        text, char = self._text, self._text[self._at + 1 : self._at + 2]
-        if text[self._at : self._at + 1] != "\\" or not char:
-            return None
-        if char in "dDsSwW":
-            self._at += 2
-            ranges = ESCAPED[char.lower()]
-            return ranges if char.islower() else complement(ranges)
-        return self._category(negated=char == "P") if char in "pP" else None
-
-    def _category(self, *, negated: bool) -> Ranges:
-        text, start = self._text, self._at
-        end, name = start + 3, text[start + 2 : start + 3]
-        if name == "{":
-            end = text.find("}", start) + 1
-            if not end:
-                raise _wrong("invalid character class range", text[start:])
-            name = text[start + 3 : end - 1]
-        ranges = category(name.removeprefix("^"))
-        if ranges is None:
-            raise _wrong("invalid character class range", text[start:end])
-        self._at = end
-        return complement(ranges) if negated is not name.startswith("^") else ranges
-
-    def _character(self) -> int:
-        r"""The one character that an escape like `\n` or `\x41` stands for."""
-        text, start = self._text, self._at
-        char = text[start + 1 : start + 2]
-        if not char:
-            raise ValueError("error parsing regexp: trailing backslash at end of expression: ``")
-        self._at += 2
-        if char in _CONTROLS:
-            return _CONTROLS[char]
-        if char == "0" or (char in _OCTAL and self._peek() in _OCTAL and self._peek()):
-            while self._at < start + 4 and self._peek() and self._peek() in _OCTAL:
-                self._at += 1
-            return int(text[start + 1 : self._at], 8)
-        if char == "x":
-            code = self._hexadecimal()
-            if code is not None:
-                return code
-        elif char.isascii() and not char.isalnum():
-            return ord(char)
-        raise _wrong("invalid escape sequence", text[start : self._at])
-
-    def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
-
-    def _hexadecimal(self) -> int | None:
-        """The digits after an `x`, in braces or two; None, and past what is wrong, when they are not that."""
-        if self._peek() != "{":
-            digits = self._text[self._at : self._at + 2]
-            self._at += len(digits)
-            return int(digits, 16) if len(digits) == 2 and all(each in _HEX for each in digits) else None
-        self._at += 1
-        begin, code = self._at, 0
-        while char := self._peek():
-            self._at += 1
-            if char == "}":
-                return code if self._at - 1 > begin else None
-            if char not in _HEX:
-                return None
-            code = code * 16 + int(char, 16)
-            if code > 0x10FFFF:
-                return None
-        return None

@@ -12,8 +12,11 @@ from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.nodes.process.disk import Disk
 from mooring.nodes.process.environment import Sources
-from mooring.nodes.process.events import Announcer
 from mooring.nodes.process.fields import Place
+from mooring.nodes.process.model import Tell
+from mooring.nodes.process.references import reference_to
+from mooring.runtime.eventbroadcaster import EventBroadcaster
+from mooring.runtime.eventrecorder import EventRecorder
 
 __all__ = ["Host"]
 
@@ -23,13 +26,20 @@ class Host:
     """`problem` is why containers have no file system of their own here, empty if they have. `user` runs the node."""
 
     transport: AsyncTransport
-    announcer: Announcer
+    recorder: EventRecorder
+    broadcaster: EventBroadcaster
     disk: Disk
     place: Place
     problem: str
     user: int
     mark: str
     clock: Callable[[], datetime]
+
+    def record(self, about: Object, kind: str, told: Tell) -> None:
+        """Write an event about an object. A lost event never matters to anything else."""
+        reference = reference_to(about, kind, told.container)
+        request = self.recorder.request(reference, told.type, told.reason, told.message, self.clock())
+        self.broadcaster.add([] if request is None else [request])
 
     async def sources(self, namespace: str, references: Iterable[tuple[str, str]]) -> Sources:
         """The objects of these kinds and names as they are now."""

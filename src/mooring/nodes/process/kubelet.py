@@ -16,13 +16,12 @@ from typing import Final
 
 import msgspec
 
-from mooring.client.reflector import Follower
-from mooring.client.transport import AsyncTransport, Change, Item
+from mooring.client.reflector import Reflector
+from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.nodes.process.addresses import Host
 from mooring.nodes.process.disk import Disk
-from mooring.nodes.process.events import Announcer
 from mooring.nodes.process.fields import Place
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
@@ -32,12 +31,18 @@ from mooring.nodes.process.pod_worker import NoLog, Worker
 from mooring.nodes.process.proc import kill_marked, mark_of
 from mooring.nodes.process.processes import sandbox_problem
 from mooring.nodes.process.registration import RENEW_SECONDS, Refused, Registration
+from mooring.runtime.eventbroadcaster import EventBroadcaster
+from mooring.runtime.eventrecorder import EventRecorder
 
 __all__ = ["Agent", "Settings", "run_node"]
 
 
 HALT_SECONDS: Final = 2.0
 _PAUSE: Final = 0.2
+# How long the events of the last moments may take to be written.
+_LAST_EVENTS_SECONDS: Final = 1.0
+# Who the events of this node come from.
+EVENT_COMPONENT: Final = "process-node"
 _log = logging.getLogger("mooring.node")
 
 
@@ -106,14 +111,15 @@ async def _register(registration: Registration, agent: Agent, stop: asyncio.Even
 
 
 class Agent:
-    """All workers of the node. It is the sink of the watch of its pods."""
+    """All workers of the node. It is the handler of the watch of its pods."""
 
     def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}
         self._machine = machine
         self._host = Host(
             transport=transport,
-            announcer=Announcer(transport, machine.name),
+            recorder=EventRecorder(EVENT_COMPONENT, machine.name),
+            broadcaster=EventBroadcaster(transport),
             disk=Disk(folder.absolute()),
             place=Place(machine.name, machine.address, machine.capacity),
             problem=problem,
@@ -127,14 +133,16 @@ class Agent:
         self._first = True
 
     async def run(self, registration: Registration, stop: asyncio.Event) -> None:
-        follower = Follower(self._host.transport, "v1", "Pod", self, draw=random.Random())
+        scope = Scope(fields=f"spec.nodeName={self._machine.name}")
+        reflector = Reflector(self._host.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
         tasks = [
-            asyncio.create_task(follower.run()),
+            asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
         ]
+        recording = asyncio.create_task(self._host.broadcaster.run())
         if self._host.problem:
-            tasks.append(asyncio.create_task(self._tell_of_problem()))
+            self._record_problem()
         try:
             await asyncio.wait(tasks[:3], return_when=asyncio.FIRST_COMPLETED)
             for task in tasks[:2]:
@@ -145,6 +153,10 @@ class Agent:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._halt()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._host.broadcaster.finish(), _LAST_EVENTS_SECONDS)
+            recording.cancel()
+            await asyncio.gather(recording, return_exceptions=True)
 
     def log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> tuple[Path, LogWriter | None]:
         """The log of a container. Raises NoLog."""
@@ -157,9 +169,9 @@ class Agent:
     def _take_node(self, node: Object) -> None:
         self.node = node
 
-    async def _tell_of_problem(self) -> None:
+    def _record_problem(self) -> None:
         text = f"Containers share the file system of this machine and get no volumes: {self._host.problem}"
-        await self._host.announcer.tell(self.node, "Node", Tell("Warning", "NoSandbox", text), _now())
+        self._host.record(self.node, "Node", Tell("Warning", "NoSandbox", text))
 
     async def _halt(self) -> None:
         for worker in self._workers.values():

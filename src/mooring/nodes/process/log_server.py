@@ -15,18 +15,19 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import Final, Protocol
+from urllib.parse import parse_qs
 
+from mooring.net.asgi import Receive, Scope, Send, send_whole
+from mooring.net.server import HttpServer
 from mooring.nodes.process.logs import LogOptions, LogWriter, read_log, stamp
 from mooring.nodes.process.pod_worker import NoLog
 
 __all__ = ["LogServer", "options_of"]
 
 HOST: Final = "127.0.0.1"
-_PATIENCE: Final = 10.0
-_LONGEST_HEAD: Final = 16 << 10
-_REASONS: Final = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed"}
+_TEXT: Final = b"text/plain"
+_CLOSE: Final = (b"connection", b"close")
 
 
 class Logs(Protocol):
@@ -41,62 +42,32 @@ class _Refusal(Exception):
         self.status = status
 
 
-class _Asked(NamedTuple):
-    method: str
-    target: str
-    token: str
-
-
 class LogServer:
     """`caller` is the SHA-256, in hexadecimal, of the token of the one who may ask."""
 
     def __init__(self, logs: Logs, caller: str) -> None:
         self._logs = logs
         self._caller = caller
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        self._http = HttpServer(self._serve)
 
     async def start(self, tls: ssl.SSLContext | None, port: int = 0) -> int:
         """Listen; the port, a free one if 0 was asked for."""
-        self._server = await asyncio.start_server(self._handle, HOST, port, ssl=tls, limit=_LONGEST_HEAD)
-        found: int = self._server.sockets[0].getsockname()[1]
-        return found
+        return await self._http.listen(HOST, port, tls)
 
     async def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        for task in tuple(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        """Whoever follows a log is cut off: that the answer is not whole shows in its missing end."""
+        self._http.close()
+        await self._http.finish(0.0)
 
-    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self._answer(reader, writer)
-        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            return
-        except asyncio.CancelledError:
-            # The node stops. That the answer is not whole shows in its missing end.
-            return
-        finally:
-            self._open.discard(task)
-            writer.close()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with asyncio.timeout(_PATIENCE):
-            asked = _read_head(await reader.readuntil(b"\r\n\r\n"))
-        try:
-            lines = self._lines(asked)
+            lines = self._lines(scope)
         except _Refusal as refusal:
-            body = str(refusal).encode()
-            writer.write(_head(refusal.status, f"Content-Length: {len(body)}") + body)
-            await writer.drain()
+            await send_whole(send, refusal.status, _TEXT, str(refusal).encode(), _CLOSE)
             return
-        writer.write(_head(200, "Transfer-Encoding: chunked"))
-        leaving = asyncio.create_task(reader.read(1))
-        sending = asyncio.create_task(_send(lines, writer))
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", _TEXT), _CLOSE]})
+        leaving = asyncio.create_task(_left(receive))
+        sending = asyncio.create_task(_send(lines, send))
         try:
             await asyncio.wait((leaving, sending), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -106,17 +77,16 @@ class LogServer:
                 task.cancel()
             await asyncio.gather(leaving, sending, return_exceptions=True)
 
-    def _lines(self, asked: _Asked) -> AsyncGenerator[bytes]:
-        given = hashlib.sha256(asked.token.encode()).hexdigest()
+    def _lines(self, scope: Scope) -> AsyncGenerator[bytes]:
+        given = hashlib.sha256(_token(scope)).hexdigest()
         if not hmac.compare_digest(given, self._caller):
             raise _Refusal(401, "Unauthorized")
-        if asked.method != "GET":
+        if scope["method"] != "GET":
             raise _Refusal(405, "GET is all that can be done here")
-        place = urlsplit(asked.target)
-        root, *parts = [unquote(part) for part in place.path.strip("/").split("/")]
+        root, *parts = scope["path"].strip("/").split("/")
         if root != "containerLogs" or len(parts) != 3:
             raise _Refusal(404, "404 page not found")
-        query = {name: values[0] for name, values in parse_qs(place.query).items()}
+        query = {name: values[0] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
         try:
             options = options_of(query, time.time_ns())
             path, writer = self._logs(*parts, previous=query.get("previous") == "true")
@@ -125,14 +95,22 @@ class LogServer:
         return read_log(path, options, writer)
 
 
-async def _send(lines: AsyncGenerator[bytes], writer: asyncio.StreamWriter) -> None:
+def _token(scope: Scope) -> bytes:
+    given: bytes = dict(scope["headers"]).get(b"authorization", b"")
+    return given.strip().removeprefix(b"Bearer ").strip()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send(lines: AsyncGenerator[bytes], send: Send) -> None:
     async with aclosing(lines):
         with suppress(FileNotFoundError):
             async for data in lines:
-                writer.write(b"%x\r\n%s\r\n" % (len(data), data))
-                await writer.drain()
-    writer.write(b"0\r\n\r\n")
-    await writer.drain()
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def options_of(query: dict[str, str], now: int) -> LogOptions:
@@ -149,19 +127,3 @@ def options_of(query: dict[str, str], now: int) -> LogOptions:
         timestamps=query.get("timestamps") == "true",
         limit=int(query["limitBytes"]) if "limitBytes" in query else None,
     )
-
-
-def _read_head(head: bytes) -> _Asked:
-    first, *lines = head.decode("latin-1").split("\r\n")
-    method, target, *_ = (*first.split(" "), "", "")
-    token = ""
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "authorization":
-            token = value.strip().removeprefix("Bearer ").strip()
-    return _Asked(method, target, token)
-
-
-def _head(status: int, *headers: str) -> bytes:
-    lines = (f"HTTP/1.1 {status} {_REASONS[status]}", "Content-Type: text/plain", "Connection: close", *headers)
-    return "\r\n".join((*lines, "", "")).encode()

@@ -270,7 +270,7 @@ class Worker:
         self._news.set()
 
     def _tell(self, told: Tell) -> None:
-        self._spawn(self._host.announcer.tell(self.spec, "Pod", told, self._host.clock()))
+        self._host.record(self.spec, "Pod", told)
 
     def _tell_of_images(self) -> None:
         if not self._new or self.pod.over:

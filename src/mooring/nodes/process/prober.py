@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import aclosing
 from typing import Final, NamedTuple
+from urllib.parse import quote, urljoin, urlsplit
 
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.net.client_connection import Answer as HttpAnswer
+from mooring.net.client_connection import request_bytes
+from mooring.net.destination import Destination
+from mooring.net.tls import client_context
 from mooring.nodes.process.processes import Process
 
 __all__ = ["Answer", "ask", "port_of"]
 
 
-_LONGEST_BODY: Final = 10 << 10
+_MOST_BODY_BYTES: Final = 10 << 10
+_MOST_REDIRECTS: Final = 10
+# What Go leaves as it is in the path of a URL.
+_PATH_SAFE: Final = "/%$&+,:;=@!'()*~"
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
 _AGENT: Final = "kube-probe/1.35"
 
 
@@ -38,7 +47,7 @@ async def ask(handler: Object, container: Object, process: Process, address: str
                 return Answer(True)
     except TimeoutError:
         return Answer(False, f"context deadline exceeded: no answer within {seconds:g} s")
-    except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+    except (OSError, ValueError, MooringError) as error:
         return Answer(False, _words(error))
     kind = next((key for key in handler if key in ("grpc",)), "handler")
     return Answer(False, f"a process node has no {kind} probes")
@@ -61,35 +70,48 @@ async def _tcp(host: str, port: int) -> Answer:
 
 
 async def _http(get: Object, container: Object, address: str) -> Answer:
+    """As the kubelet asks: redirects are followed while they stay on the host, others count as an answer."""
     host, port = get.get("host") or address, port_of(get.get("port"), container)
-    secure = (get.get("scheme") or "HTTP").upper() == "HTTPS"
     path = get.get("path") or "/"
-    reader, writer = await asyncio.open_connection(host, port, ssl=_anyone() if secure else None)
+    scheme = (get.get("scheme") or "HTTP").lower()
+    first = url = f"{scheme}://{Destination(host, port).authority}{path if path.startswith('/') else '/' + path}"
+    for _ in range(_MOST_REDIRECTS):
+        answer = await _get(url, get.get("httpHeaders") or ())
+        location = answer.headers.get(b"location", b"").decode("latin-1")
+        if answer.status not in _REDIRECTS or not location:
+            break
+        url = urljoin(url, location)
+        if urlsplit(url).hostname != urlsplit(first).hostname:
+            break
+    else:
+        return Answer(False, f'Get "{url}": stopped after {_MOST_REDIRECTS} redirects')
+    if 200 <= answer.status < 400:
+        return Answer(True)
+    return Answer(False, f"HTTP probe failed with statuscode: {answer.status}")
+
+
+async def _get(url: str, given: Sequence[Object]) -> HttpAnswer:
+    """The head of an answer, once so much of the body has come as the kubelet reads."""
+    place = urlsplit(url)
+    secure = place.scheme == "https"
+    # Probes ask whether somebody answers, not who.
+    tls = client_context(authority=None, insecure=True) if secure else None
+    destination = Destination(place.hostname or "", place.port or (443 if secure else 80), tls)
+    sent = {"host": destination.authority, "user-agent": _AGENT, "accept": "*/*", "connection": "close"}
+    sent |= {each["name"].lower(): each.get("value", "") for each in given}
+    connection = await destination.dial()
     try:
-        headers = {"Host": f"{host}:{port}", "User-Agent": _AGENT, "Accept": "*/*", "Connection": "close"}
-        for header in get.get("httpHeaders") or ():
-            headers[header["name"]] = header.get("value", "")
-        lines = [f"GET {path if path.startswith('/') else '/' + path} HTTP/1.1"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        writer.write("\r\n".join((*lines, "", "")).encode("latin-1"))
-        status = int((await reader.readline()).split()[1])
-        if 200 <= status < 400:
-            return Answer(True)
-        return Answer(False, f"HTTP probe failed with statuscode: {status}")
-    except IndexError:
-        return Answer(False, "the answer is not HTTP")
+        target = quote(place.path or "/", safe=_PATH_SAFE) + (f"?{place.query}" if place.query else "")
+        answer = await connection.open(request_bytes("GET", target, sent))
+        size = 0
+        async with aclosing(connection.parts()) as parts:
+            async for part in parts:
+                size += len(part)
+                if size >= _MOST_BODY_BYTES:
+                    break
+        return answer
     finally:
-        writer.close()
-        with suppress(OSError):
-            await asyncio.wait_for(writer.wait_closed(), 0.2)
-
-
-def _anyone() -> ssl.SSLContext:
-    """Probes ask whether somebody answers, not who."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
+        connection.close()
 
 
 def port_of(port: int | str | None, container: Object) -> int:

@@ -2,7 +2,8 @@
 
 A node is simulated when it is annotated `kwok.x-k8s.io/node: fake`, or when all are. What happens on it is written down
 in Stages; where none of them matches, it goes on as on any node. A node annotated `mooring.dev/lost` says nothing any
-more and does nothing about its pods; what follows from that is for others to decide.
+more and does nothing about its pods; what follows from that is for others to decide. One annotated `mooring.dev/quiet`
+starts and stops pods as any other, and tells nothing of the steps in between.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mooring.api.core.views import Node, Pod
 from mooring.api.kinds import Key
 from mooring.nodes.addresses import Addresses, host_address, pod_address
 from mooring.nodes.simulated.kubelet import make_lease, node_status, renew_lease, renewed_at
-from mooring.nodes.simulated.pod_events import TRAFFIC, creating, is_being_created, is_calm, told_at_start, told_at_stop
+from mooring.nodes.simulated.pod_events import creating, is_being_created, told_at_start, told_at_stop
 from mooring.nodes.simulated.pods import START_DELAY, due, is_started, recover, step
 from mooring.nodes.stages.kinds import STAGE, WHOLE_NODE, WHOLE_POD
 from mooring.nodes.stages.lifecycle import STAGES
@@ -58,8 +59,9 @@ def simulated_nodes(*, every_node: bool = False, start_delay: timedelta = START_
         of=NODE,
         reads=(POD, LEASE, STAGE, WHOLE_POD, WHOLE_NODE),
         writes=(NODE, POD, LEASE, WHOLE_POD, WHOLE_NODE),
-        folds=(STAGES, TRAFFIC),
+        folds=(STAGES,),
         reporter="kubelet",
+        memory=MappingProxyType,
     )
 
 
@@ -81,7 +83,7 @@ class _Pods:
         self._node, self._view, self._delay, self._stages = node, view, start_delay, stages
         self._all = view.list(POD, "node", node.metadata.name)
         self._taken: set[str] | None = None
-        self._calm = is_calm(view)
+        self._tells = not node.metadata.annotations.quiet
         self.events: list[Event] = []
 
     def tend(self) -> Iterator[Write]:
@@ -99,14 +101,14 @@ class _Pods:
         if when is None or not self._view.reached(when):
             if self._node.ready and (again := recover(pod, self._view.now)) is not None:
                 yield again
-            elif self._calm and _is_new(pod):
+            elif self._tells and _is_new(pod):
                 yield creating(pod, self._view)
         elif is_started(pod) or pod.metadata.deleting:
-            if self._calm and pod.metadata.deleting:
+            if self._tells and pod.metadata.deleting:
                 self.events += told_at_stop(pod)
             yield step(pod, self._view.now)
         else:
-            if self._calm:
+            if self._tells:
                 self.events += told_at_start(pod)
             yield step(pod, self._view.now, self._place(pod))
 

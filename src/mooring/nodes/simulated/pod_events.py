@@ -1,71 +1,25 @@
 """What people see of a pod on its way: that its containers are being created, and what a kubelet tells of them.
 
-Each of these is a write that changes nothing for anybody else. So they are made while few pods come and go, as when
-somebody is watching, and left out when hundreds do.
+Each of these is a write that changes nothing for anybody else, so a node may be told to leave them out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from mooring.api.core.views import Container, Pod
-from mooring.api.kinds import Kind, key_of
+from mooring.api.kinds import key_of
 from mooring.api.meta import Condition
 from mooring.kube.objects import Object
-from mooring.kube.times import timestamp
 from mooring.nodes.simulated.pods import container_status
 from mooring.runtime.decision import Event, Patch, status
-from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.conditions import pod_conditions
 from mooring.workloads.kinds import POD
 
-# With more pods than this on their way, or made in the last few seconds, nothing is told of them.
-WATCHABLE: Final = 50
-_LATELY: Final = timedelta(seconds=5)
-# So many seconds are remembered, which is more than are asked for.
-_SECONDS: Final = 8
 CREATING: Final = ("ContainerCreating", "PodInitializing")
 _READINESS: Final = ("Ready", "ContainersReady")
-
-
-class Traffic:
-    """How many pods are on nodes and not where they are going, and how many were made in each second."""
-
-    def __init__(self) -> None:
-        self.moving = 0
-        self._made: dict[str, int] = {}
-
-    def change(self, kind: Kind[Any], change: Changed) -> bool:
-        self.moving += _moves(change.new) - _moves(change.old)
-        if change.old is None and change.new is not None:
-            second = change.new.metadata.creation_timestamp or ""
-            self._made[second] = self._made.get(second, 0) + 1
-            if len(self._made) > _SECONDS:
-                del self._made[min(self._made)]
-        # Nobody decides anything else because of it.
-        return False
-
-    def made_since(self, moment: datetime) -> int:
-        start = timestamp(moment)
-        return sum(count for second, count in self._made.items() if second >= start)
-
-
-def _moves(pod: Pod | None) -> bool:
-    if pod is None or not pod.spec.node_name:
-        return False
-    return pod.metadata.deleting or pod.status.phase == "Pending"
-
-
-TRAFFIC: Final = Fold("traffic", (POD,), Traffic, Traffic.change)
-
-
-def is_calm(view: View) -> bool:
-    traffic = view.fold(TRAFFIC)
-    return traffic.moving <= WATCHABLE and traffic.made_since(view.now - _LATELY) <= WATCHABLE
 
 
 def creating(pod: Pod, view: View) -> Patch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mooring import __version__
@@ -37,9 +38,9 @@ class Playing:
     def __init__(self, view: View, node: Node, lifecycle: Lifecycle) -> None:
         self._view, self._node = view, node
         self._pods, self._nodes = lifecycle.of("Pod"), lifecycle.of("Node")
-        known = view.memory
-        self._known: Mapping[str, Scene] = known if isinstance(known, Mapping) else {}
-        self._seen_before = isinstance(known, Mapping)
+        known = view.memory(MappingProxyType)
+        self._known: Mapping[str, Scene] = known or {}
+        self._seen_before = known is not None
         self.scenes: dict[str, Scene] = {}
         self.events: list[Event] = []
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from mooring.api.kinds import HasMeta, Key, Kind, key_of
 from mooring.client.transport import AsyncTransport
 from mooring.kube.status import NotFoundError
+from mooring.runtime.reads import scope_of
 from mooring.runtime.store import Store
 from mooring.runtime.view import GetQuestion, ListQuestion, View
 from mooring.runtime.webhooks.model import Absent, Denied
@@ -41,7 +42,7 @@ async def look(
             fresh[kind] = await _listed(transport, kind)
             continue
         try:
-            obj = await transport.get(kind.api_version, kind.kind, *key)
+            obj = await transport.get(kind.api_version, kind.kind, *key, metadata_only=kind.metadata_only)
         except NotFoundError:
             continue
         fresh[kind] = _Overlaid(fresh[kind], fresh[kind].read(obj).view)
@@ -51,7 +52,7 @@ async def look(
 async def _listed(transport: AsyncTransport, kind: Kind[Any]) -> Store[Any]:
     store = Store(kind)
     found, version = [], "0"
-    async for page in transport.list(kind.api_version, kind.kind):
+    async for page in transport.list(kind.api_version, kind.kind, scope_of(kind)):
         found += [store.read(item) for item in page.items]
         version = page.resource_version
     store.resync(found, int(version))

@@ -8,28 +8,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from mooring.admission.conversions import convert_review
+from mooring.admission.reviews import BadReview
 from mooring.api.kinds import Kind
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.prometheus import Metric
 from mooring.kube.status import ApiError
+from mooring.net.asgi import Disconnected, Receive, Scope, Send, TooLarge, read_body, send_whole
 from mooring.runtime.logs import say
 from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.absences import absences, look
 from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
-from mooring.runtime.webhooks.reviews import BadReview, convert_review, read_review, write_review
-
-Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+from mooring.runtime.webhooks.reviews import read_review, write_review
 
 # An object of 3 MiB before and after, with room for what is around them.
-LARGEST: Final = 8 * 1024 * 1024
+REVIEW_BYTES: Final = 8 * 1024 * 1024
 _ROUNDS: Final = 3
 
 
@@ -61,26 +60,28 @@ class WebhookApplication:
         self._clock = clock
         self.reviews = Metric("mooring_webhook_reviews_total", "counter", "Reviews answered.", ("webhook", "answer"))
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         # A request is begun outside of a task and becomes one when it first waits; live reads have time limits, which
         # need one.
         await asyncio.sleep(0)
-        reply = await self._reply(scope["method"], scope["path"], receive)
-        headers = [(b"content-type", reply.media), (b"content-length", str(len(reply.body)).encode())]
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": reply.body})
+        try:
+            reply = await self._reply(scope, receive)
+        except Disconnected:
+            return
+        await send_whole(send, reply.status, reply.media, reply.body)
 
-    async def _reply(self, method: str, path: str, receive: Receive) -> Reply:
-        webhook = self._webhooks.get(path)
-        if webhook is None and path != CONVERT_PATH:
+    async def _reply(self, scope: Scope, receive: Receive) -> Reply:
+        webhook = self._webhooks.get(scope["path"])
+        if webhook is None and scope["path"] != CONVERT_PATH:
             return _refused(404, "nothing is served here")
-        if method != "POST":
+        if scope["method"] != "POST":
             return _refused(405, "reviews are posted")
-        body = await _body(receive)
-        if body is None:
-            return _refused(413, f"a review may be {LARGEST} bytes long")
+        try:
+            body = await read_body(scope, receive)
+        except TooLarge:
+            return _refused(413, f"a review may be {REVIEW_BYTES} bytes long")
         name = "conversion" if webhook is None else webhook.name
         try:
             if webhook is None:
@@ -121,18 +122,3 @@ class WebhookApplication:
             checked |= unchecked
             stores = await look(self._transport, unchecked, stores)
         return webhook.admit(request, View(stores, {}, webhook.reads, self._clock()))
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body; None when it is too long."""
-    parts, size, more = [], 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return b""
-        part = message.get("body", b"")
-        size += len(part)
-        if size <= LARGEST:
-            parts.append(part)
-        more = message.get("more_body", False)
-    return b"".join(parts) if size <= LARGEST else None

@@ -10,11 +10,12 @@ import logging
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
+from mooring.admission.refusals import call_failure, denial
+from mooring.admission.reviews import before_create
+from mooring.admission.rules import Hook, Invocation, hooks_of, invocation, selects_namespace, selects_object
 from mooring.api.kinds import Key, Kind
-from mooring.apiserver.webhooks.review import call_failure, denial
-from mooring.apiserver.webhooks.rules import Hook, Invocation, hooks_of, invocation, selects_namespace, selects_object
 from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.status import ExpiredError, InternalError
@@ -24,8 +25,6 @@ from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.configuration import hook_entry
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
-
-_UNSEEN: Final = ("uid", "creationTimestamp")
 
 
 def install(
@@ -106,7 +105,7 @@ class _Direct:
         self._clock = clock
         entry = hook_entry(webhook, {})
         self._hook: Hook = hooks_of({"metadata": {"name": "direct"}, "webhooks": [entry]})[0]
-        self._matches: dict[tuple[Resource, str, str], Invocation | None] = {}
+        self._matches: dict[tuple[Resource, str, str], Invocation[Resource] | None] = {}
 
     def mutate(self, request: AdmissionRequest, view: ClusterView) -> Object | None:
         found = self._invocation(request)
@@ -129,7 +128,7 @@ class _Direct:
         if found is not None:
             self._answer(self._asked(request, found.resource, unborn=False), request)
 
-    def _invocation(self, request: AdmissionRequest) -> Invocation | None:
+    def _invocation(self, request: AdmissionRequest) -> Invocation[Resource] | None:
         key = (request.resource, request.subresource, request.operation)
         if key not in self._matches:
             equivalents = self._registry.resources.in_store(request.resource.store)
@@ -153,8 +152,7 @@ class _Direct:
             for each in (request.object, request.old_object)
         )
         if unborn and obj is not None:
-            metadata = {key: value for key, value in obj["metadata"].items() if key not in _UNSEEN}
-            obj = {**obj, "metadata": metadata}
+            obj = before_create(obj)
         return Request(
             operation=request.operation,
             api_version=resource.api_version,

@@ -6,15 +6,15 @@ that authority; and they name the old one too, for as long as it may still be me
 
 from __future__ import annotations
 
-import ssl
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mooring.apiserver.certificates import ensure_certificates
 from mooring.kube.errors import MooringError
+from mooring.net.certificates import ensure_certificates
+from mooring.net.tls import server_context
 
 
 def host_of(url: str) -> str:
@@ -41,9 +41,7 @@ class Keys:
         self._authority = found.authority.read_bytes()
         self._shown = found.certificate.read_bytes()
         self._trusted = self._authority
-        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.tls.minimum_version = ssl.TLSVersion.TLSv1_2
-        self.tls.load_cert_chain(found.certificate, found.key)
+        self.tls = server_context(found.certificate, found.key)
 
     @property
     def bundle(self) -> str:

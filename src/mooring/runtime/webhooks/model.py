@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
+from mooring.admission.reviews import Operation
 from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.objects import Object
@@ -22,7 +23,6 @@ from mooring.runtime.view import View
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
 
-Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 T = TypeVar("T", bound=HasMeta)
 
 _PODS: Final = frozenset({"pods", "pods/*", "*", "*/*"})

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from mooring.api.kinds import Key, Kind
-from mooring.apiserver.listening import Listener
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import MooringError
+from mooring.net.limits import Limits
+from mooring.net.server import HttpServer
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.logs import say
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.application import LARGEST, WebhookApplication
+from mooring.runtime.webhooks.application import REVIEW_BYTES, WebhookApplication
 from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.registering import Registration
@@ -33,7 +34,7 @@ from mooring.runtime.webhooks.registering import Registration
 LOOK_AGAIN: Final = 60.0
 _RETRY: Final = 2.0
 _HEARD: Final = 3.0
-_PATIENCE: Final = 5.0
+_FINISH_SECONDS: Final = 5.0
 
 
 def _nothing_to_do(key: Key, view: View, now: datetime) -> Decision:
@@ -62,12 +63,12 @@ class WebhookServer:
         self._listen = listen
         kinds: tuple[Kind[Any], ...] = tuple(dict.fromkeys(kind for each in webhooks for kind in each.reads))
         self._live = Live([Controller("webhooks", _nothing_to_do, reads=kinds)], transport, events=False)
-        self.application = WebhookApplication(webhooks, conversions, self._live.machine.stores, transport, clock)
+        self.application = WebhookApplication(webhooks, conversions, self._live.dispatcher.stores, transport, clock)
         self.keys = Keys(folder, url, clock)
         self._registration = Registration(transport, name, webhooks, conversions, url)
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._listener = Listener(self.application, body_limit=LARGEST)
+        self._http = HttpServer(self.application, limits=Limits(body_bytes=REVIEW_BYTES))
 
     @property
     def missing(self) -> list[str]:
@@ -88,7 +89,7 @@ class WebhookServer:
             raise MooringError(f"webhooks cannot listen on {host}:{port}: {error.strerror}") from None
         found: int = sock.getsockname()[1]
         self._tasks = [asyncio.create_task(self._live.run(self._stop))]
-        await self._listener.start(sock, self.keys.tls)
+        await self._http.start(sock, self.keys.tls)
         return found
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -112,8 +113,8 @@ class WebhookServer:
 
     async def close(self) -> None:
         self._stop.set()
-        self._listener.close()
-        await self._listener.finish(_PATIENCE)
+        self._http.close()
+        await self._http.finish(_FINISH_SECONDS)
         for task in self._tasks:
             with contextlib.suppress(asyncio.CancelledError):
                 await task

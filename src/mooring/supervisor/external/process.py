@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from mooring.client.access import Access
@@ -20,12 +20,13 @@ from mooring.kube.errors import InputError
 from mooring.kube.prometheus import exposition
 from mooring.runtime.controller import Controller
 from mooring.runtime.health import HealthServer
-from mooring.runtime.leading import Election
+from mooring.runtime.leaderelection import Election
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
 from mooring.supervisor.external.controllers import rivals
 from mooring.supervisor.external.webhooks import Hospitality
+from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.logs import log_as_json
 
 __all__ = ["Post", "run_controllers"]
@@ -70,6 +71,7 @@ async def run_controllers(
     health: Address | None,
     hospitality: Hospitality | None = None,
     note: str = "",
+    gates: Mapping[str, bool] | None = None,
 ) -> None:
     """Until SIGTERM or SIGINT. `hospitality` has the webhooks that are served beside the controllers.
 
@@ -96,7 +98,9 @@ async def run_controllers(
         working = [] if post.webhooks is None else [post.webhooks.run(stop)]
         if crew:
             _log.info(f"{', '.join(names)} on {access.server}")
-            working.append(_control(crew, access, transport, post, stop, elect=elect))
+            working.append(
+                _control(crew, access, transport, post, stop, elect=elect, gates=chosen_gates(crew, gates or {}))
+            )
         await asyncio.gather(*working)
     finally:
         if post.webhooks is not None:
@@ -113,9 +117,10 @@ async def _control(
     stop: asyncio.Event,
     *,
     elect: bool,
+    gates: Mapping[str, bool],
 ) -> None:
     async def work(end: asyncio.Event) -> None:
-        post.live = Live(crew, transport)
+        post.live = Live(crew, transport, gates=gates)
         try:
             await post.live.run(end)
         finally:

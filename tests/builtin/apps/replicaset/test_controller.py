@@ -17,7 +17,8 @@ from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import ListQuestion
 from mooring.testing.views import NOON, view_of
-from mooring.workloads.podcontrol import BURST, child_suffix
+from mooring.workloads.incarnations import suffix
+from mooring.workloads.podcontrol import BURST
 from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
 
 KEY = Key("default", "web")
@@ -90,7 +91,7 @@ def test_a_set_that_is_gone_decides_nothing() -> None:
 
 def test_missing_pods_are_created_under_names_that_follow_from_the_set() -> None:
     decision = decide(replica_set(3))
-    assert created(decision) == [f"web-{child_suffix(UID, slot)}" for slot in range(3)]
+    assert created(decision) == [f"web-{suffix(UID, slot)}" for slot in range(3)]
     assert created(decision) == created(decide(replica_set(3)))
     assert decision.events[0].message == f"Created pod: {created(decision)[0]}"
     assert decision.events[0].reason == "SuccessfulCreate"
@@ -116,14 +117,14 @@ def test_a_created_pod_is_owned_and_labelled() -> None:
 @pytest.mark.parametrize(
     ("taker", "why"),
     [
-        (pod(f"web-{child_suffix(UID, 0)}", owner="somebody else"), "another owner's pod"),
-        (pod(f"web-{child_suffix(UID, 0)}", deleting=True), "a pod of ours that is on its way out"),
-        (pod(f"web-{child_suffix(UID, 0)}", phase="Failed"), "a pod of ours that has failed"),
+        (pod(f"web-{suffix(UID, 0)}", owner="somebody else"), "another owner's pod"),
+        (pod(f"web-{suffix(UID, 0)}", deleting=True), "a pod of ours that is on its way out"),
+        (pod(f"web-{suffix(UID, 0)}", phase="Failed"), "a pod of ours that has failed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_name_that_is_taken_moves_on_to_the_next(taker: Object, why: str) -> None:
-    assert created(decide(replica_set(1), taker)) == [f"web-{child_suffix(UID, 1)}"]
+    assert created(decide(replica_set(1), taker)) == [f"web-{suffix(UID, 1)}"]
 
 
 def test_many_pods_come_in_bursts() -> None:
@@ -244,7 +245,7 @@ STORIES: dict[str, list[Object]] = {
     "with one to release": [replica_set(2), pod("moved", labels={"app": "x"}), pod("stays")],
     "with too many": [replica_set(1), *(pod(f"p{i}", age=i * 100) for i in range(5))],
     "with failed ones": [replica_set(2), pod("bad", phase="Failed"), pod("good")],
-    "with a taken name": [replica_set(2), pod(f"web-{child_suffix(UID, 1)}", owner="other", labels={})],
+    "with a taken name": [replica_set(2), pod(f"web-{suffix(UID, 1)}", owner="other", labels={})],
 }
 
 

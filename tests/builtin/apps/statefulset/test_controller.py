@@ -9,12 +9,12 @@ import pytest
 
 from mooring.api.kinds import Key
 from mooring.builtin.apps.statefulset.controller import CONTROLLER, reconcile
+from mooring.builtin.apps.statefulset.ordinals import BLOCK, BLOCKS
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Create, Decision, Delete, Patch
 from mooring.runtime.view import ListQuestion
 from mooring.testing.views import NOON, view_of
-from mooring.workloads.kinds import BLOCK, BLOCKS
 from mooring.workloads.revisions import content_hash
 from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mooring.builtin.apps.statefulset.ordinals import BLOCKS, INDEX_LABEL
 from mooring.builtin.apps.statefulset.state import Picture, take_picture
 from mooring.runtime.view import View
 from mooring.testing.views import view_of
-from mooring.workloads.kinds import BLOCKS, INDEX_LABEL, STATEFUL_SET
+from mooring.workloads.kinds import STATEFUL_SET
 from tests.builtin.apps.statefulset.test_controller import KEY, LABELS, NEW, OLD, pod, stateful_set
 
 # What stands at an ordinal: nothing, a pod of either revision, one that is not healthy, or one with a wrong label.

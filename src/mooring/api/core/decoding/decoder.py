@@ -10,7 +10,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from mooring.api.core.shapes import fields_of, is_shape
@@ -188,13 +188,20 @@ def _quantity_text(value: Any) -> str:
 
 def _moment(value: Any) -> str:
     if value.__class__ is str:
-        if len(value) == 20 and value[-1] == "Z" and _TIME(value):
-            # Already as it is written; only whether there is such a day is left to ask.
-            _read_time(value)
-            return value
+        if len(value) == 20 and value[-1] == "Z":
+            return _whole_second(value)
         if _TIME(value):
             return f"{_read_time(value).replace(microsecond=0, tzinfo=None).isoformat()}Z"
     raise _MismatchError
+
+
+@lru_cache(maxsize=4096)
+def _whole_second(text: str) -> str:
+    """A moment that is already as it is written, asked once for all objects of that second."""
+    if not _TIME(text):
+        raise _MismatchError
+    _read_time(text)
+    return text
 
 
 def _micro_moment(value: Any) -> str:

@@ -4,10 +4,11 @@ Nothing here decides anything; it makes implicit values explicit, so that everyt
 never changed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from mooring.api.core.decoding.decoder import decode, mismatches
+from mooring.api.core.defaults_spec import CONTAINER_LISTS, default_spec
 from mooring.api.core.resources import (
     aggregate_containers,
     is_hugepages,
@@ -17,19 +18,15 @@ from mooring.api.core.resources import (
 )
 from mooring.api.core.validation.security import check_app_armor_profile
 from mooring.kube.errors import FieldError, InvalidObjectError
-from mooring.kube.images import image_tag
 from mooring.kube.objects import Object
-from mooring.kube.quantities import Quantity, parse_quantity
 
 __all__ = [
     "complete_pod",
     "default_pod",
     "default_pod_spec",
-    "default_volume_source",
     "fill_pod",
     "fill_pod_status",
     "prepare_pod",
-    "rounded",
 ]
 
 
@@ -37,8 +34,6 @@ _APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
 _INIT_CONTAINER_ANNOTATIONS: Final = frozenset(
     f"pod.{version}.kubernetes.io/init-container{kind}" for version in ("beta", "alpha") for kind in ("s", "-statuses")
 )
-_CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
-_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 def default_pod(pod: Mapping[str, Any], now: str | None = None) -> Object:
@@ -61,7 +56,7 @@ def default_pod_spec(spec: Mapping[str, Any]) -> Object:
     decoded = decode("PodSpec", spec)
     if decoded is None:
         raise InvalidObjectError("PodSpec", "", mismatches("PodSpec", spec, "spec"))
-    _default_spec(decoded)
+    default_spec(decoded)
     _join_service_account(decoded)
     return decoded
 
@@ -87,7 +82,7 @@ def fill_pod(pod: Object) -> Object:
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
         _default_host_ports(spec)
-    _default_spec(spec)
+    default_spec(spec)
     _join_service_account(spec)
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
@@ -200,7 +195,7 @@ def _drop_disabled_fields(spec: Object) -> None:
             for source in volume["projected"]["sources"] or ():
                 source.pop("clusterTrustBundle", None)
                 source.pop("podCertificate", None)
-    for name in _CONTAINER_LISTS:
+    for name in CONTAINER_LISTS:
         for container in spec.get(name) or ():
             lifecycle = container.get("lifecycle")
             if lifecycle and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
@@ -237,7 +232,7 @@ def _sync_app_armor(pod: Object) -> None:
     if not annotations or spec.get("os", {}).get("name") == "windows":
         return
     pod_profile = spec["securityContext"].get("appArmorProfile")
-    for name in _CONTAINER_LISTS:
+    for name in CONTAINER_LISTS:
         for container in spec.get(name) or ():
             value = annotations.get(_APP_ARMOR_PREFIX + container["name"])
             if value is None or "appArmorProfile" in container.get("securityContext", {}):
@@ -258,156 +253,3 @@ def _app_armor_profile(annotation: str) -> Object | None:
         profile = annotation.removeprefix("localhost/")
         return {"type": "Localhost", "localhostProfile": profile} if profile else None
     return None
-
-
-# For pods and templates
-
-
-def _default_spec(spec: Object) -> None:
-    spec.setdefault("dnsPolicy", "ClusterFirst")
-    spec.setdefault("restartPolicy", "Always")
-    spec.setdefault("securityContext", {})
-    spec.setdefault("terminationGracePeriodSeconds", 30)
-    spec.setdefault("schedulerName", "default-scheduler")
-    for volume in spec.get("volumes", ()):
-        _default_volume(volume)
-    for name in _CONTAINER_LISTS:
-        for container in spec.get(name) or ():
-            _default_container(container)
-    _round(spec, "overhead")
-    if "resources" in spec:
-        _round_resources(spec["resources"])
-
-
-def _default_container(container: Object) -> None:
-    if "imagePullPolicy" not in container:
-        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
-    container.setdefault("terminationMessagePath", "/dev/termination-log")
-    container.setdefault("terminationMessagePolicy", "File")
-    for port in container.get("ports", ()):
-        port.setdefault("protocol", "TCP")
-    for variable in container.get("env", ()):
-        if source := variable.get("valueFrom"):
-            if "fieldRef" in source:
-                source["fieldRef"].setdefault("apiVersion", "v1")
-            if "fileKeyRef" in source:
-                source["fileKeyRef"].setdefault("optional", False)
-    _round_resources(container["resources"])
-    for name in _PROBES:
-        if name in container:
-            _default_probe(container[name])
-    for handler in container.get("lifecycle", {}).values():
-        if isinstance(handler, dict) and "httpGet" in handler:
-            _default_http_get(handler["httpGet"])
-
-
-def _pull_policy(image: str) -> str:
-    return "Always" if image_tag(image) == "latest" else "IfNotPresent"
-
-
-def _round_resources(resources: Object) -> None:
-    if resources:
-        _round(resources, "limits")
-        _round(resources, "requests")
-
-
-def _round(owner: Object, name: str) -> None:
-    resources = owner.get(name)
-    if resources:
-        owner[name] = rounded(resources)
-
-
-def rounded(resources: Mapping[str, Any]) -> Object:
-    """Resources are kept in thousandths at the finest, and in the API's own spelling."""
-    return {key: _rounded(quantity) for key, quantity in resources.items()}
-
-
-def _rounded(quantity: str | Quantity) -> str:
-    parsed = quantity if isinstance(quantity, Quantity) else parse_quantity(quantity)
-    return str(parsed.round_up(-3))
-
-
-def _default_probe(probe: Object) -> None:
-    probe.setdefault("timeoutSeconds", 1)
-    probe.setdefault("periodSeconds", 10)
-    probe.setdefault("successThreshold", 1)
-    probe.setdefault("failureThreshold", 3)
-    if "httpGet" in probe:
-        _default_http_get(probe["httpGet"])
-    if "grpc" in probe and probe["grpc"]["service"] is None:
-        probe["grpc"]["service"] = ""
-
-
-def _default_http_get(action: Object) -> None:
-    action.setdefault("path", "/")
-    action.setdefault("scheme", "HTTP")
-
-
-def _default_volume(volume: Object) -> None:
-    if len(volume) == 1:
-        volume["emptyDir"] = {}
-        return
-    for name, source in volume.items():
-        default_volume_source(name, source)
-
-
-def default_volume_source(name: str, source: Object) -> None:
-    """Default one source of a volume, under the name it has in the volume, in place."""
-    default = _VOLUME_DEFAULTS.get(name)
-    if default is not None:
-        default(source)
-
-
-def _default_projected(source: Object) -> None:
-    source.setdefault("defaultMode", 0o644)
-    for projection in source["sources"] or ():
-        if "downwardAPI" in projection:
-            _default_downward_items(projection["downwardAPI"])
-        if "serviceAccountToken" in projection:
-            projection["serviceAccountToken"].setdefault("expirationSeconds", 3600)
-
-
-def _default_downward(source: Object) -> None:
-    source.setdefault("defaultMode", 0o644)
-    _default_downward_items(source)
-
-
-def _default_downward_items(source: Object) -> None:
-    for item in source.get("items", ()):
-        if "fieldRef" in item:
-            item["fieldRef"].setdefault("apiVersion", "v1")
-
-
-def _default_claim_template(source: Object) -> None:
-    template = source.get("volumeClaimTemplate")
-    if template is not None:
-        template["spec"].setdefault("volumeMode", "Filesystem")
-        _round_resources(template["spec"]["resources"])
-
-
-def _default_image(source: Object) -> None:
-    if "pullPolicy" not in source:
-        source["pullPolicy"] = _pull_policy(source.get("reference", ""))
-
-
-def _setting(**values: Any) -> Callable[[Object], None]:
-    def default(source: Object) -> None:
-        for name, value in values.items():
-            source.setdefault(name, value)
-
-    return default
-
-
-_VOLUME_DEFAULTS: Final[dict[str, Callable[[Object], None]]] = {
-    "hostPath": _setting(type=""),
-    "secret": _setting(defaultMode=0o644),
-    "configMap": _setting(defaultMode=0o644),
-    "iscsi": _setting(iscsiInterface="default"),
-    "rbd": _setting(pool="rbd", user="admin", keyring="/etc/ceph/keyring"),
-    "azureDisk": _setting(cachingMode="ReadWrite", fsType="ext4", readOnly=False, kind="Shared"),
-    "scaleIO": _setting(storageMode="ThinProvisioned", fsType="xfs"),
-    "downwardAPI": _default_downward,
-    "projected": _default_projected,
-    "ephemeral": _default_claim_template,
-    "image": _default_image,
-}

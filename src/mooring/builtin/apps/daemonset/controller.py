@@ -14,16 +14,17 @@ from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.daemonset.history import ALWAYS, forgotten, read_history
 from mooring.builtin.apps.daemonset.nodes import NODES, Verdict
-from mooring.builtin.apps.daemonset.pods import by_node, demand_of, is_updated, make_pod, pod_name
+from mooring.builtin.apps.daemonset.pods import by_node, demand_of, is_updated, make_pod
 from mooring.builtin.apps.daemonset.pods_on_nodes import Memory, Moves, Placing
 from mooring.builtin.apps.daemonset.rollout import roll
 from mooring.kube.selectors import selector_from_dict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.view import View
+from mooring.workloads.incarnations import Incarnations, Issued
 from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, NODE, POD
 from mooring.workloads.ownerrefs import claims
-from mooring.workloads.podcontrol import BURST, is_available, status_change
+from mooring.workloads.podcontrol import BURST, annotated, is_available, status_change
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -31,7 +32,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # A set that goes away is left to garbage collection: what it owned may be gone in part.
     if daemon_set is None or daemon_set.metadata.deleting:
         return Decision()
-    memory = view.memory if isinstance(view.memory, Memory) else Memory()
+    memory = view.memory(Memory) or Memory()
 
     # 1. Ownership agrees with the selector before anything is counted on.
     owned = view.owned(POD, daemon_set)
@@ -46,7 +47,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 3. What there is, and what the status says of it.
     verdicts = view.fold(NODES).verdicts(demand_of(daemon_set))
     pods = by_node(owned)
-    status = _status(view, daemon_set, history.hash, verdicts, pods)
+    seen = _status(view, daemon_set, history.hash, verdicts, pods)
+    status = status_change(DAEMON_SET, daemon_set, daemon_set.status, seen, ALWAYS)
 
     # 4. Every node gets what it lacks and loses what it should not have; only then are outdated pods replaced.
     placing = Placing(view, daemon_set, history.hash, memory)
@@ -54,17 +56,44 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if not any(moves) and daemon_set.spec.update_strategy.type == "RollingUpdate":
         moves = roll(daemon_set, history.hash, verdicts, pods, placing.available)
 
-    # 5. What was refused the last time is told before it is tried again, because a refusal ends a decision.
+    # 5. Which names are spent; a status that counts fewer pods than before would be the last to tell of them.
     problem = view.problem
+    names: Incarnations | None = None
+    intent: tuple[Write, ...] = ()
+    if moves.nodes or _counted(seen) < _counted(daemon_set.status):
+        # A refused creation is no pod that has gone.
+        names = _incarnations(daemon_set, seen, owned, None if problem else memory.issued)
+        if names.annotations:
+            intent, status = annotated(DAEMON_SET, daemon_set, status, names.annotations), ()
+
+    # 6. What was refused the last time is told before it is tried again, because a refusal ends a decision.
     if moves.nodes and problem and problem != memory.told:
         event = Event(DAEMON_SET, key, "Warning", "FailedCreate", f"Error creating: {problem}")
-        return Decision(status=status, events=(event,), memory=memory._replace(told=problem))
+        remembered = memory._replace(told=problem, issued=_issued(memory, names))
+        return Decision(intent, status=status, events=(event,), memory=remembered)
 
-    # 6. Revisions that nobody runs fall out of the history.
-    children, events = _carry_out(view, daemon_set, history.hash, moves)
+    # 7. Revisions that nobody runs fall out of the history.
+    children, events = _carry_out(view, daemon_set, history.hash, moves, names)
     old = forgotten(history.old, owned, daemon_set.spec.revision_history_limit)
-    remembered = placing.remembered._replace(told=memory.told if moves.nodes else "")
-    return Decision((), children, status, old, (*placing.events, *events), memory=remembered)
+    told = memory.told if moves.nodes else ""
+    remembered = placing.remembered._replace(told=told, issued=_issued(memory, names))
+    return Decision(intent, children, status, old, (*placing.events, *events), memory=remembered)
+
+
+def _issued(memory: Memory, names: Incarnations | None) -> Issued | None:
+    return memory.issued if names is None else names.issued
+
+
+def _counted(status: DaemonSetStatus) -> int:
+    return status.current_number_scheduled + status.number_misscheduled
+
+
+def _incarnations(
+    daemon_set: DaemonSet, seen: DaemonSetStatus, owned: Sequence[Pod], known: Issued | None
+) -> Incarnations:
+    counted = _counted(daemon_set.status)
+    most = max(seen.desired_number_scheduled, counted)
+    return Incarnations(daemon_set, owned, most, known, counted - _counted(seen))
 
 
 def _claims(view: View, daemon_set: DaemonSet, owned: Sequence[Pod]) -> tuple[Write, ...]:
@@ -80,15 +109,13 @@ def _claims(view: View, daemon_set: DaemonSet, owned: Sequence[Pod]) -> tuple[Wr
 
 
 def _carry_out(
-    view: View, daemon_set: DaemonSet, revision: str, moves: Moves
+    view: View, daemon_set: DaemonSet, revision: str, moves: Moves, incarnations: Incarnations | None
 ) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
     key = key_of(daemon_set)
     writes: list[Write] = []
     events: list[Event] = []
-    taken: set[str] = set()
-    for node in moves.nodes[:BURST]:
-        name = pod_name(view, daemon_set, node, revision, taken)
-        taken.add(name)
+    names = () if incarnations is None else incarnations.names(view, key.name)
+    for node, name in zip(moves.nodes[:BURST], names, strict=False):
         writes.append(Create(POD, make_pod(daemon_set, node, revision, name)))
         events.append(
             Event(
@@ -108,13 +135,13 @@ def _status(
     revision: str,
     verdicts: Mapping[str, Verdict],
     pods: Mapping[str, Sequence[Pod]],
-) -> tuple[Write, ...]:
+) -> DaemonSetStatus:
     """Of several pods on a node, the one that was there first counts."""
     wanted = [node for node, verdict in verdicts.items() if verdict.run]
     counted = [pods[node][0] for node in wanted if node in pods]
     ready = [pod for pod in counted if pod.ready]
     available = sum(is_available(view, pod, daemon_set.spec.min_ready_seconds) for pod in ready)
-    new = DaemonSetStatus(
+    return DaemonSetStatus(
         current_number_scheduled=len(counted),
         number_misscheduled=sum(not verdict.run and node in pods for node, verdict in verdicts.items()),
         desired_number_scheduled=len(wanted),
@@ -125,7 +152,6 @@ def _status(
         number_unavailable=len(wanted) - available,
         collision_count=daemon_set.status.collision_count,
     )
-    return status_change(DAEMON_SET, daemon_set, daemon_set.status, new, ALWAYS)
 
 
 CONTROLLER = Controller(
@@ -136,4 +162,5 @@ CONTROLLER = Controller(
     writes=(DAEMON_SET, POD, CONTROLLER_REVISION),
     folds=(NODES,),
     reporter="daemonset-controller",
+    memory=Memory,
 )

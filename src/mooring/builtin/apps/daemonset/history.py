@@ -17,6 +17,7 @@ from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.incarnations import without_record
 from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, POD, REVISION_LABEL
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order, next_number, renumbered, surplus, template_of, template_revision
@@ -81,7 +82,7 @@ def _first(view: View, daemon_set: DaemonSet, number: int) -> Decision:
 
 def new_revision(daemon_set: DaemonSet, number: int) -> Create:
     template, collisions = daemon_set.spec.template, daemon_set.status.collision_count
-    notes = daemon_set.metadata.annotations
+    notes = without_record(daemon_set.metadata.annotations)
     return template_revision(
         DAEMON_SET, daemon_set, template, collisions, number, hash_label=REVISION_LABEL, annotations=notes
     )

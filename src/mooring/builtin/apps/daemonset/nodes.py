@@ -57,6 +57,10 @@ class Nodes:
             answers.pop(name, None)
         return True
 
+    def facts(self) -> object:
+        """All that an answer may depend on."""
+        return dict(self._nodes)
+
     def verdicts(self, demand: Demand) -> Mapping[str, Verdict]:
         """The verdict on every node there is."""
         answers = self._answers.pop(demand, None)
@@ -95,4 +99,4 @@ def _selects(terms: NodeTerms, node: Node) -> bool:
     return terms.terms is None or any(term.matches(labels, name) for term in terms.terms)
 
 
-NODES = Fold("daemon-nodes", (NODE,), Nodes, Nodes.change)
+NODES = Fold("daemon-nodes", (NODE,), Nodes, Nodes.change, facts=Nodes.facts)

@@ -1,11 +1,11 @@
 """The pods of a DaemonSet: each made for one node, which its affinity names, and tolerant of every node trouble.
 
-The scheduler binds them like any other pod. Their names follow from the set, the node and the revision.
+The scheduler binds them like any other pod.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -16,9 +16,8 @@ from mooring.api.core.views import Pod
 from mooring.builtin.apps.daemonset.nodes import Demand
 from mooring.kube.objects import Object
 from mooring.placement.pods import Template
-from mooring.runtime.view import View
-from mooring.workloads.kinds import DAEMON_SET, POD, REVISION_LABEL
-from mooring.workloads.podcontrol import child_suffix, pod_from_template
+from mooring.workloads.kinds import DAEMON_SET, REVISION_LABEL
+from mooring.workloads.podcontrol import pod_from_template
 from mooring.workloads.taints import (
     CORDONED,
     DISK_PRESSURE,
@@ -33,8 +32,6 @@ GENERATION: Final = "deprecated.daemonset.template.generation"
 _GENERATION_LABEL: Final = "pod-template-generation"
 _NAME_FIELD: Final = "metadata.name"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-# A pod's name is cut so that the suffix fits into the 63 characters of a host name.
-_LONGEST_BASE: Final = 57
 _TOLERATED: Final = (
     (NOT_READY, "NoExecute"),
     (UNREACHABLE, "NoExecute"),
@@ -62,18 +59,6 @@ def make_pod(daemon_set: DaemonSet, node: str, revision: str, name: str) -> Obje
     spec = pod["spec"]
     pod["spec"] = {**spec, "affinity": _only_on(spec.get("affinity"), node), "tolerations": _tolerations(spec)}
     return pod
-
-
-def pod_name(view: View, daemon_set: DaemonSet, node: str, revision: str, taken: Collection[str]) -> str:
-    """The first name by slot that no pod has, also none that is on its way out."""
-    meta = daemon_set.metadata
-    slot = 0
-    while True:
-        suffix = child_suffix(f"{meta.uid}/{node}/{revision}", slot)
-        name = f"{meta.name[:_LONGEST_BASE]}-{suffix}"
-        if name not in taken and view.get(POD, meta.namespace, name) is None:
-            return name
-        slot += 1
 
 
 def template_generation(daemon_set: DaemonSet) -> str:

@@ -18,6 +18,7 @@ from mooring.builtin.apps.daemonset.nodes import Verdict
 from mooring.kube.intorpercent import resolve
 from mooring.runtime.decision import Event
 from mooring.runtime.view import View
+from mooring.workloads.incarnations import Issued
 from mooring.workloads.kinds import DAEMON_SET, REVISION_LABEL
 from mooring.workloads.podcontrol import is_available
 
@@ -33,11 +34,12 @@ class Patience(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The last refusal that was told, and the patience with each node under one generation of the set."""
+    """The last refusal that was told, the patience with each node under one generation of the set, and the names."""
 
     told: str = ""
     generation: int = 0
     patience: Mapping[str, Patience] = MappingProxyType({})
+    issued: Issued | None = None
 
 
 class Moves(NamedTuple):

@@ -36,7 +36,7 @@ from mooring.runtime.decision import Create, Decision, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import DEPLOYMENT, POD, REPLICA_SET
 from mooring.workloads.ownerrefs import claims
-from mooring.workloads.podcontrol import status_change
+from mooring.workloads.podcontrol import annotated, status_change
 
 
 class Step(NamedTuple):
@@ -210,14 +210,9 @@ def _scaling(deployment: Deployment, name: str, old: int, new: int) -> Event:
 
 
 def _status(deployment: Deployment, status: DeploymentStatus, number: str = "") -> tuple[Write, ...]:
-    """One write for status and number: a second write of the same object would stand on a basis that is gone."""
     always = ("terminatingReplicas",) if status.terminating_replicas is not None else ()
     writes = status_change(DEPLOYMENT, deployment, deployment.status, status, always)
-    if not number:
-        return writes
-    body = writes[0].body if writes else {}
-    annotated = {"metadata": {"annotations": {REVISION: number}}, **body}
-    return (Patch(DEPLOYMENT, key_of(deployment), annotated, "status"),)
+    return annotated(DEPLOYMENT, deployment, writes, {REVISION: number} if number else {})
 
 
 CONTROLLER = Controller(

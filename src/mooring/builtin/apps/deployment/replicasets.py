@@ -14,6 +14,7 @@ from mooring.api.kinds import key_of
 from mooring.builtin.apps.deployment.scaling import max_surge
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Patch, Write
+from mooring.workloads.incarnations import RECORD
 from mooring.workloads.kinds import DEPLOYMENT, REPLICA_SET
 from mooring.workloads.ownerrefs import controller_reference
 from mooring.workloads.revisions import content_hash
@@ -32,6 +33,7 @@ _NOT_COPIED = frozenset(
         HISTORY,
         DESIRED,
         MAXIMUM,
+        RECORD,
     }
 )
 _LONGEST_HISTORY = 2000

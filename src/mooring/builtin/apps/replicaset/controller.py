@@ -6,28 +6,29 @@ three. Pods are listed only when some must be created, deleted, claimed or timed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from mooring.api.apps.views import ReplicaSet, ReplicaSetStatus
 from mooring.api.conditions import dated, find_condition, without_condition
 from mooring.api.core.views import Pod
-from mooring.api.kinds import Key, key_of
+from mooring.api.kinds import Indexers, Key, key_of
 from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Create, Decision, Delete, Event, Write
+from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
-from mooring.workloads.kinds import POD, REPLICA_SET, owned_alike
+from mooring.workloads.incarnations import Incarnations, Issued
+from mooring.workloads.kinds import POD, REPLICA_SET
 from mooring.workloads.ownerrefs import claims
-from mooring.workloads.podcontrol import BURST, child_suffix, is_available, pod_from_template, status_change
+from mooring.workloads.podcontrol import BURST, annotated, is_available, pod_from_template, status_change
 
 FAILURE = "ReplicaFailure"
-
-# A pod's name is cut so that the suffix fits into the 63 characters of a host name.
-_LONGEST_BASE = 57
+# Labels that a pod gets from the node it is bound to.
+_OF_A_PLACE = frozenset({"topology.kubernetes.io/zone", "topology.kubernetes.io/region"})
 
 
 class Census(NamedTuple):
@@ -47,33 +48,61 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     selector = selector_from_dict(replica_set.spec.selector)
     uniform = _is_uniform(view, replica_set)
 
+    known = view.memory(Issued)
+
     # 1. Ownership agrees with the selector before anything is counted on.
     owned = () if uniform else tuple(pod for pod in view.owned(POD, replica_set) if pod.active)
     orphans = [pod for pod in view.list(POD, "orphan", key.namespace) if pod.active]
     if claimed := claims(POD, REPLICA_SET, replica_set, selector, owned, orphans):
-        return Decision(intent=claimed)
+        return Decision(intent=claimed, memory=known)
 
     # 2. What there is.
     census = _count(view, replica_set) if uniform else _inspect(view, replica_set, selector)
 
-    # 3. What was refused the last time is told before it is tried again, because a refusal ends a decision.
+    # 3. Which names are spent; a status that counts fewer pods than before would be the last to tell of them.
     difference = replica_set.spec.replicas - census.replicas
+    names = None
+    if not replica_set.metadata.deleting and (difference > 0 or census.replicas < replica_set.status.replicas):
+        names = _incarnations(view, replica_set, census, known)
+    record = names.annotations if names is not None else {}
+
+    # 4. What was refused the last time is told before it is tried again, because a refusal ends a decision.
     if difference > 0 and (untold := _untold_failure(view, replica_set)):
         event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
-        return Decision(status=_status(replica_set, census, _failure(replica_set, untold, now)), events=(event,))
+        failure = _failure(replica_set, untold, now)
+        failed = annotated(REPLICA_SET, replica_set, _status(replica_set, census, failure), record)
+        return Decision(status=failed, events=(event,), memory=names.issued if names is not None else known)
 
-    # 4. What is missing or too many.
+    # 5. What is missing or too many.
     children: tuple[Write, ...] = ()
     events: tuple[Event, ...] = ()
     if replica_set.metadata.deleting:
         pass
-    elif difference > 0:
-        children, events = _grow(view, replica_set, min(difference, BURST))
+    elif difference > 0 and names is not None:
+        children, events = _grow(view, replica_set, names, min(difference, BURST))
     elif difference < 0:
         children, events = _shrink(view, replica_set, selector, min(-difference, BURST), now)
+    memory = names.issued if names is not None else known
 
-    # 5. Status says what was seen, not what was just decided.
-    return Decision(children=children, status=_status(replica_set, census), events=events)
+    # 6. Status says what was seen, not what was just decided. A record goes with it, before any pod is made.
+    if record:
+        # Whether a failure is over is not known before the pods are made.
+        said = _status(replica_set, census, _standing_failure(replica_set))
+        intent = annotated(REPLICA_SET, replica_set, said, record)
+        return Decision(intent, children, events=events, memory=memory)
+    return Decision(children=children, status=_status(replica_set, census), events=events, memory=memory)
+
+
+def _incarnations(view: View, replica_set: ReplicaSet, census: Census, known: Issued | None) -> Incarnations:
+    # A refused creation is no pod that has gone.
+    known = None if view.problem else known
+    counted = replica_set.status.replicas
+    most = max(replica_set.spec.replicas, counted)
+    return Incarnations(replica_set, view.owned(POD, replica_set), most, known, counted - census.replicas)
+
+
+def _standing_failure(replica_set: ReplicaSet) -> Condition | None:
+    return next((condition for condition in replica_set.status.conditions if condition.type == FAILURE), None)
 
 
 def _untold_failure(view: View, replica_set: ReplicaSet) -> str:
@@ -86,6 +115,18 @@ def _failure(replica_set: ReplicaSet, problem: str, now: datetime) -> Condition:
     return dated(Condition(FAILURE, "True", "FailedCreate", problem), known, now)
 
 
+def _owned_alike(uid: str, labels: dict[str, str]) -> str:
+    """A value of index `alike`: a set's pods that carry exactly these labels, where they were bound aside."""
+    return uid + "".join([f"\n{name}={labels[name]}" for name in sorted(labels) if name not in _OF_A_PLACE])
+
+
+def _alike(pod: Pod) -> Iterable[str]:
+    owner = pod.metadata.controller
+    if owner is None or owner.kind != "ReplicaSet":
+        return ()
+    return (_owned_alike(owner.uid, pod.metadata.labels),)
+
+
 def _labels(replica_set: ReplicaSet) -> dict[str, str]:
     labels: dict[str, str] = replica_set.spec.template.get("metadata", {}).get("labels") or {}
     return labels
@@ -96,7 +137,7 @@ def _is_uniform(view: View, replica_set: ReplicaSet) -> bool:
     if replica_set.spec.min_ready_seconds > 0:
         return False
     uid = replica_set.metadata.uid
-    alike = view.count(POD, "alike", owned_alike(uid, _labels(replica_set)), "any")
+    alike = view.count(POD, "alike", _owned_alike(uid, _labels(replica_set)), "any")
     return alike == view.count(POD, "owner", uid, "any")
 
 
@@ -120,23 +161,10 @@ def _inspect(view: View, replica_set: ReplicaSet, selector: Selector) -> Census:
     )
 
 
-def _free_names(view: View, replica_set: ReplicaSet) -> Iterator[str]:
-    """Names by slot, passing over those that any pod has, also one that is on its way out."""
-    base = replica_set.metadata.name[:_LONGEST_BASE]
-    taken = {pod.metadata.name for pod in view.owned(POD, replica_set)}
-    slot = 0
-    while True:
-        name = f"{base}-{child_suffix(replica_set.metadata.uid, slot)}"
-        slot += 1
-        if name not in taken and view.get(POD, replica_set.metadata.namespace, name) is None:
-            # Two slots may give one name.
-            taken.add(name)
-            yield name
-
-
-def _grow(view: View, replica_set: ReplicaSet, count: int) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
-    names = _free_names(view, replica_set)
-    chosen = [next(names) for _ in range(count)]
+def _grow(
+    view: View, replica_set: ReplicaSet, names: Incarnations, count: int
+) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
+    chosen = list(islice(names.names(view, replica_set.metadata.name), count))
     template = replica_set.spec.template
     writes = tuple(Create(POD, pod_from_template(REPLICA_SET, replica_set, template, name)) for name in chosen)
     return writes, _events(replica_set, "SuccessfulCreate", "Created pod", chosen)
@@ -165,7 +193,7 @@ def _events(replica_set: ReplicaSet, reason: str, verb: str, names: Sequence[str
     return tuple(Event(REPLICA_SET, key, "Normal", reason, f"{verb}: {name}", pod) for name, pod in pods.items())
 
 
-def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None = None) -> tuple[Write, ...]:
+def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None = None) -> tuple[Patch, ...]:
     old = replica_set.status
     new = ReplicaSetStatus(
         replicas=census.replicas,
@@ -184,6 +212,7 @@ def _status(replica_set: ReplicaSet, census: Census, failure: Condition | None =
     return status_change(REPLICA_SET, replica_set, old, new, always)
 
 
+ALIKE = Indexers(POD, indexes={"alike": _alike}, placed_by=())
 CONTROLLER = Controller(
     name="replicaset",
     reporter="replicaset-controller",
@@ -191,4 +220,6 @@ CONTROLLER = Controller(
     of=REPLICA_SET,
     reads=(POD,),
     writes=(REPLICA_SET, POD),
+    indexers=(ALIKE,),
+    memory=Issued,
 )

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from mooring.api.apps.views import ControllerRevision, StatefulSet, StatefulSetStatus
 from mooring.api.kinds import Key
 from mooring.builtin.apps.statefulset.claims import drops_claims
+from mooring.builtin.apps.statefulset.ordinals import ORDINALS
 from mooring.builtin.apps.statefulset.state import Picture, ordinal_of, take_picture
 from mooring.builtin.apps.statefulset.steps import Steps, replace_outdated
 from mooring.kube.selectors import Selector, selector_from_dict
@@ -184,4 +185,5 @@ CONTROLLER = Controller(
     of=STATEFUL_SET,
     reads=(POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
     writes=(STATEFUL_SET, POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
+    indexers=(ORDINALS,),
 )

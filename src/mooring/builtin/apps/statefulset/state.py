@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
+from mooring.builtin.apps.statefulset.ordinals import BLOCK, BLOCKS, alike_in_block, owned_alike, owned_in_block
 from mooring.runtime.view import View
-from mooring.workloads.kinds import BLOCK, BLOCKS, POD, REVISION_LABEL, alike_in_block, owned_alike, owned_in_block
+from mooring.workloads.kinds import POD, REVISION_LABEL
 
 
 class Span(NamedTuple):
@@ -137,8 +138,8 @@ def _settled_from(view: View, alike: Mapping[str, str], start: int, end: int) ->
     As many different numbers as these add up to this only if they are the smallest ones there are.
     """
     for revision, value in alike.items():
-        count = view.count(POD, "alike", value, "healthy")
-        total = view.count(POD, "alike", value, "healthy-ordinals")
+        count = view.count(POD, "ordinals", value, "healthy")
+        total = view.count(POD, "ordinals", value, "healthy-ordinals")
         block = (start + count) // BLOCK * BLOCK
         if start < block <= end and total == count * start + count * (count - 1) // 2:
             return block, revision
@@ -153,7 +154,7 @@ def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) ->
     for size in BLOCKS:
         if not ordinal % size and ordinal + size <= end:
             for revision, start in alike.items():
-                if view.count(POD, "alike", alike_in_block(start, size, ordinal), "healthy") == size:
+                if view.count(POD, "ordinals", alike_in_block(start, size, ordinal), "healthy") == size:
                     return size, revision
     return BLOCK, ""
 

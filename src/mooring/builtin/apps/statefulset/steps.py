@@ -12,12 +12,13 @@ from mooring.api.apps.views import ControllerRevision, StatefulSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.statefulset.claims import mounted, retained, supply
+from mooring.builtin.apps.statefulset.ordinals import INDEX_LABEL, NAME_LABEL
 from mooring.builtin.apps.statefulset.state import Picture, ordinal_of
 from mooring.kube.intorpercent import resolve
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Event, Patch, Write
 from mooring.runtime.view import View
-from mooring.workloads.kinds import INDEX_LABEL, NAME_LABEL, POD, REVISION_LABEL, STATEFUL_SET
+from mooring.workloads.kinds import POD, REVISION_LABEL, STATEFUL_SET
 from mooring.workloads.podcontrol import BURST, is_available, pod_from_template
 from mooring.workloads.revisions import template_of
 

@@ -7,9 +7,9 @@ loses its finalizer before it is deleted, which is what sets it apart from one t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -22,15 +22,14 @@ from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.builtin.batch.job.adoption import claims
 from mooring.builtin.batch.job.indexes import format_indexes, index_of, parse_indexes
-from mooring.builtin.batch.job.pods import TRACKING, free_names, new_pod
+from mooring.builtin.batch.job.pods import TRACKING, new_pod, untracked
 from mooring.builtin.batch.job.policies import (
+    attempts,
     backoff_end,
     backoff_for,
     fails_index,
     finished_at,
     has_failed,
-    ignored_failures,
-    index_failures,
     judge,
     meets,
     only_replaces_failed,
@@ -39,10 +38,12 @@ from mooring.builtin.batch.job.policies import (
 from mooring.builtin.batch.job.status import Ending, status_patch
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
+from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.view import View
-from mooring.workloads.finalizers import has_finalizer, remove_finalizer
+from mooring.workloads.finalizers import has_finalizer
+from mooring.workloads.incarnations import Incarnations
 from mooring.workloads.kinds import JOB, POD
+from mooring.workloads.podcontrol import annotated
 
 CONTROLLER_NAME = "kubernetes.io/job-controller"
 # Pods made, deleted or counted in one decision.
@@ -86,6 +87,7 @@ class Sync:
         self.terminating = sum(pod.terminating for pod in self.pods)
         self.tracked = [pod for pod in self.pods if has_finalizer(pod, TRACKING)]
         self.children: list[Write] = []
+        self.let_go: set[str] = set()
         self.events: list[Event] = []
         self.status = job.status
         noted = job.status.uncounted_terminated_pods
@@ -127,19 +129,23 @@ class Sync:
         # 1. Does it end?
         ending = self._ending()
         # 2. If so, no pod stays; if not, as many run as it asks for.
+        spent: dict[str, str] = {}
         if ending is not None:
             self._remove([pod for pod in self.active if not has_finalizer(pod, TRACKING)])
         elif not job.metadata.deleting:
-            self._manage()
+            spent = self._manage()
             self._note_suspension()
         # 3. Pods that ended are noted, then let go of.
         released = self._track(ending)
         if ending is not None:
             self._conclude(ending, released)
+        said = status_patch(job, self.status)
         return Decision(
+            # Names are spent on record before a pod may go or another one gets a name.
+            intent=annotated(JOB, job, said, spent) if spent else (),
             children=tuple(self.children),
-            status=status_patch(job, self.status),
-            release=_untracked(released),
+            status=() if spent else said,
+            release=untracked(released),
             events=tuple(self.events),
         )
 
@@ -189,11 +195,25 @@ class Sync:
 
     # How many pods run
 
-    def _manage(self) -> None:
+    def _manage(self) -> dict[str, str]:
+        """Makes and removes pods; gives what the Job has to carry about their names."""
+        missing = self._balance()
+        # A pod goes only after its finalizer, so that none is gone unseen.
+        most = max(self.job.spec.parallelism, self.job.status.active)
+        names = Incarnations(self.job, self.pods, most, stays=self._stays)
+        if missing > 0:
+            self._create(names, missing)
+        return names.annotations
+
+    def _stays(self, pod: Pod) -> bool:
+        return pod.active and has_finalizer(pod, TRACKING) and pod.metadata.name not in self.let_go
+
+    def _balance(self) -> int:
+        """Lets go of pods too many; gives how many are missing."""
         spec, active = self.job.spec, len(self.active)
         if spec.suspend:
             self._let_go(self.active)
-            return
+            return 0
         if spec.completions is None:
             # One success is enough: the others may finish, but none is replaced.
             wanted = active if self.succeeded else spec.parallelism
@@ -202,12 +222,10 @@ class Sync:
         surplus = self._surplus(active - wanted)[:BURST]
         if surplus:
             self._let_go(surplus)
-            return
+            return 0
         if only_replaces_failed(self.job):
             active += self.terminating
-        missing = min(wanted - active, BURST)
-        if missing > 0:
-            self._create(missing)
+        return min(wanted - active, BURST)
 
     def _surplus(self, count: int) -> list[Pod]:
         """Pods too many; of an Indexed Job also those of no index, or of one that has another pod."""
@@ -232,7 +250,8 @@ class Sync:
 
     def _let_go(self, pods: Sequence[Pod]) -> None:
         """First without a finalizer, so that it does not count as failed; then, seen so, deleted."""
-        self.children += _untracked(pods)
+        self.let_go |= {pod.metadata.name for pod in pods}
+        self.children += untracked(pods)
         self._remove([pod for pod in pods if not has_finalizer(pod, TRACKING)])
 
     def _remove(self, pods: Sequence[Pod]) -> None:
@@ -240,21 +259,20 @@ class Sync:
             self.children.append(Delete(POD, key_of(pod)))
             self._tell("Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}", pod.metadata.name)
 
-    def _create(self, count: int) -> None:
+    def _create(self, incarnations: Incarnations, count: int) -> None:
         if self.job.spec.backoff_limit_per_index is None:
             end = backoff_end(self.job, self.pods)
             if end is not None and not self.view.reached(end):
                 return
-        taken = {pod.metadata.name for pod in self.pods}
+        base = self.job.metadata.name
         if not self.indexed:
-            names = free_names(self.job, taken, None)
-            for _ in range(count):
-                self._make(next(names), None)
+            for name in islice(incarnations.names(self.view, base), count):
+                self._make(name, None)
             return
         for index in self._open_indexes(count):
             last = self.replaced.get(index)
-            if last is None or self.view.reached(finished_at(last) + backoff_for(_attempts(last))):
-                self._make(next(free_names(self.job, taken, index)), index)
+            if last is None or self.view.reached(finished_at(last) + backoff_for(attempts(last))):
+                self._make(next(incarnations.names(self.view, base, f"-{index}")), index)
 
     def _open_indexes(self, count: int) -> list[int]:
         closed = self.done | (self.failed_indexes or set())
@@ -368,17 +386,8 @@ class Sync:
         self.events.append(Event(JOB, key, kind, reason, message, after))
 
 
-def _untracked(pods: Iterable[Pod]) -> tuple[Patch, ...]:
-    return tuple(patch for pod in pods for patch in remove_finalizer(POD, pod, TRACKING))
-
-
 def _succeeded(pod: Pod) -> bool:
     return pod.status.phase == "Succeeded"
-
-
-def _attempts(pod: Pod) -> int:
-    """How often an index has failed when this pod of it had."""
-    return index_failures(pod) + ignored_failures(pod) + 1
 
 
 JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")

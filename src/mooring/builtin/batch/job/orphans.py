@@ -7,12 +7,12 @@ from itertools import chain
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key
-from mooring.builtin.batch.job.pods import TRACKING
+from mooring.builtin.batch.job.pods import TRACKING, untracked
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
 from mooring.runtime.view import View
-from mooring.workloads.finalizers import has_finalizer, remove_finalizer
+from mooring.workloads.finalizers import has_finalizer
 from mooring.workloads.kinds import JOB, POD
 
 BURST = 500
@@ -38,7 +38,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:BURST]:
         pod = view.get(POD, *orphan)
         if pod is not None:
-            releases += remove_finalizer(POD, pod, TRACKING)
+            releases += untracked((pod,))
     return Decision(release=tuple(releases))
 
 

@@ -1,41 +1,23 @@
-"""The pods of a Job: their names, and what sets them apart from the template they come from."""
+"""The pods of a Job: what sets them apart from the template they come from."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterable
 
 from mooring.api.batch.views import Job
 from mooring.api.core.views import Pod
 from mooring.builtin.batch.job.policies import ignored_failures, index_failures, judge
 from mooring.kube.objects import Object
-from mooring.workloads.finalizers import with_finalizer
-from mooring.workloads.kinds import JOB
-from mooring.workloads.podcontrol import child_suffix, pod_from_template
+from mooring.runtime.decision import Patch
+from mooring.workloads.finalizers import remove_finalizer, with_finalizer
+from mooring.workloads.kinds import JOB, POD
+from mooring.workloads.podcontrol import pod_from_template
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count"
 IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count"
 _VARIABLE = "JOB_COMPLETION_INDEX"
-
-# What is left of 63 characters for a name before its suffix.
-_MAX_PREFIX = 57
-
-
-def free_names(job: Job, taken: Container[str], index: int | None) -> Iterator[str]:
-    """Names that follow from the Job and a slot, without those in use: a name is free again when its pod is gone."""
-    prefix = _prefix(job, index)
-    slot = 0
-    while True:
-        name = f"{prefix}-{child_suffix(job.metadata.uid, slot)}"
-        if name not in taken:
-            yield name
-        slot += 1
-
-
-def _prefix(job: Job, index: int | None) -> str:
-    middle = "" if index is None else f"-{index}"
-    return job.metadata.name[: _MAX_PREFIX - len(middle)] + middle
 
 
 def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Object:
@@ -44,7 +26,7 @@ def new_pod(job: Job, name: str, index: int | None, replaced: Pod | None) -> Obj
     metadata["finalizers"] = with_finalizer(metadata.get("finalizers", ()), TRACKING)
     if index is None:
         return pod
-    metadata["generateName"] = f"{_prefix(job, index)}-"
+    metadata["generateName"] = f"{name.rpartition('-')[0]}-"
     metadata["annotations"] = {**metadata.get("annotations", {}), COMPLETION_INDEX: str(index)}
     metadata["labels"] = {**metadata.get("labels", {}), COMPLETION_INDEX: str(index)}
     if job.spec.backoff_limit_per_index is not None:
@@ -72,3 +54,8 @@ def _told_its_index(container: Object) -> Object:
         return container
     source = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
     return {**container, "env": [*variables, {"name": _VARIABLE, "valueFrom": source}]}
+
+
+def untracked(pods: Iterable[Pod]) -> tuple[Patch, ...]:
+    """Takes the finalizer off that keeps pods until they are counted."""
+    return tuple(patch for pod in pods for patch in remove_finalizer(POD, pod, TRACKING))

@@ -123,6 +123,11 @@ def ignored_failures(pod: Pod) -> int:
     return int(text) if text.isdecimal() else 0
 
 
+def attempts(pod: Pod) -> int:
+    """How often an index has failed when this pod of it had."""
+    return index_failures(pod) + ignored_failures(pod) + 1
+
+
 def fails_index(job: Job, pod: Pod) -> bool:
     """Whether a pod is the last that its index gets."""
     if not has_failed(job, pod):

@@ -7,6 +7,7 @@ well on pods of another controller, or on templates that carry the annotations b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from mooring.features.groups.api import (
     EFFECTS,
@@ -16,6 +17,8 @@ from mooring.features.groups.api import (
     LeaderWorkerTemplate,
 )
 from mooring.kube.objects import Object
+
+POD_TEMPLATES: Final = ("leaderTemplate", "workerTemplate")
 
 
 def unique_annotations(template: LeaderWorkerTemplate) -> dict[str, str]:
@@ -30,6 +33,27 @@ def unique_annotations(template: LeaderWorkerTemplate) -> dict[str, str]:
         found[UNIQUE_TOLERATION_KEY] = policy.replica_unique_toleration.key
         found[UNIQUE_TOLERATION_EFFECT] = policy.replica_unique_toleration.effect
     return found
+
+
+def with_unique_annotations(template: Object, annotations: Mapping[str, str]) -> Object:
+    """A `leaderWorkerTemplate` whose pod templates carry these; what is not changed is shared with the one given."""
+    if not annotations:
+        return template
+    return template | {name: _annotated(template[name], annotations) for name in POD_TEMPLATES if template.get(name)}
+
+
+def annotations_of(template: Object) -> Object:
+    """The annotations of a pod template; none where they are of the wrong type, for the schema to refuse."""
+    metadata = template.get("metadata")
+    found = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _annotated(template: Object, annotations: Mapping[str, str]) -> Object:
+    metadata = template.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        return template
+    return {**template, "metadata": {**metadata, "annotations": {**annotations_of(template), **annotations}}}
 
 
 def wrong_effect(annotations: Mapping[str, str]) -> str:

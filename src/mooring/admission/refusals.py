@@ -1,0 +1,29 @@
+"""The refusals that a client hears because of a webhook, in the API's words."""
+
+from mooring.kube.errors import go_quote
+from mooring.kube.objects import Object
+from mooring.kube.status import ApiError, BadRequestError, InternalError
+
+__all__ = ["call_failure", "denial", "dry_run_refusal"]
+
+
+def denial(name: str, status: Object | None) -> ApiError:
+    """The refusal of a webhook as a client hears it."""
+    status = status or {}
+    head, message, reason = f"admission webhook {go_quote(name)} denied the request", "", status.get("reason") or ""
+    if status.get("message") or reason:
+        message = f"{head}: {status.get('message') or reason}"
+    error = ApiError(message or f"{head} without explanation", status.get("details"))
+    code = status.get("code")
+    error.code = code if isinstance(code, int) and code >= 400 else 400
+    error.reason = reason
+    return error
+
+
+def dry_run_refusal(name: str) -> ApiError:
+    return BadRequestError(f"admission webhook {go_quote(name)} does not support dry run")
+
+
+def call_failure(name: str, why: str) -> InternalError:
+    """The refusal of a request because a webhook could not be asked."""
+    return InternalError.of(f"failed calling webhook {go_quote(name)}: {why}")

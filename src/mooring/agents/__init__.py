@@ -1,0 +1,1 @@
+"""What acts outside the API on behalf of features: executors of effects."""

@@ -1,0 +1,68 @@
+"""The interface between the HTTP server and what it serves: plain ASGI, with two additions.
+
+`scope["push"]` sends a part of a streamed answer at once. `scope["too_large"]` says that a body exceeded the limit, of
+which an application then sees only the beginning.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+__all__ = [
+    "App",
+    "Disconnected",
+    "Header",
+    "Message",
+    "Push",
+    "Receive",
+    "Scope",
+    "Send",
+    "TooLarge",
+    "read_body",
+    "send_whole",
+]
+
+Header = tuple[bytes, bytes]
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+# Sends what the given function makes, if that can be done without waiting; says whether it was.
+Push = Callable[[Callable[[], bytes]], bool]
+
+
+class Disconnected(Exception):
+    """The client has gone; nobody waits for an answer."""
+
+
+class TooLarge(Exception):
+    """The body of a request exceeds the server's limit."""
+
+
+async def read_body(scope: Scope, receive: Receive) -> bytes:
+    """The whole body of a request. Raises TooLarge or Disconnected."""
+    if scope.get("too_large"):
+        raise TooLarge
+    message = await _next(receive)
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body"):
+        return body
+    parts = [body]
+    while message.get("more_body"):
+        message = await _next(receive)
+        parts.append(message.get("body", b""))
+    return b"".join(parts)
+
+
+async def send_whole(send: Send, status: int, content_type: bytes, body: bytes, *headers: Header) -> None:
+    """An answer whose body is there already."""
+    measured = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": measured})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _next(receive: Receive) -> Message:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise Disconnected
+    return message

@@ -1,0 +1,279 @@
+"""The embedded server's own certificate authority and certificate, made when they are missing or about to run out.
+
+A start must not pay for a cryptographic library that it does not need. So what the certificate says is noted in a
+record beside it, with hashes of all four files; while record and files agree, nothing else is read. The authority is
+made once and kept for ten years, because clients hold it; the server's certificate follows the names it is reached by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mooring.kube.errors import MooringError
+from mooring.net.private_files import write_private
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.x509 import Certificate, CertificateBuilder
+
+__all__ = ["CertificateError", "Certificates", "ensure_certificates", "ensure_node_certificate"]
+
+AUTHORITY_LIFE: Final = timedelta(days=3650)
+SERVER_LIFE: Final = timedelta(days=365)
+RENEW_BEFORE: Final = timedelta(days=30)
+# Clocks of clients may be behind.
+_BACKDATED: Final = timedelta(hours=1)
+_RECORD: Final = "record.json"
+_NODE_RECORD: Final = "node.json"
+_NODE_NAMES: Final = ("localhost", "127.0.0.1")
+
+
+class CertificateError(MooringError):
+    """Files of an authority are there and cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Where the files are: the authority that clients trust, and what the server shows them."""
+
+    folder: Path
+
+    @property
+    def authority(self) -> Path:
+        return self.folder / "ca.crt"
+
+    @property
+    def authority_key(self) -> Path:
+        return self.folder / "ca.key"
+
+    @property
+    def certificate(self) -> Path:
+        return self.folder / "server.crt"
+
+    @property
+    def key(self) -> Path:
+        return self.folder / "server.key"
+
+    @property
+    def node_certificate(self) -> Path:
+        """What this machine's node shows to the server."""
+        return self.folder / "node.crt"
+
+    @property
+    def node_key(self) -> Path:
+        return self.folder / "node.key"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.authority, self.authority_key, self.certificate, self.key)
+
+
+def ensure_certificates(folder: Path, names: Sequence[str], *, now: datetime) -> Certificates:
+    """Certificates for a server that is reached by these host names and addresses, good for thirty days at least."""
+    found = Certificates(folder)
+    if not _is_current(found, names, now):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _make(found, names, now)
+    return found
+
+
+def ensure_node_certificate(files: Certificates, *, now: datetime) -> None:
+    """A certificate for the node on this machine, which the server reaches on the loopback address."""
+    paths = (files.authority, files.node_certificate, files.node_key)
+    record = files.folder / _NODE_RECORD
+    try:
+        known = json.loads(record.read_bytes())
+        if known["digests"] == _digests_of(paths) and datetime.fromisoformat(known["renew"]) > now:
+            return
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    authority, authority_key = _load_authority(files)
+    made, key = _server_certificate(authority, authority_key, _NODE_NAMES, now, "Mooring process node")
+    write_private(files.node_key, _pem(key))
+    write_private(files.node_certificate, _pem(made))
+    renew = min(made.not_valid_after_utc, authority.not_valid_after_utc) - RENEW_BEFORE
+    text = json.dumps({"digests": _digests_of(paths), "renew": renew.isoformat()}, indent=2)
+    write_private(record, text.encode() + b"\n")
+
+
+# What the record says
+
+
+def _digests(files: Certificates) -> dict[str, str]:
+    return _digests_of(files.files)
+
+
+def _digests_of(paths: Sequence[Path]) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def _is_current(files: Certificates, names: Sequence[str], now: datetime) -> bool:
+    try:
+        record = json.loads((files.folder / _RECORD).read_bytes())
+        good = record["digests"] == _digests(files) and record["names"] == sorted(set(names))
+        return good and datetime.fromisoformat(record["renew"]) > now
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _note(files: Certificates, names: Sequence[str], renew: datetime) -> None:
+    record = {"digests": _digests(files), "names": sorted(set(names)), "renew": renew.isoformat()}
+    write_private(files.folder / _RECORD, json.dumps(record, indent=2).encode() + b"\n")
+
+
+# Making them
+
+
+def _make(files: Certificates, names: Sequence[str], now: datetime) -> None:
+    authority, authority_key = _authority(files, now)
+    certificate, key = _server_certificate(authority, authority_key, names, now)
+    write_private(files.key, _pem(key))
+    write_private(files.certificate, _pem(certificate))
+    ends = min(certificate.not_valid_after_utc, authority.not_valid_after_utc)
+    # The record is written last, so a start that was cut short is done over.
+    _note(files, names, ends - RENEW_BEFORE)
+
+
+def _authority(files: Certificates, now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]:
+    if files.authority.exists() or files.authority_key.exists():
+        known, key = _load_authority(files)
+        if known.not_valid_after_utc - RENEW_BEFORE > now:
+            return known, key
+    made, key = _new_authority(now)
+    # Without its key a certificate is of no use, so the key comes first.
+    write_private(files.authority_key, _pem(key))
+    write_private(files.authority, _pem(made))
+    return made, key
+
+
+def _load_authority(files: Certificates) -> tuple[Certificate, EllipticCurvePrivateKey]:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import load_pem_x509_certificate
+
+    way_out = f"put it back, or remove {files.folder} to have a new authority made"
+    path = files.authority
+    try:
+        certificate = load_pem_x509_certificate(path.read_bytes())
+        path = files.authority_key
+        key = load_pem_private_key(path.read_bytes(), None)
+    except FileNotFoundError:
+        raise CertificateError(f"{path} is missing; {way_out}") from None
+    except (ValueError, TypeError):
+        raise CertificateError(f"{path} is not PEM as Mooring writes it; {way_out}") from None
+    if not isinstance(key, EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
+        raise CertificateError(f"{path} is not the key of {files.authority}; {way_out}")
+    return certificate, key
+
+
+def _new_authority(now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]:
+    from cryptography import x509
+
+    key = _new_key()
+    name = _name("Mooring authority")
+    builder = _builder(name, name, key, now, AUTHORITY_LIFE)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    builder = builder.add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
+    return _signed(builder, key, key), key
+
+
+def _server_certificate(
+    authority: Certificate,
+    authority_key: EllipticCurvePrivateKey,
+    names: Sequence[str],
+    now: datetime,
+    common: str = "Mooring API server",
+) -> tuple[Certificate, EllipticCurvePrivateKey]:
+    from cryptography import x509
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    key = _new_key()
+    alternatives = [_alternative(name) for name in dict.fromkeys(names)]
+    builder = _builder(_name(common), authority.subject, key, now, SERVER_LIFE)
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(_usage(digital_signature=True), critical=True)
+    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+    builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+    return _signed(builder, key, authority_key), key
+
+
+def _new_key() -> EllipticCurvePrivateKey:
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _name(common: str) -> Any:
+    from cryptography import x509
+
+    return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, common)])
+
+
+def _alternative(name: str) -> Any:
+    from cryptography import x509
+
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _usage(**granted: bool) -> Any:
+    from cryptography import x509
+
+    kinds = (
+        "digital_signature",
+        "content_commitment",
+        "key_encipherment",
+        "data_encipherment",
+        "key_agreement",
+        "key_cert_sign",
+        "crl_sign",
+        "encipher_only",
+        "decipher_only",
+    )
+    return x509.KeyUsage(**{kind: granted.get(kind, False) for kind in kinds})
+
+
+def _builder(
+    subject: Any, issuer: Any, key: EllipticCurvePrivateKey, now: datetime, life: timedelta
+) -> CertificateBuilder:
+    from cryptography import x509
+
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _BACKDATED)
+        .not_valid_after(now + life)
+    )
+
+
+def _signed(
+    builder: CertificateBuilder, key: EllipticCurvePrivateKey, issuer_key: EllipticCurvePrivateKey
+) -> Certificate:
+    """Both key identifiers are in it, without which Python 3.13 and newer accept no certificate."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    issuers = x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key())
+    return builder.add_extension(own, critical=False).add_extension(issuers, critical=False).sign(issuer_key, SHA256())
+
+
+def _pem(what: Certificate | EllipticCurvePrivateKey) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+    from cryptography.x509 import Certificate
+
+    if isinstance(what, Certificate):
+        return what.public_bytes(Encoding.PEM)
+    return what.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -1,0 +1,42 @@
+"""What a client may cost a server: bytes, and seconds of patience. The same for every server of ours but the body.
+
+The sizes and the time for a head are those of the real API server. All times are enforced by one sweep over the
+connections (`server.py`), so a limit is exceeded by a second at most and costs a request nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["DEFAULT", "Limits"]
+
+MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`head_bytes` is for the request line with all headers, `body_bytes` for what an application is given.
+
+    Of a larger body `drained_bytes` are read and dropped, because clients read their answer only after they have sent
+    everything; a client that sends more is answered in the middle and cut off.
+
+    `head_seconds` counts from the first byte of a request to the end of its head, `request_seconds` to the end of its
+    body. `idle_seconds` is longer than clients keep connections, so that it is never the server that breaks a reuse.
+    `stalled_seconds` is how long a client may read nothing of an answer while the server cannot go on sending.
+    """
+
+    head_bytes: int = MIB
+    body_bytes: int = 3 * MIB
+    drained_bytes: int = 32 * MIB
+    head_seconds: float = 32.0
+    request_seconds: float = 60.0
+    idle_seconds: float = 180.0
+    stalled_seconds: float = 60.0
+
+    @property
+    def sweep_seconds(self) -> float:
+        """The time between two looks at all connections."""
+        shortest = min(self.head_seconds, self.request_seconds, self.idle_seconds, self.stalled_seconds)
+        return min(1.0, shortest / 4)
+
+
+DEFAULT: Final = Limits()

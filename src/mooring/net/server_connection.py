@@ -1,0 +1,265 @@
+"""HTTP/1.1 on one connection of the server: from bytes to requests, one after the other, within limits.
+
+It is our own because in others a request costs a quarter more and there is no order among them
+(docs/decisions/http-server.md). A request is handed over when all of it has come and it is its turn.
+"""
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+import httptools
+
+from mooring.net.asgi import Header, Scope
+from mooring.net.exchange import Exchange, refusal
+
+if TYPE_CHECKING:
+    from mooring.net.server import HttpServer
+
+__all__ = ["ServerConnection"]
+
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class ServerConnection(asyncio.Protocol):
+    """One client's connection. It is in the server's set of connections while it lasts."""
+
+    def __init__(self, server: "HttpServer") -> None:
+        self.server = server
+        self._limits = server.limits
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        self.transport: asyncio.Transport
+        self.lost = False
+        self._client: tuple[str, int] | None = None
+        # The request that is being answered, and those that came before it was.
+        self._exchange: Exchange | None = None
+        self._queued: deque[Exchange] = deque()
+        # Whether input is discarded from now on; and whether nothing more is sent either.
+        self._discards = self._closing = False
+        self._reading = True
+        # A request has begun to come; its head has come.
+        self._receiving = self._head_read = False
+        # Bytes that came and were not the end of a head yet.
+        self._unfinished_head_bytes = 0
+        # When the connection became idle, or the request that is coming began to.
+        self._since = self._loop.time()
+        # What the client has not read yet, and since when it has read nothing of it; kept while nothing is written.
+        self._unread_bytes = 0
+        self._unread_since = 0.0
+        self.paused = False
+        self._drain: asyncio.Future[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is being answered."""
+        return self._exchange is not None
+
+    # What the event loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport  # type: ignore[assignment]
+        peer = transport.get_extra_info("peername")
+        self._client = (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None
+        self.server.add(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.lost = self._discards = True
+        # The parser and this connection hold each other, and the garbage collector may not come by for an hour.
+        del self._parser
+        self.server.connections.discard(self)
+        self._queued.clear()
+        if self._exchange is not None:
+            self._exchange.wake()
+            self._exchange = None
+        self.resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        if self._discards:
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            # No other protocol is spoken here; the request is answered as if it had not asked for one.
+            self._discards = True
+        except httptools.HttpParserError:
+            self._refuse(400)
+        else:
+            if self._receiving and not self._head_read:
+                self._unfinished_head_bytes += len(data)
+                if self._unfinished_head_bytes > self._limits.head_bytes:
+                    self._refuse(431)
+
+    def pause_writing(self) -> None:
+        self.paused = True
+        self._note_unread()
+
+    def resume_writing(self) -> None:
+        self.paused = False
+        if self._drain is not None and not self._drain.done():
+            self._drain.set_result(None)
+
+    async def drained(self) -> None:
+        """Return when the client has read enough of what was sent to it, or has gone."""
+        while self.paused and not self.lost:
+            self._drain = self._loop.create_future()
+            await self._drain
+
+    # What the server calls
+
+    def shutdown(self) -> None:
+        """The server stops: nothing more is read here, and what is being answered is the last."""
+        self._queued.clear()
+        if self._exchange is None:
+            self.close()
+        else:
+            self._exchange.keep_alive = False
+
+    def close(self) -> None:
+        """Send what is left, read nothing more."""
+        if not self._closing:
+            self._discards = self._closing = True
+            self._note_unread()
+            self.transport.close()
+
+    def enforce_limits(self, now: float) -> None:
+        """Close a connection whose client reads nothing, sends too slowly, or has been idle for too long."""
+        if self.paused or self._closing:
+            if self._stalled(now):
+                self.transport.abort()
+        elif self._exchange is None:
+            seconds, limits = now - self._since, self._limits
+            if not self._receiving:
+                if seconds > limits.idle_seconds:
+                    self.close()
+            elif seconds > (limits.request_seconds if self._head_read else limits.head_seconds):
+                self._refuse(408)
+
+    def _note_unread(self) -> None:
+        self._unread_bytes, self._unread_since = self.transport.get_write_buffer_size(), self._loop.time()
+
+    def _stalled(self, now: float) -> bool:
+        # Nothing is written meanwhile, so less means that the client has read.
+        unread = self.transport.get_write_buffer_size()
+        if unread < self._unread_bytes:
+            self._unread_bytes, self._unread_since = unread, now
+        return now - self._unread_since > self._limits.stalled_seconds
+
+    # What the parser calls
+
+    def on_message_begin(self) -> None:
+        self._url = b""
+        self._headers: list[Header] = []
+        self._parts: list[bytes] = []
+        self._head_bytes = self._body_bytes = 0
+        self._continues = False
+        self._authorization = b""
+        self._receiving, self._head_read = True, False
+        self._since = self._loop.time()
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        name = name.lower()
+        self._headers.append((name, value))
+        self._head_bytes += len(name) + len(value)
+        if name == b"authorization":
+            self._authorization = value
+        elif name == b"expect":
+            self._continues = value.lower() == b"100-continue"
+        elif name == b"content-length" and value.isdigit() and int(value) > self._limits.drained_bytes:
+            self._body_bytes = int(value)
+
+    def on_headers_complete(self) -> None:
+        self._head_read = True
+        self._unfinished_head_bytes = 0
+        if self._head_bytes + len(self._url) > self._limits.head_bytes:
+            self._refuse(431)
+        elif self._body_bytes > self._limits.drained_bytes:
+            self._stop_reading()
+        elif self._continues and self._exchange is None:
+            self.transport.write(_CONTINUE)
+
+    def on_body(self, body: bytes) -> None:
+        if self._discards:
+            return
+        self._body_bytes += len(body)
+        if self._body_bytes <= self._limits.body_bytes:
+            self._parts.append(body)
+        elif self._body_bytes > self._limits.drained_bytes:
+            self._stop_reading()
+
+    def on_message_complete(self) -> None:
+        if not self._discards:
+            parser = self._parser
+            stays = parser.should_keep_alive() and not parser.should_upgrade() and parser.get_http_version() != "1.0"
+            self._take(keep_alive=stays)
+
+    def _stop_reading(self) -> None:
+        """The body is larger than what is read and dropped: it is answered now, and the connection closed."""
+        self._discards = True
+        self._take(keep_alive=False)
+
+    # Requests
+
+    def _take(self, *, keep_alive: bool) -> None:
+        self._receiving = self._head_read = False
+        scope = self._scope()
+        if self._body_bytes > self._limits.body_bytes:
+            scope["too_large"] = True
+        exchange = Exchange(self, scope, b"".join(self._parts), flow=self._authorization, keep_alive=keep_alive)
+        if self._exchange is None:
+            self._enqueue(exchange)
+        else:
+            self._queued.append(exchange)
+            if self._reading:
+                self._reading = False
+                self.transport.pause_reading()
+
+    def _scope(self) -> Scope:
+        url, parser = self._url, self._parser
+        if url[:1] == b"/":
+            raw_path, _, query = url.partition(b"?")
+        else:
+            # A client that takes this server for a proxy writes the whole URL, and OPTIONS may be about `*`.
+            parsed = httptools.parse_url(url) if b"://" in url else None
+            raw_path, query = (parsed.path or b"/", parsed.query or b"") if parsed else (url, b"")
+        path = raw_path.decode("latin-1")
+        return {
+            "type": "http",
+            "http_version": parser.get_http_version(),
+            "method": parser.get_method().decode("latin-1"),
+            "path": unquote(path) if "%" in path else path,
+            "query_string": query,
+            "headers": self._headers,
+            "client": self._client,
+        }
+
+    def _enqueue(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self.server.queue.enqueue(exchange.flow, exchange.begin)
+
+    def done(self, exchange: Exchange) -> None:
+        """An answer is complete; the next request has its turn."""
+        self._exchange = None
+        if self.lost:
+            return
+        if not exchange.keep_alive:
+            self._queued.clear()
+            self.close()
+            return
+        self._since = self._loop.time()
+        if self._queued:
+            self._enqueue(self._queued.popleft())
+        elif not self._reading:
+            self._reading = True
+            self.transport.resume_reading()
+
+    def _refuse(self, status: int) -> None:
+        """Answer a request that breaks the rules of HTTP or exceeds a limit, and close the connection."""
+        self._discards = True
+        if self._exchange is None:
+            self.transport.write(refusal(status))
+        self.close()

@@ -1,0 +1,106 @@
+"""What is wrong with an object that is about to be stored, and what is not good about it and still accepted."""
+
+from collections.abc import Callable
+from typing import Final
+
+from mooring.api.core.validation.meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
+from mooring.kube.errors import FieldError, forbidden, go_quote
+from mooring.kube.objects import Object
+from mooring.kube.schemas import validate
+from mooring.registry.changes import shares_body
+from mooring.registry.core import Core
+from mooring.registry.requests import Options
+from mooring.registry.resources import Resource
+from mooring.registry.scale import check_scaled
+from mooring.registry.strategies import Strategy
+
+__all__ = ["add_warnings", "check_change", "check_new"]
+
+
+# Groups whose kinds may have finalizers without a domain.
+_PLAIN_FINALIZERS: Final = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+        "policy",
+    }
+)
+
+
+def check_new(core: Core, resource: Resource, strategy: Strategy, obj: Object) -> list[FieldError]:
+    """What the mechanism finds wrong with a new object; the rules of its kind are asked apart from this."""
+    errors: list[FieldError] = []
+    if not strategy.checks_metadata:
+        _check_metadata(errors, resource, obj["metadata"], strategy.name_texts)
+    if resource.custom:
+        errors += validate(core.schema(resource), {**obj, "metadata": {}})
+        errors += _check_scaled(core, resource, obj, ("spec", "status"))
+    return errors
+
+
+def _check_scaled(core: Core, resource: Resource, obj: Object, roots: tuple[str, ...]) -> list[FieldError]:
+    paths = core.custom[resource.api_version, resource.kind].scale
+    return check_scaled(obj, paths, roots) if paths else []
+
+
+def _check_metadata(
+    errors: list[FieldError],
+    resource: Resource,
+    metadata: Object,
+    name_texts: Callable[[str, bool], list[str]],
+) -> None:
+    plain = resource.group in _PLAIN_FINALIZERS or (resource.group, resource.store) == ("", "events")
+    builtin = not resource.custom and not plain
+    check_metadata(errors, metadata, name_texts, namespaced=resource.namespaced, builtin=builtin)
+
+
+def check_change(
+    core: Core, resource: Resource, strategy: Strategy, new: Object, current: Object, subresource: str
+) -> list[FieldError]:
+    """What is wrong with a change, by the mechanism and by the rules of the kind."""
+    errors: list[FieldError] = []
+    metadata, was = new["metadata"], current["metadata"]
+    if metadata != was and {**metadata, "managedFields": None} == {**was, "managedFields": None}:
+        # The rest was looked at when it was stored.
+        check_managed_fields(errors, metadata.get("managedFields") or (), "metadata.managedFields")
+    elif metadata != was:
+        _check_metadata(errors, resource, metadata, _any_name)
+        if "deletionTimestamp" in was:
+            added = [each for each in metadata.get("finalizers", ()) if each not in was.get("finalizers", ())]
+            if added:
+                shown = ", ".join(map(go_quote, sorted(added)))
+                detail = (
+                    "no new finalizers can be added if the object is being deleted, "
+                    f"found new finalizers []string{{{shown}}}"
+                )
+                # The API checks this twice, and says it as often.
+                errors += [forbidden("metadata.finalizers", detail)] * 2
+    untouched = shares_body(new, current)
+    if resource.custom and not (untouched and new.get("status") is current.get("status")):
+        errors += validate(core.schema(resource), {**new, "metadata": {}})
+        errors += _check_scaled(core, resource, new, ("status",) if subresource == "status" else ("spec", "status"))
+    if subresource in strategy.validate_sections:
+        errors += strategy.validate_sections[subresource](new, current)
+    elif not untouched:
+        if subresource or not strategy.update_is_whole:
+            errors += strategy.validate(new)
+        if not subresource:
+            errors += strategy.validate_update(new, current)
+    if new.get("status") is not current.get("status"):
+        errors += strategy.validate_status(new, current)
+    return errors
+
+
+def add_warnings(strategy: Strategy, resource: Resource, obj: Object, options: Options) -> None:
+    """Warn about what is accepted and still not good."""
+    options.warnings += strategy.warn(obj)
+    for finalizer in obj["metadata"].get("finalizers", ()) if resource.custom else ():
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+            head = f"metadata.finalizers: {go_quote(finalizer)}: prefer a domain-qualified finalizer name"
+            options.warnings.append(f"{head} to avoid accidental conflicts with other finalizer writers")
+
+
+def _any_name(name: str, prefix: bool) -> list[str]:
+    return []

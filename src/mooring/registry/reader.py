@@ -1,0 +1,161 @@
+"""What the registry answers without changing anything: the kinds it serves, objects, lists, watches, scales."""
+
+from collections.abc import Callable, Sequence
+
+from mooring.kube.objects import Object
+from mooring.kube.selectors import Selector
+from mooring.kube.status import NotFoundError
+from mooring.registry.admission import Naming
+from mooring.registry.core import Core
+from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
+from mooring.registry.resources import Resource, Resources
+from mooring.registry.scale import ScalePaths, replicas_setter, to_scale
+from mooring.registry.storage import Storage
+from mooring.registry.watch import Watch
+
+__all__ = ["Reader"]
+
+
+class Reader:
+    """Answers about what is served and stored. What is returned is shared with the store and must not be mutated."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    # Kinds
+
+    @property
+    def resources(self) -> Resources:
+        """The kinds served now."""
+        return self._core.resources
+
+    def resource(self, api_version: str, kind: str) -> Resource:
+        """The table entry of a kind; NotFoundError when it is not served."""
+        return self._core.resources.of_kind(api_version, kind)
+
+    def deprecation(self, resource: Resource) -> str:
+        """What readers of a kind are warned of; writers hear it among their warnings."""
+        return self._core.deprecation(resource)
+
+    @property
+    def naming(self) -> Naming:
+        """Who gives uids and generated names."""
+        return self._core.identity
+
+    @property
+    def storage(self) -> Storage:
+        """Where the objects are kept; read it, write through the registry."""
+        return self._core.storage
+
+    @property
+    def revision(self) -> int:
+        """The revision of the last change."""
+        return self._core.storage.revision
+
+    def convert(self, obj: Object, resource: Resource) -> Object:
+        """An object of the same kind, in the version of `resource`."""
+        return self._core.load(resource, obj)
+
+    def scale_of(self, resource: Resource, obj: Object) -> Object:
+        """The Scale that an object shows."""
+        return to_scale(resource, obj, self.scale_paths(resource))
+
+    def rescaled(self, resource: Resource, obj: Object, scale: Object) -> Object:
+        """The object with the replicas of a Scale."""
+        return replicas_setter(resource, scale, self.scale_paths(resource))(obj)
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
+        """The object, or None: what admission functions read with."""
+        resource = self._core.resources.find(api_version, kind)
+        found = None if resource is None else self._core.find(resource, namespace, name)
+        return None if found is None or resource is None else self._core.load(resource, found)
+
+    def has(self, resource: Resource, namespace: str, name: str, *, uid: str | None = None) -> bool:
+        """Whether there is such an object, and with a uid: whether it is still that one."""
+        found = self._core.find(resource, namespace, name)
+        return found is not None and uid in (None, found["metadata"]["uid"])
+
+    def count(self, resource: Resource) -> int:
+        """How many objects of a kind are stored."""
+        return self._core.storage.count_after(resource.store, None, "")
+
+    def all(self, api_version: str, kind: str, namespace: str | None = None) -> Sequence[Object]:
+        """Every object of a kind, or of one namespace."""
+        resource = self.resource(api_version, kind)
+        return self.list(resource, namespace).items
+
+    # Reading
+
+    def get(self, resource: Resource, namespace: str, name: str, *, subresource: str = "") -> Object:
+        found = self._core.read(resource, namespace, name)
+        if found["apiVersion"] != resource.api_version:
+            found = self._core.load(resource, found)
+        return to_scale(resource, found, self.scale_paths(resource)) if subresource == "scale" else found
+
+    def scale_paths(self, resource: Resource) -> ScalePaths | None:
+        """Where a custom kind keeps what its Scale shows; None for a built-in one, whose places are known."""
+        if "scale" not in resource.subresources:
+            raise NotFoundError("the server could not find the requested resource")
+        return self._core.custom[resource.api_version, resource.kind].scale if resource.custom else None
+
+    def list(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        label_selector: str | Selector | None = None,
+        field_selector: str | None = None,
+        limit: int | None = None,
+        continue_: str | None = None,
+        resource_version: str | None = None,
+        resource_version_match: str | None = None,
+        send_initial_events: bool | None = None,
+    ) -> ListResult:
+        return list_objects(
+            self._core,
+            resource,
+            namespace,
+            label_selector,
+            field_selector,
+            limit,
+            continue_,
+            resource_version,
+            resource_version_match,
+            send_initial_events,
+        )
+
+    def watch(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        resource_version: str | None = None,
+        label_selector: str | Selector | None = None,
+        field_selector: str | None = None,
+        send_initial_events: bool | None = None,
+        resource_version_match: str | None = None,
+        wake: Callable[[], None] | None = None,
+    ) -> Watch:
+        check_watch_options(send_initial_events, resource_version_match)
+        matches, _ = matcher(self._core, resource, label_selector, field_selector)
+        history = self._core.history(resource.store)
+        wanted, now = parse_revision(resource_version), self._core.storage.revision
+        whole = send_initial_events or (send_initial_events is None and wanted == 0)
+        begin = now if whole or wanted == 0 else wanted
+        watch = Watch(
+            history,
+            history.position(begin),
+            begin,
+            namespace=namespace if resource.namespaced else None,
+            matches=matches,
+            convert=self._core.loader(resource),
+            current=lambda: self._core.storage.revision,
+            api_version=resource.api_version,
+            kind=resource.kind,
+        )
+        if whole:
+            items = self.list(resource, namespace, label_selector=label_selector, field_selector=field_selector).items
+            watch.begin_with(items, marked=bool(send_initial_events))
+        if wake is not None:
+            watch.on_change(wake)
+        return watch

@@ -1,0 +1,146 @@
+"""The rules of the kinds that set a cluster up: access, networks, classes, leases, admission, definitions."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from mooring.api import classes
+from mooring.api.admissionregistration import policies as admission_policies
+from mooring.api.admissionregistration import webhooks
+from mooring.api.apiextensions import definitions
+from mooring.api.certificates import requests as certificates
+from mooring.api.core import endpoints
+from mooring.api.networking import validation as networking
+from mooring.api.policy import validation as policy
+from mooring.api.rbac import roles as access
+from mooring.kube.objects import Object
+from mooring.registry.rules.names import any_text, path_segment
+from mooring.registry.strategies import Strategy, spec_of
+
+__all__ = ["ADMINISTRATION"]
+
+
+def _whole(obj: Object) -> Any:
+    return {key: value for key, value in obj.items() if key not in ("apiVersion", "kind", "metadata", "status")}
+
+
+def _slice_intent(obj: Object) -> Any:
+    return _whole(obj), obj["metadata"].get("labels", {})
+
+
+_BINDING: Final = Strategy(
+    default=access.default_role_binding,
+    validate=access.validate_role_binding,
+    validate_update=access.validate_role_binding_update,
+    name_texts=path_segment,
+    create_on_update=True,
+)
+_WEBHOOKS: Final = Strategy(
+    default=webhooks.default_webhooks,
+    validate=webhooks.validate_webhooks,
+    validate_update=webhooks.validate_webhooks_update,
+    update_is_whole=True,
+    unconditional=False,
+    intent=_whole,
+)
+
+ADMINISTRATION: Final[Mapping[str, Strategy]] = {
+    "priorityclasses.scheduling.k8s.io": Strategy(
+        default=policy.default_priority_class,
+        validate=policy.validate_priority_class,
+        validate_update=policy.validate_priority_class_update,
+        update_is_whole=True,
+        # It has a generation, which never grows.
+        intent=lambda obj: None,
+    ),
+    "leases.coordination.k8s.io": Strategy(
+        prepare=policy.prepare_lease,
+        prepare_update=policy.prepare_lease_update,
+        validate=policy.validate_lease,
+        unconditional=False,
+        create_on_update=True,
+    ),
+    "runtimeclasses.node.k8s.io": Strategy(
+        default=classes.default_runtime_class,
+        validate=classes.validate_runtime_class,
+        validate_update=classes.validate_runtime_class_update,
+        unconditional=False,
+        create_on_update=True,
+    ),
+    "networkpolicies.networking.k8s.io": Strategy(
+        default=networking.default_network_policy,
+        validate=networking.validate_network_policy,
+        validate_update=networking.validate_network_policy_update,
+        update_is_whole=True,
+        intent=spec_of,
+    ),
+    "ingressclasses.networking.k8s.io": Strategy(
+        default=networking.default_ingress_class,
+        validate=networking.validate_ingress_class,
+        validate_update=networking.validate_ingress_class_update,
+        update_is_whole=True,
+        intent=spec_of,
+    ),
+    "ingresses.networking.k8s.io": Strategy(
+        validate=networking.validate_ingress, validate_status=networking.validate_ingress_status, intent=spec_of
+    ),
+    "storageclasses.storage.k8s.io": Strategy(
+        default=classes.default_storage_class,
+        validate=classes.validate_storage_class,
+        validate_update=classes.validate_storage_class_update,
+    ),
+    "endpointslices.discovery.k8s.io": Strategy(
+        default=endpoints.default_slice,
+        prepare=endpoints.prepare_slice,
+        prepare_update=endpoints.prepare_slice_update,
+        validate=endpoints.validate_slice,
+        validate_update=endpoints.validate_slice_update,
+        intent=_slice_intent,
+    ),
+    "roles.rbac.authorization.k8s.io": Strategy(
+        prepare=access.prepare_role,
+        prepare_update=access.prepare_role_update,
+        validate=access.validate_role,
+        name_texts=path_segment,
+        create_on_update=True,
+    ),
+    "clusterroles.rbac.authorization.k8s.io": Strategy(
+        prepare=access.prepare_role,
+        prepare_update=access.prepare_role_update,
+        validate=access.validate_cluster_role,
+        name_texts=path_segment,
+        create_on_update=True,
+    ),
+    "rolebindings.rbac.authorization.k8s.io": _BINDING,
+    "clusterrolebindings.rbac.authorization.k8s.io": _BINDING,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
+    "validatingadmissionpolicies.admissionregistration.k8s.io": Strategy(
+        default=admission_policies.default_policy,
+        validate=admission_policies.validate_policy,
+        unconditional=False,
+        intent=spec_of,
+    ),
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io": Strategy(
+        default=admission_policies.default_binding,
+        validate=admission_policies.validate_binding,
+        unconditional=False,
+        intent=spec_of,
+    ),
+    "certificatesigningrequests.certificates.k8s.io": Strategy(
+        prepare=certificates.prepare_request,
+        prepare_update=certificates.prepare_request_update,
+        prepare_status=certificates.prepare_request_status,
+        validate=certificates.validate_request,
+        validate_status=certificates.validate_request_status,
+        validate_sections={"status": certificates.validate_signed_request},
+        name_texts=any_text,
+    ),
+    "customresourcedefinitions.apiextensions.k8s.io": Strategy(
+        default=definitions.default_definition,
+        validate=definitions.validate_definition,
+        validate_update=definitions.validate_definition_update,
+        update_is_whole=True,
+        unconditional=False,
+        intent=spec_of,
+    ),
+}

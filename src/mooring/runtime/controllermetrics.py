@@ -1,0 +1,54 @@
+"""Numbers that controllers publish: declared on the controller, and returned in decisions.
+
+    RESTARTS = Counter("mooring_group_restarts_total", "Groups restarted as a whole.", ("reason",))
+
+    Decision(..., metrics=(RESTARTS.add("PodFailed"),))
+
+Counters are counted once the writes of a decision went well, so that a retry does not count twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+from mooring.kube.errors import MooringError
+
+
+@dataclass(frozen=True, eq=False)
+class ControllerMetric:
+    """A name in Prometheus' manner, what it means, and the names of its labels. Compared by identity."""
+
+    kind: ClassVar[Literal["counter", "gauge"]]
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind == "counter" and not self.name.endswith("_total"):
+            raise MooringError(f"counter {self.name} must end in _total")
+
+    def _sample(self, labels: tuple[str, ...], value: float) -> Sample:
+        if len(labels) != len(self.labels):
+            raise MooringError(f"metric {self.name} has the labels {', '.join(self.labels) or '(none)'}, not {labels}")
+        return Sample(self, labels, value)
+
+
+class Sample(NamedTuple):
+    metric: ControllerMetric
+    labels: tuple[str, ...]
+    value: float
+
+
+class Counter(ControllerMetric):
+    kind = "counter"
+
+    def add(self, *labels: str, amount: float = 1.0) -> Sample:
+        return self._sample(labels, amount)
+
+
+class Gauge(ControllerMetric):
+    kind = "gauge"
+
+    def set(self, *labels: str, value: float) -> Sample:
+        return self._sample(labels, value)

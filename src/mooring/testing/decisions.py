@@ -1,0 +1,108 @@
+"""Every decision made twice: on one view a controller decides the same again, and neither time changes what it read.
+
+Reading is all that a reconcile does. A controller that keeps something in a fold, in a module or in the view itself
+decides otherwise when it is asked again, which a restart does to it sooner or later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mooring.runtime.decision import Decision
+from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.folds import Fold
+from mooring.runtime.task import ReconcileRequest
+from mooring.runtime.view import Unavailable, View
+
+_ONCE = Dispatcher.reconcile
+
+
+@contextmanager
+def deciding_twice() -> Iterator[Counter[str]]:
+    """For the length of a `with` block; gives how many decisions each controller has made that contain a write."""
+    decided: Counter[str] = Counter()
+
+    def twice(dispatcher: Dispatcher, request: ReconcileRequest, view: View) -> Decision:
+        facts = _facts(request, view)
+        first = _ONCE(dispatcher, request, view)
+        _compare(request, facts, _facts(request, view))
+        asked = _asked(view)
+        again = _ONCE(dispatcher, request, view)
+        assert again == first, f"{request} decides otherwise when asked again:\n{first}\nbecame\n{again}"
+        assert _asked(view) == asked, f"{request} reads something else when it is asked again"
+        decided[request.controller.name] += not first.empty
+        return first
+
+    with _deciding(twice):
+        yield decided
+
+
+@contextmanager
+def deciding_once() -> Iterator[None]:
+    """For what repeats a run in which decisions were made twice."""
+    with _deciding(_ONCE):
+        yield
+
+
+@contextmanager
+def _deciding(how: Callable[[Dispatcher, ReconcileRequest, View], Decision]) -> Iterator[None]:
+    before = Dispatcher.reconcile
+    Dispatcher.reconcile = how  # type: ignore[assignment, method-assign]
+    try:
+        yield
+    finally:
+        Dispatcher.reconcile = before  # type: ignore[method-assign]
+
+
+def _asked(view: View) -> tuple[object, ...]:
+    return frozenset(view.questions), frozenset(view.timers), frozenset(view.polls), view.asks_for_problems
+
+
+def _facts(request: ReconcileRequest, view: View) -> dict[str, object]:
+    found = {}
+    for fold in request.controller.folds:
+        try:
+            found[fold.name] = facts_of(fold, view.peek(fold))
+        except Unavailable:
+            continue
+    return found
+
+
+def _compare(request: ReconcileRequest, before: dict[str, object], after: dict[str, object]) -> None:
+    for name, facts in before.items():
+        assert facts == after[name], (
+            f"{request} changes fold {name} while it decides; what it assumes goes into a Decision"
+        )
+
+
+def facts_of(fold: Fold[Any], state: Any) -> object:
+    """The state of a fold as a value that later changes of the state leave alone."""
+    return _value(state, {}) if fold.facts is None else fold.facts(state)
+
+
+def _value(part: Any, seen: dict[int, int]) -> object:
+    match part:
+        case msgspec.Struct() | frozenset() | str() | bytes() | int() | float() | None:
+            # Views are frozen.
+            return part
+        case np.ndarray():
+            return part.tobytes()
+        case tuple() | list():
+            return tuple(_value(each, seen) for each in part)
+        case dict():
+            return tuple((_value(key, seen), _value(each, seen)) for key, each in part.items())
+        case set():
+            return frozenset(_value(each, seen) for each in part)
+    if id(part) in seen or callable(part):
+        return seen.get(id(part), part)
+    fields = [*getattr(part, "__slots__", ()), *getattr(part, "__dict__", {})]
+    if not fields:
+        return part
+    seen[id(part)] = len(seen)
+    return tuple((name, _value(getattr(part, name, None), seen)) for name in fields)

@@ -1,0 +1,122 @@
+"""Deciding twice: every controller there is does, and one that would not is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from mooring.api.kinds import Key
+from mooring.catalog import CATALOG
+from mooring.kube.objects import Object
+from mooring.nodes.stages.crd import stage_definition
+from mooring.runtime.controller import Controller
+from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.folds import Fold
+from mooring.runtime.simulation import Simulation
+from mooring.runtime.view import View
+from mooring.testing.builders import node, pod
+from mooring.testing.decisions import deciding_twice
+from mooring.testing.groups import leader_worker_set
+from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
+from mooring.workloads.kinds import NODE
+from tests.features.groups.town import CREW, Town
+
+LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
+
+
+def namespace(name: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def stage() -> Object:
+    spec = {"resourceRef": {"apiGroup": "batch/v1", "kind": "Job"}, "selector": {}}
+    return {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "odd"}, "spec": spec}
+
+
+def orphan() -> Object:
+    """A pod that waits for the Job that counts it, which is gone."""
+    made = pod("orphan", labels={"batch.kubernetes.io/job-name": "gone"})
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "gone", "uid": "1", "controller": True}
+    made["metadata"] |= {"finalizers": ["batch.kubernetes.io/job-tracking"], "ownerReferences": [owner]}
+    return made
+
+
+def test_every_controller_decides_the_same_twice() -> None:
+    with deciding_twice() as decided:
+        claims = [claim_template("data", storage_class="standard")]
+        town = Town(
+            stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
+            stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
+            job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(),
+            pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6,
+        )  # fmt: skip
+        town.registry.create(
+            town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now
+        )
+        town.patch("Node", "n0", LOST)
+        town.run(600)
+        for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
+            version, _, kind = kind.partition(" ")
+            resource = town.registry.resource(version, kind)
+            town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
+        town.run(600)
+    names = {controller.name for controller in CREW}
+    assert names == {controller.name for controller in CATALOG.controllers()}
+    assert names - {name for name, count in decided.items() if count} == set(), "these have written nothing"
+
+
+def labelled(name: str, value: int) -> Decision:
+    return Decision(children=(Patch(NODE, Key("", name), {"metadata": {"labels": {"seen": str(value)}}}),))
+
+
+def counts_in_the_fold(fold: Fold[dict[str, int]]) -> Callable[[Key, View, datetime], Decision]:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        state = view.fold(fold)
+        state["runs"] = state.get("runs", 0) + 1
+        return Decision()
+
+    return reconcile
+
+
+def counts_for_itself() -> Callable[[Key, View, datetime], Decision]:
+    runs: list[Key] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        runs.append(key)
+        return labelled(key.name, len(runs)) if view.get(NODE, *key) is not None else Decision()
+
+    return reconcile
+
+
+def reads_something_else() -> Callable[[Key, View, datetime], Decision]:
+    runs: list[Key] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        runs.append(key)
+        view.get(NODE, "", f"n{len(runs)}")
+        return Decision()
+
+    return reconcile
+
+
+NODES_SEEN: Fold[dict[str, int]] = Fold("nodes-seen", (NODE,), dict, lambda state, kind, change: True)
+
+
+@pytest.mark.parametrize(
+    ("reconcile", "complaint"),
+    [
+        (counts_in_the_fold(NODES_SEEN), "changes fold nodes-seen while it decides"),
+        (counts_for_itself(), "decides otherwise when asked again"),
+        (reads_something_else(), "reads something else when it is asked again"),
+    ],
+    ids=["one that keeps something in a fold", "one that keeps something itself", "one that reads something else"],
+)
+def test_a_controller_that_is_not_a_function_of_its_view_is_found_out(reconcile: Any, complaint: str) -> None:
+    odd = Controller("odd", reconcile, of=NODE, reads=(NODE,), writes=(NODE,), folds=(NODES_SEEN,))
+    simulation = Simulation([odd])
+    simulation.registry.create(simulation.registry.resource("v1", "Node"), node("a"), now=simulation.now)
+    with deciding_twice(), pytest.raises(AssertionError, match=f"odd /?a {complaint}"):
+        simulation.run()
