@@ -9,6 +9,7 @@ Counters are counted once the writes of a decision went well, so that a retry do
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -38,6 +39,12 @@ class Sample(NamedTuple):
     metric: ControllerMetric
     labels: tuple[str, ...]
     value: float
+
+
+def check_samples(controller: str, declared: Container[ControllerMetric], samples: Iterable[Sample]) -> None:
+    for sample in samples:
+        if sample.metric not in declared:
+            raise MooringError(f"{controller} counts {sample.metric.name}, which it does not declare")
 
 
 class Counter(ControllerMetric):

@@ -14,21 +14,22 @@ from typing import Any
 
 from mooring.api.kinds import DynamicKinds, Key, Kind, by_name
 from mooring.client.transport import Item, Request
-from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.runtime.assumptions import Assumptions
 from mooring.runtime.controller import Controller
+from mooring.runtime.controllermetrics import check_samples
 from mooring.runtime.decision import Decision
 from mooring.runtime.dynamickinds import Definitions, Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
 from mooring.runtime.expectations import Expectations
-from mooring.runtime.folds import Assumed, Fold
+from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates, all_gates
 from mooring.runtime.hotloop import HotLoops
 from mooring.runtime.memories import Memories
 from mooring.runtime.outcome import Outcome
 from mooring.runtime.problems import Problems
 from mooring.runtime.queue import WorkQueue
-from mooring.runtime.reading import ObservedObject, version_of
+from mooring.runtime.reading import ObservedObject
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.stores import Stores
@@ -67,7 +68,6 @@ class Dispatcher:
         every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
         self._definitions = Definitions([each for each in every if each is not None], self.kinds)
         self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
-        self._assumed: Assumed[ReconcileRequest] = Assumed(self._folds)
         self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
         self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
         self._subscriptions: Subscriptions[ReconcileRequest] = Subscriptions()
@@ -80,6 +80,7 @@ class Dispatcher:
         self._waiting: set[ReconcileRequest] = set()
         # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
         self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
+        self._assumptions: Assumptions[ReconcileRequest] = Assumptions(self._folds)
         # The moments at which keys want to run, if nothing happens before.
         self.timers: Timers[ReconcileRequest] = Timers()
         self._folded: dict[Fold[Any], None] = {}
@@ -92,13 +93,7 @@ class Dispatcher:
 
     def observe(self, kind: Kind[Any], event: str, item: Item) -> None:
         """One event of a watch. Raises Unreadable for an object that its kind's view cannot hold."""
-        store = self.stores[kind]
-        if event == "BOOKMARK":
-            store.seen = max(store.seen, version_of(item))
-            return
-        seen = store.read(item)
-        store.seen = max(store.seen, seen.version)
-        change = store.remove(seen.key, seen.version) if event == "DELETED" else store.take(seen)
+        change = self.stores[kind].observe(event, item)
         if change is not None:
             self._changed(kind, change)
 
@@ -262,7 +257,7 @@ class Dispatcher:
                 self.queue.add(request)
 
     def _wake_for_folds(self, now: datetime) -> None:
-        """Askers of a fold share one answer and are woken at most once per interval."""
+        """Keys that asked a fold share one answer and are woken at most once per interval."""
         for fold in list(self._folded):
             ready = self._rested.get(fold, now)
             if ready <= now:
@@ -287,7 +282,7 @@ class Dispatcher:
     def decide(self, request: ReconcileRequest, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = request.controller
-        self._assumed.replace(request, ())
+        self._assumptions.replace(request, ())
         if controller.min_interval:
             self._rests_until[request] = now + controller.min_interval
         memory, problem = self._memories.get(request), self._problems.get(request)
@@ -312,10 +307,8 @@ class Dispatcher:
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self.stores.find, intents, also)
         self.hot_loops.wrote(request, stages)
-        for sample in decision.metrics:
-            if sample.metric not in controller.metrics:
-                raise MooringError(f"{controller.name} counts {sample.metric.name}, which it does not declare")
-        self._assumed.replace(request, decision.assumes)
+        check_samples(controller.name, controller.metrics, decision.metrics)
+        self._assumptions.replace(request, decision.assumes)
         return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
     def reconcile(self, request: ReconcileRequest, view: View) -> Decision:

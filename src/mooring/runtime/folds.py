@@ -7,17 +7,15 @@ decision counts on before it is seen goes into the decision, and the runtime han
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from mooring.api.kinds import DynamicKinds, Kind
-from mooring.kube.errors import MooringError
 from mooring.runtime.store import Changed
 
 S = TypeVar("S")
-K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,25 +36,3 @@ class Fold(Generic[S]):
     defined: DynamicKinds | None = None
     assume: Callable[[S, Sequence[Any]], None] | None = None
     facts: Callable[[S], object] | None = None
-
-
-class Assumed(Generic[K]):
-    """What folds hold of decisions that nobody has seen yet, by who decided."""
-
-    def __init__(self, states: Mapping[Fold[Any], Any]) -> None:
-        self._states = states
-        self._holding: dict[K, tuple[Fold[Any], ...]] = {}
-
-    def replace(self, who: K, assumes: Sequence[tuple[Fold[Any], tuple[Any, ...]]]) -> None:
-        """Let folds hold what a decision assumes, and no longer what the same one assumed before."""
-        for fold in self._holding.pop(who, ()):
-            self._hold(fold, ())
-        if assumes:
-            self._holding[who] = tuple(fold for fold, _ in assumes)
-            for fold, assumptions in assumes:
-                self._hold(fold, assumptions)
-
-    def _hold(self, fold: Fold[Any], assumptions: tuple[Any, ...]) -> None:
-        if fold.assume is None:
-            raise MooringError(f"fold {fold.name} holds no assumptions; declare `assume` on it")
-        fold.assume(self._states[fold], assumptions)

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
 from mooring.client.transport import Item
-from mooring.runtime.reading import ObservedObject, Reader
+from mooring.runtime.reading import ObservedObject, Reader, version_of
 
 T = TypeVar("T", bound=HasMeta)
 
@@ -85,6 +85,15 @@ class Store(Generic[T]):
             raise KeyError(f"{self.kind} has no counter {counter!r}")
         place = self._places.get((index, value))
         return 0 if place is None else place.counts[self._numbers[counter]]
+
+    def observe(self, event: str, item: Item) -> Changed | None:
+        """Take one event of a watch in; None when it changes nothing that can be seen."""
+        if event == "BOOKMARK":
+            self.seen = max(self.seen, version_of(item))
+            return None
+        seen = self.read(item)
+        self.seen = max(self.seen, seen.version)
+        return self.remove(seen.key, seen.version) if event == "DELETED" else self.take(seen)
 
     def put(self, item: Item) -> Changed | None:
         """Take an object in; None when nobody can see a difference."""

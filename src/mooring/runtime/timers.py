@@ -33,6 +33,9 @@ class Timers(Generic[K]):
         """The moments that a key asked for in its last run, in place of all earlier ones."""
         self._moments.pop(key, None)
         self._polls.pop(key, None)
+        if not (moments or polls):
+            # So it is with most keys.
+            return
         if polls:
             self._polls[key] = set(polls - moments)
         for moment in moments | polls:
