@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -390,4 +390,4 @@ def _succeeded(pod: Pod) -> bool:
     return pod.status.phase == "Succeeded"
 
 
-JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")
+CONTROLLER: Final = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")

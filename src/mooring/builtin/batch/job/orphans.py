@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import chain
+from typing import Final
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key
@@ -42,4 +43,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(release=tuple(releases))
 
 
-JOB_ORPHANS = Controller("job-orphans", reconcile, reads=(JOB, POD), writes=(POD,), folds=(TRACKED_PODS,))
+CONTROLLER: Final = Controller("job-orphans", reconcile, reads=(JOB, POD), writes=(POD,), folds=(TRACKED_PODS,))
