@@ -94,6 +94,24 @@ def test_no_file_outgrows_its_reader() -> None:
     assert max(longest.values()) < 650
 
 
+def test_every_module_of_a_controller_calls_it_controller() -> None:
+    others, found = [], 0
+    for path in SOURCES:
+        for line in ast.parse(path.read_text(encoding="utf-8")).body:
+            match line:
+                case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Controller"))):
+                    pass
+                case ast.AnnAssign(ast.Name(name), _, ast.Call(ast.Name("Controller"))):
+                    pass
+                case _:
+                    continue
+            found += 1
+            if name != "CONTROLLER":
+                others.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not others
+    assert found > 15
+
+
 def test_the_version_is_one() -> None:
     answer = subprocess.run([sys.executable, "-m", "mooring", "--version"], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == f"mooring, version {ast.literal_eval(_version())}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.disruption import DISRUPTION, reconcile
+from mooring.builtin.disruption import CONTROLLER, reconcile
 from mooring.builtin.selections import SELECTIONS
 from mooring.kube.objects import Object
 from mooring.kube.status import TooManyRequestsError
@@ -228,7 +228,7 @@ def test_a_budget_follows_the_scale_of_its_deployment() -> None:
 
 
 def test_a_pod_that_stops_matching_is_not_counted_any_more() -> None:
-    town = Town(budget(minAvailable=1), *members(3, owner=None), crew=(DISRUPTION,), settled=True)
+    town = Town(budget(minAvailable=1), *members(3, owner=None), crew=(CONTROLLER,), settled=True)
     town.patch("Pod", "p0", {"metadata": {"labels": {"app": "other"}}})
     town.run()
     found = town.get("PodDisruptionBudget", "web")
@@ -258,4 +258,4 @@ def test_any_crash_ends_in_the_same_place() -> None:
         for obj in (budget(minAvailable=1), *members(2, owner=None)):
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=now)
 
-    assert survives_every_crash((DISRUPTION,), populate) >= 1
+    assert survives_every_crash((CONTROLLER,), populate) >= 1

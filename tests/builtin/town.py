@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from mooring.builtin.batch.job.controller import JOB_CONTROLLER
-from mooring.builtin.batch.job.orphans import JOB_ORPHANS
+from mooring.builtin.batch.job.controller import CONTROLLER as JOB_CONTROLLER
+from mooring.builtin.batch.job.orphans import CONTROLLER as JOB_ORPHANS
 from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.namespaces import namespace_controller
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
-from mooring.builtin.nodelifecycle.outages import NODE_OUTAGES
-from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS
-from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
+from mooring.builtin.nodelifecycle.outages import CONTROLLER as NODE_OUTAGES
+from mooring.builtin.nodelifecycle.pod_gc import CONTROLLER as NODE_ORPHANS
+from mooring.builtin.nodelifecycle.taint_eviction import CONTROLLER as TAINT_EVICTION
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.conditions import conditions_of, find_condition
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from mooring.api.core.views import Node, Pod
-from mooring.builtin.nodelifecycle.ipam import NODE_IPAM, RANGES, reconcile
+from mooring.builtin.nodelifecycle.ipam import CONTROLLER as NODE_IPAM
+from mooring.builtin.nodelifecycle.ipam import RANGES, reconcile
 from mooring.kube.objects import Object
 from mooring.nodes.addresses import host_address, pod_address
 from mooring.runtime.task import ALL

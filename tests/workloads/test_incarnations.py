@@ -16,7 +16,7 @@ from mooring.api.meta import AnnotatedMeta
 from mooring.builtin.apps.daemonset.controller import CONTROLLER as DAEMON_SETS
 from mooring.builtin.apps.daemonset.nodes import NODES
 from mooring.builtin.apps.replicaset.controller import CONTROLLER as REPLICA_SETS
-from mooring.builtin.batch.job.controller import JOB_CONTROLLER
+from mooring.builtin.batch.job.controller import CONTROLLER as JOB_CONTROLLER
 from mooring.kube.objects import Object
 from mooring.kube.patches.merge import merge_patch
 from mooring.runtime.controller import Controller

@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.api.kinds import Kind
+from mooring.builtin import claims, disruption
 from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
-from mooring.builtin.batch.job.controller import JOB_CONTROLLER
-from mooring.builtin.batch.job.orphans import JOB_ORPHANS
-from mooring.builtin.claims import CLAIMS
-from mooring.builtin.disruption import DISRUPTION
-from mooring.builtin.endpoints.endpoints import ENDPOINTS_CONTROLLER
-from mooring.builtin.endpoints.slices import ENDPOINT_SLICES
+from mooring.builtin.batch.job import controller as job
+from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.endpoints import endpoints, slices
 from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_CLUSTER
 from mooring.builtin.namespaces import namespace_controller
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
-from mooring.builtin.nodelifecycle.ipam import NODE_IPAM
-from mooring.builtin.nodelifecycle.outages import NODE_OUTAGES
-from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS
-from mooring.builtin.nodelifecycle.taint_eviction import TAINT_EVICTION
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.nodelifecycle import controller as nodelifecycle
+from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
+from mooring.builtin.scheduler import controller as scheduler
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
     CONTROLLER_REVISION,
@@ -63,18 +58,18 @@ def control_plane() -> tuple[Controller, ...]:
         replicaset.CONTROLLER,
         statefulset.CONTROLLER,
         daemonset.CONTROLLER,
-        CLAIMS,
-        JOB_CONTROLLER,
-        JOB_ORPHANS,
-        DISRUPTION,
-        ENDPOINTS_CONTROLLER,
-        ENDPOINT_SLICES,
-        SCHEDULER,
-        NODE_IPAM,
-        NODE_LIFECYCLE,
-        NODE_OUTAGES,
-        TAINT_EVICTION,
-        NODE_ORPHANS,
+        claims.CONTROLLER,
+        job.CONTROLLER,
+        job_orphans.CONTROLLER,
+        disruption.CONTROLLER,
+        endpoints.CONTROLLER,
+        slices.CONTROLLER,
+        scheduler.CONTROLLER,
+        ipam.CONTROLLER,
+        nodelifecycle.CONTROLLER,
+        outages.CONTROLLER,
+        taint_eviction.CONTROLLER,
+        pod_gc.CONTROLLER,
         garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
         namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS),
     )

@@ -228,7 +228,7 @@ def _events(budget: PodDisruptionBudget, pods: list[Pod], expected: Expectation)
     return tuple(told)
 
 
-DISRUPTION: Final = Controller(
+CONTROLLER: Final = Controller(
     "disruption",
     reconcile,
     of=POD_DISRUPTION_BUDGET,

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 def _controllers() -> tuple[Controller, ...]:
     from mooring.nodes.simulated.controller import simulated_nodes
-    from mooring.nodes.stages.controller import STAGES_CONTROLLER
+    from mooring.nodes.stages import controller as stages
 
     # Only nodes that ask for it are simulated: others may belong to a kubelet.
-    return (simulated_nodes(every_node=False), STAGES_CONTROLLER)
+    return (simulated_nodes(every_node=False), stages.CONTROLLER)
 
 
 NODES: Final = Feature(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, Kind
@@ -75,4 +75,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(children=tuple(writes))
 
 
-NODES = Controller("nodes", reconcile, reads=(POD,), writes=(POD,), folds=(DUE_QUEUE,))
+CONTROLLER: Final = Controller("nodes", reconcile, reads=(POD,), writes=(POD,), folds=(DUE_QUEUE,))

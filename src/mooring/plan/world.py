@@ -12,19 +12,19 @@ from contextlib import suppress
 
 from mooring.api.core.views import Node, Pod
 from mooring.api.crds.resource import definition
+from mooring.builtin import claims
 from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
-from mooring.builtin.batch.job.controller import JOB_CONTROLLER
-from mooring.builtin.batch.job.orphans import JOB_ORPHANS
-from mooring.builtin.claims import CLAIMS
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.batch.job import controller as job
+from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.scheduler import controller as scheduler
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.plan import nodes
 from mooring.plan.memory import seldom_collected
-from mooring.plan.nodes import NODES
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
@@ -41,11 +41,11 @@ CONTROLLERS = (
     replicaset.CONTROLLER,
     statefulset.CONTROLLER,
     daemonset.CONTROLLER,
-    CLAIMS,
-    JOB_CONTROLLER,
-    JOB_ORPHANS,
-    SCHEDULER,
-    NODES,
+    claims.CONTROLLER,
+    job.CONTROLLER,
+    job_orphans.CONTROLLER,
+    scheduler.CONTROLLER,
+    nodes.CONTROLLER,
 )
 
 # A snapshot may come from a simulation, whose uids must not be drawn again for what is new.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mooring.builtin.controllers import control_plane
 from mooring.nodes.simulated.controller import simulated_nodes
-from mooring.nodes.stages.controller import STAGES_CONTROLLER
+from mooring.nodes.stages import controller as stages
 from mooring.runtime.controller import Controller
 
 __all__ = ["whole_control_plane"]
@@ -12,4 +12,4 @@ __all__ = ["whole_control_plane"]
 
 def whole_control_plane() -> tuple[Controller, ...]:
     """The control plane with its nodes, all of them simulated."""
-    return (*control_plane(), simulated_nodes(every_node=True), STAGES_CONTROLLER)
+    return (*control_plane(), simulated_nodes(every_node=True), stages.CONTROLLER)

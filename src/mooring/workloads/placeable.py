@@ -3,7 +3,7 @@
 A unit is what lands as a whole: a pod of a Deployment, a group of pods that come together. What a scheduler said about
 a pod is the truth about it, whoever the scheduler is. The smallest change that would let the pod in comes from the
 placement engine. That looks at the whole cluster, so it is asked at most once in `AGE`, and the controller passes the
-last advice back in from its memory. Asking decides nothing: no pod is placed, held or nominated by it.
+last advice back in from its memory. Asking changes nothing in the engine: deciding again tells the same.
 
 The controller declares `folds=(CLUSTER,)`.
 """

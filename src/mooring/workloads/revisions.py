@@ -30,6 +30,11 @@ def content_hash(content: Any, collisions: int | None) -> str:
     number = 0x811C9DC5
     for byte in msgspec.json.encode((content, collisions), order="sorted"):
         number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return safe_encoded(number)
+
+
+def safe_encoded(number: int) -> str:
+    """A number as a word of letters and digits that spell nothing."""
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(number))
 
 
@@ -58,7 +63,7 @@ def renumbered(revision: ControllerRevision, number: int) -> Patch:
     return Patch(CONTROLLER_REVISION, key_of(revision), {"revision": number})
 
 
-def new_revision(
+def controller_revision(
     kind: Kind[Any],
     owner: HasMeta,
     suffix: str,
@@ -93,7 +98,7 @@ def template_revision(
     word = content_hash(template, collisions)
     labels = {**(template.get("metadata", {}).get("labels") or {}), hash_label: word}
     data = {"spec": {"template": {**template, "$patch": "replace"}}}
-    return new_revision(kind, owner, word, data, number, labels=labels, annotations=annotations)
+    return controller_revision(kind, owner, word, data, number, labels=labels, annotations=annotations)
 
 
 def surplus(

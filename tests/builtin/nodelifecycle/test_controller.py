@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE, Sign, reconcile
+from mooring.builtin.nodelifecycle.controller import CONTROLLER, Sign, reconcile
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Patch
@@ -242,7 +242,7 @@ def test_a_node_that_comes_back_is_ready_again_with_its_pods_and_without_taints(
 
 
 def test_a_node_nobody_speaks_for_is_unreachable_as_well() -> None:
-    town = Town(node("a"), crew=(NODE_LIFECYCLE,), settled=True)
+    town = Town(node("a"), crew=(CONTROLLER,), settled=True)
     assert condition(town.get("Node", "a"), "Ready")["reason"] == "NodeStatusNeverUpdated"
     assert town.elapsed() == 60
 

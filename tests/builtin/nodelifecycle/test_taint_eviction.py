@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.nodelifecycle.taint_eviction import POD_DELETIONS, TAINT_EVICTION, Countdown, reconcile
+from mooring.builtin.nodelifecycle.taint_eviction import CONTROLLER, POD_DELETIONS, Countdown, reconcile
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Delete, Patch
@@ -165,4 +165,4 @@ def test_any_crash_ends_in_the_same_place() -> None:
         for obj in (node("a", taints=["k:NoExecute"]), pod("p", nodeName="a"), patient):
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    assert survives_every_crash((NODES, TAINT_EVICTION), populate) > 5
+    assert survives_every_crash((NODES, CONTROLLER), populate) > 5

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
 from mooring.runtime.faults import Faults
 from mooring.testing import node, pod

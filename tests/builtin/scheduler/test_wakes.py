@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
 from mooring.testing import cluster, node, placed_on, pod
 from mooring.workloads.cluster_state import CLUSTER

@@ -8,7 +8,7 @@ import pytest
 
 from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.garbagecollector.controller import garbage_collector
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.features.groups.api import API_VERSION, KIND
 from mooring.features.groups.definition import leader_worker_set_definition
 from mooring.features.groups.feature import GROUPS

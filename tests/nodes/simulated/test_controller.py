@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.nodelifecycle.pod_gc import NODE_ORPHANS, QUARANTINE
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.nodelifecycle.pod_gc import CONTROLLER as NODE_ORPHANS
+from mooring.builtin.nodelifecycle.pod_gc import QUARANTINE
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.nodes.simulated.pods import parse_duration

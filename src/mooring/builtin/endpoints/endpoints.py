@@ -179,7 +179,7 @@ def _write(service: Service, current: Endpoints | None, subsets: list[Object], *
     return Patch(ENDPOINTS, key_of(current), body) if body else None
 
 
-ENDPOINTS_CONTROLLER: Final = Controller(
+CONTROLLER: Final = Controller(
     "endpoints",
     reconcile,
     of=SERVICE,

@@ -186,7 +186,7 @@ def _change(known: EndpointSlice, wanted: Object, labels: dict[str, str]) -> Obj
     return patch
 
 
-ENDPOINT_SLICES: Final = Controller(
+CONTROLLER: Final = Controller(
     "endpointslices",
     reconcile,
     of=SERVICE,

@@ -154,7 +154,7 @@ def _not_ready(pod: Pod, now: datetime) -> Patch | None:
     return None if conditions is None else status(POD, pod, {"conditions": conditions})
 
 
-NODE_LIFECYCLE: Final = Controller(
+CONTROLLER: Final = Controller(
     "node-lifecycle",
     reconcile,
     of=NODE,

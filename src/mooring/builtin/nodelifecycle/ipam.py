@@ -63,4 +63,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     )
 
 
-NODE_IPAM: Final = Controller("node-ipam", reconcile, reads=(NODE,), writes=(NODE,), folds=(RANGES,))
+CONTROLLER: Final = Controller("node-ipam", reconcile, reads=(NODE,), writes=(NODE,), folds=(RANGES,))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import Final
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key, key_of
@@ -62,6 +63,6 @@ def _remove(pod: Pod, now: datetime) -> Write | None:
     return Delete(POD, key_of(pod), grace=0)
 
 
-NODE_ORPHANS = Controller(
+CONTROLLER: Final = Controller(
     "pod-gc", reconcile, reads=(NODE, POD), writes=(POD,), folds=(PODS_BY_NODE,), memory=MappingProxyType
 )

@@ -103,7 +103,7 @@ def _event(pod: Key, what: str) -> Event:
     return Event(POD, pod, "Normal", "TaintManagerEviction", f"{what} {pod}")
 
 
-TAINT_EVICTION: Final = Controller(
+CONTROLLER: Final = Controller(
     "taint-eviction",
     reconcile,
     of=NODE,

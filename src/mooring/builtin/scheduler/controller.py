@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
@@ -254,7 +254,7 @@ def _blockers(found: Explanation) -> frozenset[str]:
     return frozenset(reason.plugin for bits in kinds for reason in verdicts.first(bits) if reason.plugin)
 
 
-SCHEDULER = Controller(
+CONTROLLER: Final = Controller(
     "scheduler",
     reconcile,
     reads=(POD,),

@@ -28,14 +28,14 @@ from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, n
 from mooring.features.groups.state import Picture, take_picture, was_of
 from mooring.features.groups.status import report, report_conflict, without_conflict
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Delete, Event, Patch, Write
+from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
 from mooring.workloads.placeable import Advice
 from mooring.workloads.podcontrol import status_change
-from mooring.workloads.revisions import in_order
+from mooring.workloads.revisions import in_order, next_number, renumbered, surplus
 
 _ALWAYS: Final = ("replicas", "readyReplicas", "updatedReplicas")
 
@@ -147,8 +147,7 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
         event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (CONTROLLER_REVISION, made.key))
         return Decision(intent=(made,), events=(event,))
     if current is not revisions[-1]:
-        number = revisions[-1].revision + 1
-        return Decision(intent=(Patch(CONTROLLER_REVISION, key_of(current), {"revision": number}),))
+        return Decision(intent=(renumbered(current, next_number(revisions)),))
     blueprints = {label_of(each): blueprint_of(each) for each in revisions}
     return History(revisions, blueprints, blueprints[label_of(current)])
 
@@ -186,7 +185,7 @@ def _stuck(leaders: StatefulSet, standing: Standing, limits: Limits, picture: Pi
 
 def _forgotten(history: History, picture: Picture) -> tuple[Write, ...]:
     used = {history.current.word, *(group.word for group in picture.groups.values())}
-    return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in history.revisions if label_of(old) not in used)
+    return surplus(history.revisions, lambda revision: label_of(revision) in used, limit=0)
 
 
 def _refusal(lws: LeaderWorkerSet, standing: Standing | None, problem: str) -> Event | None:

@@ -7,7 +7,7 @@ nothing. Its word is a label on all that is made from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from mooring.api.apps.views import ControllerRevision
 from mooring.api.kinds import HasMeta
@@ -18,11 +18,7 @@ from mooring.features.groups.revision_data import canonical_data, data_of
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create
-from mooring.workloads.kinds import CONTROLLER_REVISION
-from mooring.workloads.ownerrefs import controller_reference
-from mooring.workloads.podcontrol import ALPHABET
-
-_LONGEST: Final = 220
+from mooring.workloads.revisions import controller_revision, next_number, safe_encoded
 
 
 class Blueprint(NamedTuple):
@@ -51,7 +47,7 @@ def word_of(data: Object, taken: Iterable[str] = ()) -> str:
         number = 0x811C9DC5
         for byte in text:
             number = (number * 0x01000193 & 0xFFFFFFFF) ^ byte
-        word = "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(number))
+        word = safe_encoded(number)
         if word not in used:
             return word
         text += b" "
@@ -92,12 +88,7 @@ def equal_revision(
 def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], word: str = "") -> Create:
     """A revision of today's set; with the word that its StatefulSet carries if its own revision got lost."""
     data = data_of(lws)
-    number = revisions[-1].revision + 1 if revisions else 1
+    number = next_number(revisions)
     word = word or word_of(data, map(label_of, revisions))
-    metadata = {
-        "name": f"{lws.metadata.name[:_LONGEST]}-{word}-{number}",
-        "namespace": lws.metadata.namespace,
-        "labels": {NAME: lws.metadata.name, REVISION: word},
-        "ownerReferences": [controller_reference(LEADER_WORKER_SET, lws)],
-    }
-    return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})
+    labels = {NAME: lws.metadata.name, REVISION: word}
+    return controller_revision(LEADER_WORKER_SET, lws, f"{word}-{number}", data, number, labels=labels)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from mooring.api.apps.views import StatefulSet
-from mooring.api.conditions import is_true, set_conditions
+from mooring.api.conditions import find_condition, is_true, set_conditions
 from mooring.api.kinds import Key, Kind, key_of
 from mooring.api.meta import Condition
 from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus
@@ -80,7 +80,7 @@ def report(
 def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
     """The status of a set whose StatefulSet cannot be made, because another one has its name. It is told once."""
     condition = Condition(CONFLICTED, "True", "StatefulSetNotOwned", text)
-    before = _found(lws).get(CONFLICTED)
+    before = find_condition(lws.status.conditions, CONFLICTED)
     same = before is not None and (before.status, before.message) == (condition.status, condition.message)
     conditions, _ = _conditions(lws, (), (condition,), now)
     status = replace(lws.status, conditions=conditions, observed_generation=lws.metadata.generation)
@@ -90,7 +90,7 @@ def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
 
 def without_conflict(lws: LeaderWorkerSet) -> tuple[Condition, ...]:
     """What ends the condition, where there was one."""
-    if CONFLICTED not in _found(lws):
+    if find_condition(lws.status.conditions, CONFLICTED) is None:
         return ()
     text = f"StatefulSet {lws.metadata.name} belongs to this set"
     return (Condition(CONFLICTED, "False", "NoConflicts", text),)
@@ -98,10 +98,6 @@ def without_conflict(lws: LeaderWorkerSet) -> tuple[Condition, ...]:
 
 def _written(lws: LeaderWorkerSet) -> tuple[Kind[Any], Key]:
     return LEADER_WORKER_SET, key_of(lws)
-
-
-def _found(lws: LeaderWorkerSet) -> dict[str, Condition]:
-    return {condition.type: condition for condition in lws.status.conditions}
 
 
 def _conditions(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mooring.builtin.apps.daemonset.controller import CONTROLLER
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
 from mooring.nodes.simulated.controller import simulated_nodes

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.batch.job.controller import JOB_CONTROLLER
-from mooring.builtin.batch.job.orphans import JOB_ORPHANS
-from mooring.builtin.nodelifecycle.controller import NODE_LIFECYCLE
-from mooring.builtin.scheduler.controller import SCHEDULER
+from mooring.builtin.batch.job.controller import CONTROLLER as JOB_CONTROLLER
+from mooring.builtin.batch.job.orphans import CONTROLLER as JOB_ORPHANS
+from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
+from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
 from mooring.runtime.faults import Faults
 from mooring.testing import node

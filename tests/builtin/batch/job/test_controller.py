@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.batch.job.controller import BURST, JOB_CONTROLLER, reconcile
+from mooring.builtin.batch.job.controller import BURST, CONTROLLER, reconcile
 from mooring.builtin.batch.job.indexes import format_indexes, parse_indexes
 from mooring.builtin.batch.job.pods import TRACKING
 from mooring.kube.objects import Object
@@ -432,4 +432,4 @@ def test_indexes_beyond_the_completions_are_forgotten() -> None:
 
 
 def test_it_declares_what_it_writes() -> None:
-    assert {kind.kind for kind in JOB_CONTROLLER.writes} == {"Job", "Pod"}
+    assert {kind.kind for kind in CONTROLLER.writes} == {"Job", "Pod"}

@@ -69,9 +69,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 4. What was refused the last time is told before it is tried again, because a refusal ends a decision.
     if difference > 0 and (untold := _untold_failure(view, replica_set)):
         event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
-        failed = annotated(
-            REPLICA_SET, replica_set, _status(replica_set, census, _failure(replica_set, untold, now)), record
-        )
+        failure = _failure(replica_set, untold, now)
+        failed = annotated(REPLICA_SET, replica_set, _status(replica_set, census, failure), record)
         return Decision(status=failed, events=(event,), memory=names.issued if names is not None else known)
 
     # 5. What is missing or too many.

@@ -7,10 +7,10 @@ loses its finalizer before it is deleted, which is what sets it apart from one t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -22,7 +22,7 @@ from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.builtin.batch.job.adoption import claims
 from mooring.builtin.batch.job.indexes import format_indexes, index_of, parse_indexes
-from mooring.builtin.batch.job.pods import TRACKING, new_pod
+from mooring.builtin.batch.job.pods import TRACKING, new_pod, untracked
 from mooring.builtin.batch.job.policies import (
     attempts,
     backoff_end,
@@ -38,9 +38,9 @@ from mooring.builtin.batch.job.policies import (
 from mooring.builtin.batch.job.status import Ending, status_patch
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write
+from mooring.runtime.decision import Create, Decision, Delete, Event, Write
 from mooring.runtime.view import View
-from mooring.workloads.finalizers import has_finalizer, remove_finalizer
+from mooring.workloads.finalizers import has_finalizer
 from mooring.workloads.incarnations import Incarnations
 from mooring.workloads.kinds import JOB, POD
 from mooring.workloads.podcontrol import annotated
@@ -145,7 +145,7 @@ class Sync:
             intent=annotated(JOB, job, said, spent) if spent else (),
             children=tuple(self.children),
             status=() if spent else said,
-            release=_untracked(released),
+            release=untracked(released),
             events=tuple(self.events),
         )
 
@@ -206,7 +206,7 @@ class Sync:
         return names.annotations
 
     def _stays(self, pod: Pod) -> bool:
-        return pod.active and TRACKING in pod.metadata.finalizers and pod.metadata.name not in self.let_go
+        return pod.active and has_finalizer(pod, TRACKING) and pod.metadata.name not in self.let_go
 
     def _balance(self) -> int:
         """Lets go of pods too many; gives how many are missing."""
@@ -251,7 +251,7 @@ class Sync:
     def _let_go(self, pods: Sequence[Pod]) -> None:
         """First without a finalizer, so that it does not count as failed; then, seen so, deleted."""
         self.let_go |= {pod.metadata.name for pod in pods}
-        self.children += _untracked(pods)
+        self.children += untracked(pods)
         self._remove([pod for pod in pods if not has_finalizer(pod, TRACKING)])
 
     def _remove(self, pods: Sequence[Pod]) -> None:
@@ -386,12 +386,8 @@ class Sync:
         self.events.append(Event(JOB, key, kind, reason, message, after))
 
 
-def _untracked(pods: Iterable[Pod]) -> tuple[Patch, ...]:
-    return tuple(patch for pod in pods for patch in remove_finalizer(POD, pod, TRACKING))
-
-
 def _succeeded(pod: Pod) -> bool:
     return pod.status.phase == "Succeeded"
 
 
-JOB_CONTROLLER = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")
+CONTROLLER: Final = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import chain
+from typing import Final
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key
-from mooring.builtin.batch.job.pods import TRACKING
+from mooring.builtin.batch.job.pods import TRACKING, untracked
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
 from mooring.runtime.view import View
-from mooring.workloads.finalizers import has_finalizer, remove_finalizer
+from mooring.workloads.finalizers import has_finalizer
 from mooring.workloads.kinds import JOB, POD
 
 BURST = 500
@@ -38,8 +39,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:BURST]:
         pod = view.get(POD, *orphan)
         if pod is not None:
-            releases += remove_finalizer(POD, pod, TRACKING)
+            releases += untracked((pod,))
     return Decision(release=tuple(releases))
 
 
-JOB_ORPHANS = Controller("job-orphans", reconcile, reads=(JOB, POD), writes=(POD,), folds=(TRACKED_PODS,))
+CONTROLLER: Final = Controller("job-orphans", reconcile, reads=(JOB, POD), writes=(POD,), folds=(TRACKED_PODS,))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mooring.api.batch.views import Job
 from mooring.api.core.views import Pod
 from mooring.builtin.batch.job.policies import ignored_failures, index_failures, judge
 from mooring.kube.objects import Object
-from mooring.workloads.finalizers import with_finalizer
-from mooring.workloads.kinds import JOB
+from mooring.runtime.decision import Patch
+from mooring.workloads.finalizers import remove_finalizer, with_finalizer
+from mooring.workloads.kinds import JOB, POD
 from mooring.workloads.podcontrol import pod_from_template
 
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -51,3 +54,8 @@ def _told_its_index(container: Object) -> Object:
         return container
     source = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
     return {**container, "env": [*variables, {"name": _VARIABLE, "valueFrom": source}]}
+
+
+def untracked(pods: Iterable[Pod]) -> tuple[Patch, ...]:
+    """Takes the finalizer off that keeps pods until they are counted."""
+    return tuple(patch for pod in pods for patch in remove_finalizer(POD, pod, TRACKING))
