@@ -12,6 +12,7 @@ import pytest
 
 from mooring.api.crds.markers import Markers
 from mooring.cli.main import cli
+from scripts import modules
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -82,3 +83,8 @@ def test_every_marker_is_in_the_tutorial_of_kinds() -> None:
     page = (DOCS / "writing-a-kind.md").read_text(encoding="utf-8")
     words = set(re.findall(r"[a-z_]+", page))
     assert not {name for name in Markers.__struct_fields__ if name not in words}
+
+
+def test_every_package_has_a_table_of_its_modules() -> None:
+    """Made from the docstrings: `python -m scripts.modules` after a module came, went or changed its first line."""
+    assert modules.PAGE.read_text(encoding="utf-8") == modules.text(), f"run {modules.COMMAND}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from mooring.api.conditions import changed_conditions
 from mooring.api.core.types import View as Typed
 from mooring.api.kinds import Key, key_of
+from mooring.api.meta import Condition
 from mooring.kube.objects import Object
-from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Patch, status
 from mooring.runtime.effects import Effect, Report, Run
@@ -66,19 +67,11 @@ def pod_of(server: ModelServer, image: ModelImage, name: str) -> Object:
 
 def _told(server: ModelServer, now: datetime, ready: int, reason: str, message: str) -> tuple[Patch, ...]:
     """Status, if it says something new."""
-    is_ready = "True" if reason == "AllReady" else "False"
-    old = next((each for each in server.status.conditions if each.type == "Ready"), None)
-    if old is not None and (old.status, old.reason, old.message) == (is_ready, reason, message):
+    wanted = Condition("Ready", "True" if reason == "AllReady" else "False", reason, message)
+    conditions = changed_conditions(server.status.conditions, (wanted,), now)
+    if conditions is None:
         return ()
-    since = timestamp(now) if old is None or old.status != is_ready else old.last_transition_time
-    condition = {
-        "type": "Ready",
-        "status": is_ready,
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": since,
-    }
-    return (status(MODEL_SERVER, server, {"readyReplicas": ready, "conditions": [condition]}),)
+    return (status(MODEL_SERVER, server, {"readyReplicas": ready, "conditions": conditions}),)
 
 
 CONTROLLER = Controller(
