@@ -88,3 +88,18 @@ def test_every_marker_is_in_the_tutorial_of_kinds() -> None:
 def test_every_package_has_a_table_of_its_modules() -> None:
     """Made from the docstrings: `python -m scripts.modules` after a module came, went or changed its first line."""
     assert modules.PAGE.read_text(encoding="utf-8") == modules.text(), f"run {modules.COMMAND}"
+
+
+@pytest.mark.parametrize("name", ["api", "controller", "webhook", "workload", "feature"])
+def test_the_tutorial_of_features_shows_the_sample_that_the_tests_run(name: str) -> None:
+    page = (DOCS / "writing-a-feature.md").read_text(encoding="utf-8")
+    sample = (ROOT / f"tests/features/sample/{name}.py").read_text(encoding="utf-8")
+    assert sample[sample.index("from __future__") :].strip() in page
+
+
+def test_what_architecture_points_to_is_there() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    section = page[page.index("## Where is it?") : page.index("## From a file to an answer")]
+    paths = re.findall(r"`([\w/]+(?:\.py|/))`", section)
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / "src" / "mooring" / path).exists()] == []
