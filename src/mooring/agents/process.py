@@ -45,13 +45,20 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
+def declared_command(run: Run) -> Command:
+    """The command that the effect of a run declares."""
+    if run.effect.command is None:
+        raise ValueError(f"effect {run.effect.name} declares no command")
+    return Command(run.effect.command(run.arguments))
+
+
 class ProcessExecutor:
-    """`commands` gives the command of an effect, by its name, from the arguments of a run."""
+    """`commands` gives the command of an effect, by its name, in place of the one that the effect declares."""
 
     def __init__(
         self,
         transport: AsyncTransport,
-        commands: Mapping[str, Callable[[Any], Command]],
+        commands: Mapping[str, Callable[[Any], Command]] = MappingProxyType({}),
         *,
         clock: Callable[[], datetime] = system_clock,
         termination: float = TERMINATION_SECONDS,
@@ -91,7 +98,8 @@ class ProcessExecutor:
     async def _result(self, run: Run) -> Report:
         await asyncio.to_thread(kill_marked, run.identity, IDENTITY_VARIABLE)
         try:
-            command = self._commands[run.effect.name](run.arguments)
+            given = self._commands.get(run.effect.name)
+            command = declared_command(run) if given is None else given(run.arguments)
             process = await asyncio.create_subprocess_exec(
                 *command.argv,
                 cwd=command.directory,

@@ -64,7 +64,8 @@ class Report(NamedTuple):
 class Effect(Generic[A]):
     """One thing that can be done. `executor` names who does it, `model` says how it goes in a simulation.
 
-    A model gives how long a run takes and how it ends, and may not do anything itself.
+    A model gives how long a run takes and how it ends, and may not do anything itself. For the executor `process`,
+    `command` gives the program and its arguments.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Effect(Generic[A]):
     arguments: type[A]
     timeout: timedelta
     model: Callable[[A], tuple[timedelta, Report]] = field(repr=False)
+    command: Callable[[A], tuple[str, ...]] | None = field(default=None, repr=False)
 
 
 class Run(NamedTuple):

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from mooring.agents.executors import executors_for
 from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
@@ -28,7 +29,9 @@ async def run_crew(orders: dict[str, Any]) -> None:
     settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
     try:
         controllers = CATALOG.controllers(orders["controllers"])
-        await Live(controllers, transport, gates=chosen_gates(controllers, orders["gates"])).run(stop)
+        gates = chosen_gates(controllers, orders["gates"])
+        async with executors_for(controllers, transport) as executors:
+            await Live(controllers, transport, gates=gates, executors=executors).run(stop)
     finally:
         if settling is not None:
             settling.cancel()

@@ -27,7 +27,11 @@ def _model(arguments: Fetch) -> tuple[timedelta, Report]:
     return timedelta(seconds=20), Report("Succeeded", 0)
 
 
-FETCH = Effect("fetch", "process", Fetch, timedelta(minutes=5), _model)
+def _command(arguments: Fetch) -> tuple[str, ...]:
+    return ("sh", "-c", f"echo fetched {arguments.image}")
+
+
+FETCH = Effect("fetch", "process", Fetch, timedelta(minutes=5), _model, _command)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
+from mooring.agents.executors import executors_for
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.kube.errors import InputError
@@ -120,11 +121,12 @@ async def _control(
     gates: Mapping[str, bool],
 ) -> None:
     async def work(end: asyncio.Event) -> None:
-        post.live = Live(crew, transport, gates=gates)
-        try:
-            await post.live.run(end)
-        finally:
-            post.live = None
+        async with executors_for(crew, transport) as executors:
+            post.live = Live(crew, transport, gates=gates, executors=executors)
+            try:
+                await post.live.run(end)
+            finally:
+                post.live = None
 
     if elect:
         await _elected(access, work, stop)
