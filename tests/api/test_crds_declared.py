@@ -49,13 +49,16 @@ def test_the_definition_is_valid_and_structural(resource: CustomResource) -> Non
     assert not validate_definition(obj)
 
 
+VERSIONS = [(name, version.name) for name, each in DECLARED.items() for version in each.versions]
+
+
+# One at a time: objects of all of them together are more than one example may hold.
+@pytest.mark.parametrize(("name", "version"), VERSIONS)
 @settings(max_examples=10, suppress_health_check=(HealthCheck.too_slow,))
-@given(st.data())
-def test_random_objects_of_it_are_valid(data: st.DataObject) -> None:
-    for resource in DECLARED.values():
-        for version in resource.versions:
-            obj = data.draw(custom_objects(resource, version.name))
-            assert not validate(version_schema(resource, version.name), obj)
+@given(data=st.data())
+def test_random_objects_of_it_are_valid(data: st.DataObject, name: str, version: str) -> None:
+    obj = data.draw(custom_objects(DECLARED[name], version))
+    assert not validate(version_schema(DECLARED[name], version), obj)
 
 
 def test_api_servers_establish_it_without_a_warning(resource: CustomResource, api_server: Home) -> None:
