@@ -10,7 +10,7 @@ EVENTS = "/api/v1/namespaces/default/events"
 
 
 def keeper(api: Api) -> Housekeeping:
-    return Housekeeping(api.registry, api.app.barrier, lambda: api.now)
+    return Housekeeping(api.registry, api.app.group_commit, lambda: api.now)
 
 
 def test_events_are_forgotten_after_an_hour(api: Api) -> None:

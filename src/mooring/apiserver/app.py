@@ -11,11 +11,11 @@ from time import perf_counter
 from typing import Final
 
 from mooring.apiserver import deleting, documents, reading, subresources, writing
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.forms import Forms
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.logs import Logs, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
@@ -67,10 +67,10 @@ class Application:
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
-        self.barrier = Barrier(registry.storage, on_failure, self.queue.waiting)
-        self.webhooks = Webhooks(registry, self.barrier)
+        self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
+        self.webhooks = Webhooks(registry, self.group_commit)
         self.context = Context(registry, clock, Forms(registry, clock), self.webhooks)
-        self.watches = Watches(self.context, self.barrier, bookmark_seconds=bookmark_seconds)
+        self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._logs = None if nodes is None else Logs(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
@@ -102,7 +102,7 @@ class Application:
                     await self._watch(call, labels, send)
                     return
                 if self._logs is not None and _is_log(call):
-                    await self.barrier.passed()
+                    await self.group_commit.wait()
                     await self._logs.serve(call, send)
                     self._metrics.request(labels, 200)
                     return
@@ -110,7 +110,7 @@ class Application:
                 if request.method == "GET" and (warning := self.registry.deprecation(call.resource)):
                     response.headers = (*response.headers, *warning_headers([warning]))
             if target.root not in _OPEN:
-                await self.barrier.passed(response.revision)
+                await self.group_commit.wait(response.revision)
         except Disconnected:
             return
         except Exception as error:
@@ -226,7 +226,7 @@ class Application:
         return json_response(review(group, kind, given, request.user, self._authenticate), 201)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
-        checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.barrier.failure}
+        checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}
         if root == "readyz":
             checks["shutdown"] = lambda: "the server is stopping" if self.watches.stopping else ""
         return checks
@@ -237,7 +237,7 @@ class Application:
         for resource in self.registry.resources:
             stored.setdefault(resource.store, resource)
         objects = {resource: self.registry.count(resource) for resource in stored.values()}
-        return self._metrics.text(self.watches.counts(), objects, self.registry.revision, self.barrier)
+        return self._metrics.text(self.watches.counts(), objects, self.registry.revision, self.group_commit)
 
     # What goes wrong
 
@@ -245,7 +245,7 @@ class Application:
         """The answer to a request that failed. It too rests on what was read, and waits until that is durable."""
         refusal = _refusal(request, error)
         try:
-            await self.barrier.passed()
+            await self.group_commit.wait()
         except ApiError as broken:
             refusal = broken
         return failure(refusal, warnings)

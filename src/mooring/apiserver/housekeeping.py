@@ -10,8 +10,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.collecting import collect_all
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.registry import Registry
 
 __all__ = ["Housekeeping"]
@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 class Housekeeping:
     """Call `round` about once a minute, or let `run` do it."""
 
-    def __init__(self, registry: Registry, barrier: Barrier, clock: Callable[[], datetime]) -> None:
+    def __init__(self, registry: Registry, group_commit: GroupCommit, clock: Callable[[], datetime]) -> None:
         self._registry = registry
-        self._barrier = barrier
+        self._group_commit = group_commit
         self._clock = clock
         self._round = 0
         self._last_seen = 0
@@ -49,7 +49,7 @@ class Housekeeping:
             await asyncio.sleep(_EVERY)
             try:
                 self.round()
-                await self._barrier.passed()
+                await self._group_commit.wait()
             except Exception as error:
                 # Nobody waits for this task, so nobody else would ever hear of it.
                 _log.error("housekeeping failed: %s: %s", type(error).__name__, error)

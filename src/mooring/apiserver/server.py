@@ -62,7 +62,7 @@ class Server:
 
 
 async def _serve(server: Server, sock: socket.socket, app: Application) -> None:
-    keeper = Housekeeping(app.registry, app.barrier, app.context.clock)
+    keeper = Housekeeping(app.registry, app.group_commit, app.context.clock)
     keeping = asyncio.create_task(keeper.run())
     try:
         await server.serve(sock)
@@ -95,7 +95,7 @@ def run(
             runner.run(main())
     finally:
         for app in apps:
-            app.barrier.close()
+            app.group_commit.close()
     return not failed
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from mooring.apiserver.barrier import Barrier
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.lines import LineForm, Lines, error_line
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import JSON
@@ -41,7 +41,7 @@ class Stream:
         watch: Watch,
         form: LineForm,
         lines: Lines,
-        barrier: Barrier,
+        group_commit: GroupCommit,
         *,
         opened: int,
         life: float,
@@ -53,7 +53,7 @@ class Stream:
         self._watch = watch
         self._form = form
         self._lines = lines
-        self._barrier = barrier
+        self._group_commit = group_commit
         self._over = over
         self._loop = asyncio.get_running_loop()
         self._bookmark_every = bookmark_every
@@ -106,9 +106,9 @@ class Stream:
             await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
             while not self._gone:
                 if not self._ready:
-                    if self._barrier.durable < self._opened:
+                    if self._group_commit.durable < self._opened:
                         # Of what was written before this stream was there nobody else tells it.
-                        self._barrier.wake_later(self.deliver)
+                        self._group_commit.call_when_durable(self.deliver)
                     try:
                         self._ready = self._poll()
                     except Pending as pending:
@@ -139,7 +139,7 @@ class Stream:
         finally:
             timer.cancel()
             leaving.cancel()
-            self._barrier.forget(self.deliver)
+            self._group_commit.cancel(self.deliver)
             self._watch.close()
 
     async def _sleep(self) -> None:
@@ -151,7 +151,7 @@ class Stream:
 
     def _poll(self) -> list[WatchEvent]:
         """What is durable and was not polled before."""
-        events = self._watch.poll(self._barrier.durable)
+        events = self._watch.poll(self._group_commit.durable)
         if self._bookmark_every is None:
             return [event for event in events if event.type != "BOOKMARK"]
         return events
@@ -180,8 +180,8 @@ class Stream:
         if self._bookmark_every is not None:
             self._next_bookmark = now + self._bookmark_every
             # Nobody may hear of a revision that a crash could undo.
-            if self._barrier.durable >= self._opened:
-                line = self._lines.encoded(self._form, self._watch.bookmark(self._barrier.durable))
+            if self._group_commit.durable >= self._opened:
+                line = self._lines.encoded(self._form, self._watch.bookmark(self._group_commit.durable))
                 await send({"type": "http.response.body", "body": line, "more_body": True})
         return now >= self._deadline
 

@@ -9,8 +9,8 @@ import asyncio
 import random
 from typing import Final
 
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call, Context
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.lines import LineForm, Lines
 from mooring.apiserver.streams import STREAM_HEADERS, Stream, end_with
 from mooring.kube.status import ExpiredError
@@ -32,9 +32,9 @@ _LONGEST_PAUSE: Final = 0.02
 class _Audience:
     """The streams of one store, told together."""
 
-    def __init__(self, registry: Registry, resource: Resource, barrier: Barrier) -> None:
+    def __init__(self, registry: Registry, resource: Resource, group_commit: GroupCommit) -> None:
         self.streams: set[Stream] = set()
-        self._barrier = barrier
+        self._group_commit = group_commit
         self._pending = False
         self._last = 0.0
         # Never polled: it is there to hear that something happens from now on.
@@ -42,12 +42,12 @@ class _Audience:
 
     def close(self) -> None:
         self._listener.close()
-        self._barrier.forget(self._tell)
+        self._group_commit.cancel(self._tell)
 
     def _changed(self) -> None:
         if not self._pending:
             self._pending = True
-            self._barrier.wake_later(self._tell)
+            self._group_commit.call_when_durable(self._tell)
 
     def _tell(self) -> None:
         loop = asyncio.get_running_loop()
@@ -63,7 +63,7 @@ class _Audience:
         self._last = asyncio.get_running_loop().time()
         for stream in self.streams:
             stream.deliver()
-        if self.streams and not self._barrier.settled:
+        if self.streams and not self._group_commit.settled:
             # What was written while the disk was waited for is told after the next commit.
             self._changed()
 
@@ -71,9 +71,11 @@ class _Audience:
 class Watches:
     """All streams of a server. `bookmark_seconds` is how often a quiet one hears how far the server has come."""
 
-    def __init__(self, context: Context, barrier: Barrier, *, bookmark_seconds: float = _BOOKMARK_SECONDS) -> None:
+    def __init__(
+        self, context: Context, group_commit: GroupCommit, *, bookmark_seconds: float = _BOOKMARK_SECONDS
+    ) -> None:
         self.stopping = False
-        self._barrier = barrier
+        self._group_commit = group_commit
         self._bookmark_seconds = bookmark_seconds
         self._forms = context.forms
         self._lines = Lines(context.forms)
@@ -84,7 +86,7 @@ class Watches:
         self._definitions = self._registry.watch(
             definitions,
             resource_version=str(self._registry.revision),
-            wake=lambda: barrier.wake_later(self._look_again),
+            wake=lambda: group_commit.call_when_durable(self._look_again),
         )
 
     def counts(self) -> dict[Resource, int]:
@@ -115,7 +117,7 @@ class Watches:
         seconds = request.number("timeoutSeconds") or 0
         life = float(seconds) if seconds > 0 else _SHORTEST_LIFE * (1 + random.random())
         include = self._forms.include(request) if call.form.kind == "Table" else ""
-        await self._barrier.passed()
+        await self._group_commit.wait()
         try:
             watch = await self._webhooks.read(lambda: self._open(call), whole=True)
         except ExpiredError as error:
@@ -128,7 +130,7 @@ class Watches:
             watch,
             LineForm(resource, call.form, include),
             self._lines,
-            self._barrier,
+            self._group_commit,
             opened=self._registry.revision,
             life=life,
             bookmark_every=self._bookmark_seconds if request.flag("allowWatchBookmarks") else None,
@@ -147,7 +149,7 @@ class Watches:
     def _audience(self, resource: Resource) -> _Audience:
         found = self._audiences.get(resource.store)
         if found is None:
-            found = self._audiences[resource.store] = _Audience(self._registry, resource, self._barrier)
+            found = self._audiences[resource.store] = _Audience(self._registry, resource, self._group_commit)
         return found
 
     def _is_served(self, resource: Resource) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mooring.admission.rules import Invocation
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.webhooks.asking import Asking, Reinvocation
 from mooring.apiserver.webhooks.configurations import Configurations, Phase
 from mooring.apiserver.webhooks.pending import Pending
@@ -64,7 +64,7 @@ class Session:
         self,
         call: Call,
         configurations: Configurations,
-        barrier: Barrier,
+        group_commit: GroupCommit,
         naming: Naming,
         about: Callable[[AdmissionRequest, str], Attributes],
         asking: Callable[[Attributes, str | None], Asking],
@@ -74,7 +74,7 @@ class Session:
         # As the client named it: the registry works on the version that is stored.
         self._resource, self._subresource = call.resource, call.target.subresource
         self._configurations = configurations
-        self._barrier = barrier
+        self._group_commit = group_commit
         self._about = about
         self._make_asking = asking
         self._mutations: dict[bool, _Answer] = {}
@@ -106,7 +106,7 @@ class Session:
             return None
 
         async def settle(_: bool) -> None:
-            await self._barrier.passed()
+            await self._group_commit.wait()
             try:
                 made = await asking.mutate(
                     invocations, request.object, request.old_object, complete, self._reinvocation, again=again
@@ -130,7 +130,7 @@ class Session:
             return
 
         async def settle(_: bool) -> None:
-            await self._barrier.passed()
+            await self._group_commit.wait()
             try:
                 await asking.validate(invocations, request.object, request.old_object)
             finally:

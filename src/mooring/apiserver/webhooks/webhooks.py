@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from mooring.admission.reviews import GroupVersionKind
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.webhooks.asking import Asking, Reinvocation
 from mooring.apiserver.webhooks.configurations import Configurations, Phase, warn_of_conditions
 from mooring.apiserver.webhooks.conversion import Conversions
@@ -38,9 +38,9 @@ _SUBRESOURCE_KINDS = {
 class Webhooks:
     """All that a server has to do with foreign webhooks."""
 
-    def __init__(self, registry: Registry, barrier: Barrier) -> None:
+    def __init__(self, registry: Registry, group_commit: GroupCommit) -> None:
         self._registry = registry
-        self._barrier = barrier
+        self._group_commit = group_commit
         self._client = Client()
         self._configurations = Configurations(registry)
         self._conversions = Conversions(registry, self._client)
@@ -85,7 +85,7 @@ class Webhooks:
             told = known if name is None else name
             return _attributes(call, request.operation, request.namespace, told, dry_run, options)
 
-        session = Session(call, self._configurations, self._barrier, self._registry.naming, about, self._asking)
+        session = Session(call, self._configurations, self._group_commit, self._registry.naming, about, self._asking)
         before = len(call.warnings)
 
         def attempt_with_webhooks() -> T:

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 import httpx2
 import pytest
 
-from mooring.apiserver import barrier as barrier_module
+from mooring.apiserver import group_commit as group_commit_module
 from mooring.apiserver.app import Application
-from mooring.apiserver.barrier import Barrier
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.server import run as serve
 from mooring.kube.status import InternalError
 from mooring.registry import MemoryStorage, Registry
@@ -74,11 +74,11 @@ def run(story: Callable[[], Awaitable[None]]) -> None:
 
 def test_writes_of_one_turn_share_one_commit() -> None:
     disk = Disk()
-    barrier = Barrier(disk)
+    group_commit = GroupCommit(disk)
 
     async def request(name: str) -> None:
         disk.write()
-        await barrier.passed()
+        await group_commit.wait()
         disk.story.append(name)
 
     async def story() -> None:
@@ -86,19 +86,19 @@ def test_writes_of_one_turn_share_one_commit() -> None:
 
     run(story)
     assert disk.story == ["commit 6", *(f"answer {number}" for number in range(5))]
-    assert barrier.commits == 1
+    assert group_commit.commits == 1
 
 
 def test_a_read_that_saw_a_write_waits_for_its_commit() -> None:
     disk = Disk()
-    barrier = Barrier(disk)
+    group_commit = GroupCommit(disk)
 
     async def write() -> None:
         disk.write()
-        await barrier.passed()
+        await group_commit.wait()
 
     async def read() -> None:
-        await barrier.passed()
+        await group_commit.wait()
         disk.story.append("read")
 
     async def story() -> None:
@@ -114,15 +114,15 @@ def test_a_read_that_saw_a_write_waits_for_its_commit() -> None:
 
 def test_watches_are_woken_once_and_after_the_commit() -> None:
     disk = Disk()
-    barrier = Barrier(disk)
+    group_commit = GroupCommit(disk)
 
-    def wake() -> None:
+    def callback() -> None:
         disk.story.append("wake")
 
     async def story() -> None:
         for _ in range(3):
             disk.write()
-            barrier.wake_later(wake)
+            group_commit.call_when_durable(callback)
         await asyncio.sleep(0.01)
 
     run(story)
@@ -131,11 +131,11 @@ def test_watches_are_woken_once_and_after_the_commit() -> None:
 
 def test_who_stops_waiting_is_not_waited_for() -> None:
     disk = Disk()
-    barrier = Barrier(disk)
+    group_commit = GroupCommit(disk)
 
     async def story() -> None:
         disk.write()
-        leaving, staying = (asyncio.create_task(barrier.passed()) for _ in range(2))
+        leaving, staying = (asyncio.create_task(group_commit.wait()) for _ in range(2))
         await asyncio.sleep(0)
         leaving.cancel()
         await staying
@@ -148,21 +148,21 @@ def test_a_failed_commit_ends_everything() -> None:
     disk = Disk()
     disk.broken = True
     called: list[str] = []
-    barrier = Barrier(disk, lambda: called.append("failed"))
+    group_commit = GroupCommit(disk, lambda: called.append("failed"))
 
     async def story() -> None:
         disk.write()
-        barrier.wake_later(lambda: called.append("woken"))
+        group_commit.call_when_durable(lambda: called.append("woken"))
         for _ in range(2):
             with pytest.raises(InternalError, match="No space left on device"):
-                await barrier.passed()
+                await group_commit.wait()
         disk.broken = False
         with pytest.raises(InternalError):
-            await barrier.passed()
+            await group_commit.wait()
 
     run(story)
     assert called == ["failed"]
-    assert not barrier.settled
+    assert not group_commit.settled
 
 
 class SlowDisk(Disk):
@@ -179,18 +179,18 @@ class SlowDisk(Disk):
         super().commit()
 
 
-def _written(disk: SlowDisk, commits: int) -> Barrier:
-    barrier = Barrier(disk)
+def _written(disk: SlowDisk, commits: int) -> GroupCommit:
+    group_commit = GroupCommit(disk)
 
     async def story() -> None:
         for _ in range(commits):
             disk.write()
-            await barrier.passed()
-        barrier.close()
+            await group_commit.wait()
+        group_commit.close()
 
     run(story)
-    assert barrier.commits == commits
-    return barrier
+    assert group_commit.commits == commits
+    return group_commit
 
 
 def test_a_quick_disk_is_waited_for_on_the_spot() -> None:
@@ -213,19 +213,19 @@ def test_a_slow_disk_is_waited_for_on_a_thread() -> None:
 
 
 def test_a_disk_that_was_slow_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(barrier_module, "_LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(group_commit_module, "_SLOW_DISK_SECONDS", 0.05)
     disk = SlowDisk(*[0.02] * 6)
-    barrier = Barrier(disk)
+    group_commit = GroupCommit(disk)
 
     async def story() -> None:
         for _ in range(6):
             disk.write()
-            await barrier.passed()
+            await group_commit.wait()
         await asyncio.sleep(0.06)
         for _ in range(3):
             disk.write()
-            await barrier.passed()
-        barrier.close()
+            await group_commit.wait()
+        group_commit.close()
 
     run(story)
     assert disk.threads[-3:] == ["loop"] * 3
@@ -233,20 +233,20 @@ def test_a_disk_that_was_slow_is_looked_at_again(monkeypatch: pytest.MonkeyPatch
 
 def test_while_a_slow_disk_is_waited_for_others_get_their_turn() -> None:
     disk = SlowDisk(*[0.02] * 5, 0.3)
-    barrier = Barrier(disk)
+    group_commit = GroupCommit(disk)
     turns = 0
 
     async def story() -> None:
         nonlocal turns
         for _ in range(5):
             disk.write()
-            await barrier.passed()
+            await group_commit.wait()
         disk.write()
-        waiting = asyncio.create_task(barrier.passed())
+        waiting = asyncio.create_task(group_commit.wait())
         while not waiting.done():
             turns += 1
             await asyncio.sleep(0.01)
-        barrier.close()
+        group_commit.close()
 
     run(story)
     assert turns > 3
