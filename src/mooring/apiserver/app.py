@@ -14,12 +14,12 @@ from mooring.apiserver import deleting, documents, reading, subresources, writin
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
-from mooring.apiserver.forms import Forms
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.logs import Logs, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
+from mooring.apiserver.representations import Representations
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
 from mooring.apiserver.reviews import Authenticate, review, review_kind
@@ -69,7 +69,7 @@ class Application:
         self.queue = FairQueue()
         self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
         self.webhooks = Webhooks(registry, self.group_commit)
-        self.context = Context(registry, clock, Forms(registry, clock), self.webhooks)
+        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._logs = None if nodes is None else Logs(self.context, nodes)
         self._authenticate = authenticate
@@ -216,10 +216,10 @@ class Application:
             raise not_found()
         if request.method != "POST":
             raise wrong_method()
-        form = negotiate(request.header(b"accept"))
+        representation = negotiate(request.header(b"accept"))
         if kind is None:
             pods = self.registry.resource("v1", "Pod")
-            return await subresources.bind(self.context, Call(request, target, pods, form))
+            return await subresources.bind(self.context, Call(request, target, pods, representation))
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mooring.apiserver.forms import Forms
-from mooring.apiserver.negotiation import Form
+from mooring.apiserver.negotiation import Representation
+from mooring.apiserver.representations import Representations
 from mooring.apiserver.request import Request
 from mooring.apiserver.routing import Target
 from mooring.kube.objects import Object
@@ -23,7 +23,7 @@ __all__ = ["Call", "Context", "not_found", "not_served", "success", "wrong_metho
 class Context:
     registry: Registry
     clock: Callable[[], datetime]
-    forms: Forms
+    representations: Representations
     webhooks: "Webhooks"
 
 
@@ -34,7 +34,7 @@ class Call:
     request: Request
     target: Target
     resource: Resource
-    form: Form
+    representation: Representation
     warnings: list[str] = field(default_factory=list)
 
     @property

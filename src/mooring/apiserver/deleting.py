@@ -57,7 +57,7 @@ async def delete(context: Context, call: Call) -> Response:
     waits = _waits(context, call, gone, options)
     if waits or resource.store in _SHOWN_WHEN_GONE:
         status = 202 if waits and options.cascades else 200
-        return context.forms.one(call.request, call.form, resource, gone, status, call.warnings)
+        return context.representations.one(call.request, call.representation, resource, gone, status, call.warnings)
     details = {"name": name, "group": resource.group, "kind": resource.plural, "uid": gone["metadata"]["uid"]}
     shown = {key: value for key, value in details.items() if value}
     return json_response(success(200, shown), 200, call.warnings)
@@ -77,7 +77,7 @@ async def delete_collection(context: Context, call: Call) -> Response:
     else:
         gone = await context.webhooks.read(lambda: _delete_all(context, call, options), whole=True)
     result = ListResult(list(gone), str(context.registry.revision))
-    return context.forms.many(call.request, call.form, call.resource, result)
+    return context.representations.many(call.request, call.representation, call.resource, result)
 
 
 def _delete_all(context: Context, call: Call, options: DeleteOptions) -> Sequence[Object]:

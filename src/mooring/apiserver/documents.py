@@ -3,7 +3,7 @@
 from typing import Final
 
 from mooring.apiserver import discovery, openapi
-from mooring.apiserver.negotiation import Form, negotiate_discovery
+from mooring.apiserver.negotiation import Representation, negotiate_discovery
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, encode, json_response, text_response
 from mooring.apiserver.routing import Target
@@ -36,14 +36,14 @@ class Documents:
         return json_response({"paths": sorted(paths)})
 
     def discovery(self, request: Request, target: Target) -> Response:
-        form = negotiate_discovery(request.header(b"accept"))
+        representation = negotiate_discovery(request.header(b"accept"))
         resources, core = self._registry.resources, target.root == "api"
         if target.version:
             return json_response(discovery.resource_list(resources, target.group, target.version))
         if target.group:
             return json_response(discovery.group(resources, target.group))
-        if form.kind:
-            return _aggregated(discovery.aggregated(resources, core, form.version), form)
+        if representation.kind:
+            return _aggregated(discovery.aggregated(resources, core, representation.version), representation)
         found = discovery.api_versions() if core else discovery.group_list(resources)
         return Response(200, encode(found), headers=(_VARY,))
 
@@ -71,6 +71,6 @@ class Documents:
         return Response(200, body, headers=headers)
 
 
-def _aggregated(found: Object, form: Form) -> Response:
-    content_type = f"application/json;g=apidiscovery.k8s.io;v={form.version};as=APIGroupDiscoveryList"
+def _aggregated(found: Object, representation: Representation) -> Response:
+    content_type = f"application/json;g=apidiscovery.k8s.io;v={representation.version};as=APIGroupDiscoveryList"
     return Response(200, encode(found), content_type.encode(), (_VARY,))

@@ -23,7 +23,7 @@ def get(context: Context, call: Call) -> Response:
     if wanted > now:
         raise TooLargeVersionError.of(wanted, now)
     found = context.registry.get(resource, call.namespace, target.name, subresource=target.subresource)
-    response = context.forms.one(call.request, call.form, resource, found)
+    response = context.representations.one(call.request, call.representation, resource, found)
     response.revision = int(found["metadata"]["resourceVersion"])
     return response
 
@@ -45,4 +45,4 @@ def list_(context: Context, call: Call) -> Response:
             resource_version_match=request.text("resourceVersionMatch"),
             send_initial_events=request.flag("sendInitialEvents"),
         )
-    return context.forms.many(request, call.form, call.resource, found)
+    return context.representations.many(request, call.representation, call.resource, found)

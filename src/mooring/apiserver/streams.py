@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.lines import LineForm, Lines, error_line
+from mooring.apiserver.lines import WatchEventEncoder, WatchEventFormat, error_line
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import JSON
 from mooring.apiserver.webhooks.pending import Pending
@@ -39,8 +39,8 @@ class Stream:
     def __init__(
         self,
         watch: Watch,
-        form: LineForm,
-        lines: Lines,
+        event_format: WatchEventFormat,
+        lines: WatchEventEncoder,
         group_commit: GroupCommit,
         *,
         opened: int,
@@ -48,10 +48,10 @@ class Stream:
         bookmark_every: float | None,
         over: Callable[[], bool],
     ) -> None:
-        self.resource = form.resource
+        self.resource = event_format.resource
         self._opened = opened
         self._watch = watch
-        self._form = form
+        self._event_format = event_format
         self._lines = lines
         self._group_commit = group_commit
         self._over = over
@@ -167,8 +167,8 @@ class Stream:
     def _encoded(self, events: Sequence[WatchEvent]) -> bytes:
         lines = []
         for event in events:
-            lines.append(self._encode(self._form, event))
-            self._form.headless = True
+            lines.append(self._encode(self._event_format, event))
+            self._event_format.headless = True
         return b"".join(lines)
 
     def _due(self) -> float:
@@ -181,7 +181,7 @@ class Stream:
             self._next_bookmark = now + self._bookmark_every
             # Nobody may hear of a revision that a crash could undo.
             if self._group_commit.durable >= self._opened:
-                line = self._lines.encoded(self._form, self._watch.bookmark(self._group_commit.durable))
+                line = self._lines.encoded(self._event_format, self._watch.bookmark(self._group_commit.durable))
                 await send({"type": "http.response.body", "body": line, "more_body": True})
         return now >= self._deadline
 

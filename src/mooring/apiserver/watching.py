@@ -11,7 +11,7 @@ from typing import Final
 
 from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.lines import LineForm, Lines
+from mooring.apiserver.lines import WatchEventEncoder, WatchEventFormat
 from mooring.apiserver.streams import STREAM_HEADERS, Stream, end_with
 from mooring.kube.status import ExpiredError
 from mooring.net.asgi import Send
@@ -77,8 +77,8 @@ class Watches:
         self.stopping = False
         self._group_commit = group_commit
         self._bookmark_seconds = bookmark_seconds
-        self._forms = context.forms
-        self._lines = Lines(context.forms)
+        self._representations = context.representations
+        self._lines = WatchEventEncoder(context.representations)
         self._registry = context.registry
         self._webhooks = context.webhooks
         self._audiences: dict[str, _Audience] = {}
@@ -116,7 +116,7 @@ class Watches:
         request = call.request
         seconds = request.number("timeoutSeconds") or 0
         life = float(seconds) if seconds > 0 else _SHORTEST_LIFE * (1 + random.random())
-        include = self._forms.include(request) if call.form.kind == "Table" else ""
+        include = self._representations.include(request) if call.representation.kind == "Table" else ""
         await self._group_commit.wait()
         try:
             watch = await self._webhooks.read(lambda: self._open(call), whole=True)
@@ -128,7 +128,7 @@ class Watches:
         resource = call.resource
         stream = Stream(
             watch,
-            LineForm(resource, call.form, include),
+            WatchEventFormat(resource, call.representation, include),
             self._lines,
             self._group_commit,
             opened=self._registry.revision,

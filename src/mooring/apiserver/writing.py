@@ -44,7 +44,7 @@ async def create(context: Context, call: Call) -> Response:
         )
 
     made = await context.webhooks.write(call, attempt, partial(write_told, request), "CREATE")
-    return context.forms.one(request, call.form, resource, made, 201, call.warnings)
+    return context.representations.one(request, call.representation, resource, made, 201, call.warnings)
 
 
 async def update(context: Context, call: Call) -> Response:
@@ -77,7 +77,9 @@ async def update(context: Context, call: Call) -> Response:
         return made, existed
 
     made, existed = await context.webhooks.write(call, attempt, partial(write_told, request), "UPDATE", "CREATE")
-    return context.forms.one(request, call.form, resource, made, 200 if existed else 201, call.warnings)
+    return context.representations.one(
+        request, call.representation, resource, made, 200 if existed else 201, call.warnings
+    )
 
 
 async def patch(context: Context, call: Call) -> Response:
@@ -113,7 +115,9 @@ async def patch(context: Context, call: Call) -> Response:
         return made, existed
 
     made, existed = await context.webhooks.write(call, attempt, partial(write_told, request), "UPDATE", "CREATE")
-    return context.forms.one(request, call.form, resource, made, 200 if existed else 201, call.warnings)
+    return context.representations.one(
+        request, call.representation, resource, made, 200 if existed else 201, call.warnings
+    )
 
 
 def _doubled(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[FieldPath, ...]:

@@ -1,10 +1,10 @@
-"""Objects and lists in the form a client asked for: whole, as metadata alone, or as rows of a table."""
+"""Representations of objects and lists, as a client negotiated them: whole, metadata alone, or the rows of a Table."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from mooring.apiserver.negotiation import Form
+from mooring.apiserver.negotiation import Representation
 from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, encode, json_response
 from mooring.apiserver.tables import partial, printer_columns, table
@@ -13,17 +13,17 @@ from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry import ListResult, Registry, Resource
 
-__all__ = ["Forms"]
+__all__ = ["Representations"]
 
-# What some objects look like in an answer.
-Dress = Callable[[Sequence[Object]], Sequence[Object]]
+# Objects as they are stored to objects as they are answered.
+Transform = Callable[[Sequence[Object]], Sequence[Object]]
 
-# Objects that are encoded without a break; a few milliseconds at most.
-_SLICE: Final = 200
+# Objects that are encoded between two chances for other requests; a few milliseconds at most.
+_SLICE_OBJECTS: Final = 200
 _INCLUDES: Final = ("", "Metadata", "None", "Object")
 
 
-def _as_they_are(items: Sequence[Object]) -> Sequence[Object]:
+def _unchanged(items: Sequence[Object]) -> Sequence[Object]:
     return items
 
 
@@ -31,8 +31,8 @@ def _untyped(items: Sequence[Object]) -> Sequence[Object]:
     return [{key: value for key, value in obj.items() if key != "apiVersion" and key != "kind"} for obj in items]
 
 
-class Forms:
-    """Makes answers out of objects."""
+class Representations:
+    """Turns objects of the registry into responses."""
 
     def __init__(self, registry: Registry, clock: Callable[[], datetime]) -> None:
         self._registry = registry
@@ -41,41 +41,43 @@ class Forms:
     def one(
         self,
         request: Request,
-        form: Form,
+        representation: Representation,
         resource: Resource,
         obj: Object,
         status: int = 200,
         warnings: Sequence[str] = (),
     ) -> Response:
         """An answer that is one object."""
-        if form.kind == "Table":
-            obj = self.table(form, resource, [obj], self.include(request))
-        elif form.kind:
-            obj = partial(obj, f"meta.k8s.io/{form.version}")
+        if representation.kind == "Table":
+            obj = self.table(representation, resource, [obj], self.include(request))
+        elif representation.kind:
+            obj = partial(obj, f"meta.k8s.io/{representation.version}")
         return json_response(obj, status, warnings)
 
-    def many(self, request: Request, form: Form, resource: Resource, found: ListResult) -> Response:
+    def many(self, request: Request, representation: Representation, resource: Resource, found: ListResult) -> Response:
         """An answer that is a list, or a page of one."""
         metadata: Object = {"resourceVersion": found.resource_version}
         if found.continue_:
             metadata["continue"] = found.continue_
         if found.remaining is not None:
             metadata["remainingItemCount"] = found.remaining
-        if form.kind == "Table":
+        if representation.kind == "Table":
             include = self.include(request)
             # A table without rows ends in `[]}`, and the rows go where that bracket opens.
-            head = encode(self.table(form, resource, (), include, metadata))[:-2]
-            return _list_response(head, found.items, lambda part: self._rows(form, resource, part, include))
-        if form.kind:
-            version = f"meta.k8s.io/{form.version}"
+            head = encode(self.table(representation, resource, (), include, metadata))[:-2]
+            return _list_response(head, found.items, lambda part: self._rows(representation, resource, part, include))
+        if representation.kind:
+            version = f"meta.k8s.io/{representation.version}"
             head = _head("PartialObjectMetadataList", version, metadata)
             return _list_response(head, found.items, lambda part: [partial(obj, version) for obj in part])
         head = _head(resource.list_kind, resource.api_version, metadata)
         # The real server leaves the type out of the items of its own kinds and in those of custom ones.
-        return _list_response(head, found.items, _as_they_are if resource.custom else _untyped)
+        return _list_response(head, found.items, _unchanged if resource.custom else _untyped)
 
-    def _rows(self, form: Form, resource: Resource, items: Sequence[Object], include: str) -> Sequence[Object]:
-        rows: Sequence[Object] = self.table(form, resource, items, include, headers=False)["rows"]
+    def _rows(
+        self, representation: Representation, resource: Resource, items: Sequence[Object], include: str
+    ) -> Sequence[Object]:
+        rows: Sequence[Object] = self.table(representation, resource, items, include, headers=False)["rows"]
         return rows
 
     def include(self, request: Request) -> str:
@@ -90,7 +92,7 @@ class Forms:
 
     def table(
         self,
-        form: Form,
+        representation: Representation,
         resource: Resource,
         items: Sequence[Object],
         include: str,
@@ -106,7 +108,7 @@ class Forms:
             include=include,
             list_metadata=list_metadata,
             headers=headers,
-            api_version=f"meta.k8s.io/{form.version}",
+            api_version=f"meta.k8s.io/{representation.version}",
         )
 
 
@@ -115,14 +117,14 @@ def _head(kind: str, api_version: str, metadata: Object) -> bytes:
     return encode({"kind": kind, "apiVersion": api_version, "metadata": metadata})[:-1] + b',"items":['
 
 
-def _list_response(head: bytes, items: Sequence[Object], dress: Dress) -> Response:
-    if len(items) <= _SLICE:
-        return Response(200, b"".join(_pieces(head, items, dress)))
-    return Response(200, _pieces(head, items, dress))
+def _list_response(head: bytes, items: Sequence[Object], transform: Transform) -> Response:
+    if len(items) <= _SLICE_OBJECTS:
+        return Response(200, b"".join(_pieces(head, items, transform)))
+    return Response(200, _pieces(head, items, transform))
 
 
-def _pieces(head: bytes, items: Sequence[Object], dress: Dress) -> Iterator[bytes]:
-    for start in range(0, len(items), _SLICE):
+def _pieces(head: bytes, items: Sequence[Object], transform: Transform) -> Iterator[bytes]:
+    for start in range(0, len(items), _SLICE_OBJECTS):
         # Without the brackets of the slice: it continues the one list.
-        yield (b"," if start else head) + encode(dress(items[start : start + _SLICE]))[1:-1]
+        yield (b"," if start else head) + encode(transform(items[start : start + _SLICE_OBJECTS]))[1:-1]
     yield b"]}" if items else head + b"]}"
