@@ -24,7 +24,7 @@ from mooring.apiserver.request import Request
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
 from mooring.apiserver.reviews import Authenticate, review, review_kind
 from mooring.apiserver.routing import Target, parse_path
-from mooring.apiserver.watching import Watches
+from mooring.apiserver.watches import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send

@@ -1,4 +1,4 @@
-"""Watch events as lines of JSON, each encoded once for all streams that want it in the same form."""
+"""Watch events as lines of JSON, each encoded once for all streams with the same representation."""
 
 from typing import Any, Final
 
@@ -13,11 +13,11 @@ from mooring.registry import Resource, WatchEvent
 __all__ = ["WatchEventEncoder", "WatchEventFormat", "error_line"]
 
 
-_MOST_CACHED_BYTES: Final = 16 * 1024 * 1024
+_MAX_CACHED_BYTES: Final = 16 * 1024 * 1024
 
 
 class WatchEventFormat:
-    """How one stream wants its lines. After the first line of a table, the rest come without column definitions."""
+    """The representation of one stream's events. `headless`: only the first Table has column definitions."""
 
     __slots__ = ("headless", "include", "key", "representation", "resource", "version")
 
@@ -29,29 +29,32 @@ class WatchEventFormat:
 
 
 class WatchEventEncoder:
-    """A revision is one change, so form, type and revision say what a line looks like."""
+    """Encodes events and caches the lines.
+
+    A revision is one change of one object, so representation, event type and revision determine a line.
+    """
 
     def __init__(self, representations: Representations) -> None:
         self._representations = representations
         self._cached: dict[tuple[Any, ...], bytes] = {}
-        self._size = 0
+        self._cached_bytes = 0
 
-    def shared(self, event_format: WatchEventFormat, event: WatchEvent) -> bytes:
-        """The line of an event that other streams may want too."""
+    def encode_shared(self, event_format: WatchEventFormat, event: WatchEvent) -> bytes:
+        """The line of an event that other streams may need too."""
         key = event_format.key, event_format.headless, event.type, event.object["metadata"].get("resourceVersion")
         line = self._cached.get(key)
         if line is None:
-            line = self.encoded(event_format, event)
-            self._size += len(line)
-            if self._size > _MOST_CACHED_BYTES:
-                # Streams that keep up want the newest lines only.
+            line = self.encode_once(event_format, event)
+            self._cached_bytes += len(line)
+            if self._cached_bytes > _MAX_CACHED_BYTES:
+                # Streams that keep up need the newest lines only.
                 self._cached.clear()
-                self._size = len(line)
+                self._cached_bytes = len(line)
             self._cached[key] = line
         return line
 
-    def encoded(self, event_format: WatchEventFormat, event: WatchEvent) -> bytes:
-        """The line of an event that only this stream wants."""
+    def encode_once(self, event_format: WatchEventFormat, event: WatchEvent) -> bytes:
+        """The line of an event that only this stream needs, such as the initial events of a watch."""
         obj = event.object
         if event_format.representation.kind == "Table":
             obj = self._table(event_format, event)
@@ -69,7 +72,7 @@ class WatchEventEncoder:
                 event_format.include,
                 headers=not event_format.headless,
             )
-        # There is nothing to print about a bookmark, but its row carries the annotations.
+        # A bookmark has no cells, but its row carries the annotations.
         return {
             "kind": "Table",
             "apiVersion": event_format.version,
