@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from mooring.apiserver.bodies import decode_object, decode_patch
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
-from mooring.apiserver.doubles import doubled_fields
+from mooring.apiserver.duplicate_fields import find_duplicate_fields
 from mooring.apiserver.options import WriteOptions, write_options
 from mooring.apiserver.responses import Response
 from mooring.apiserver.webhooks.options import write_told
@@ -25,7 +25,7 @@ async def create(context: Context, call: Call) -> Response:
     options = write_options(request, "CreateOptions")
     body = await request.body()
     obj = await decode_object(request.header(b"content-type"), body, resource.kind)
-    doubled = _doubled(call, options, body, obj)
+    duplicate_fields = _duplicate_fields(call, options, body, obj)
     now = context.clock()
 
     def attempt() -> Object:
@@ -39,7 +39,7 @@ async def create(context: Context, call: Call) -> Response:
             field_validation=options.field_validation,
             user=call.user,
             groups=request.user.groups,
-            doubled=doubled,
+            duplicate_fields=duplicate_fields,
             warnings=call.warnings,
         )
 
@@ -55,7 +55,7 @@ async def update(context: Context, call: Call) -> Response:
     kind = "Scale" if target.subresource == "scale" else resource.kind
     body = await request.body()
     given = await decode_object(request.header(b"content-type"), body, kind)
-    doubled = _doubled(call, options, body, given)
+    duplicate_fields = _duplicate_fields(call, options, body, given)
     obj = _addressed(call, given)
     now = context.clock()
 
@@ -71,7 +71,7 @@ async def update(context: Context, call: Call) -> Response:
             field_validation=options.field_validation,
             user=call.user,
             groups=request.user.groups,
-            doubled=doubled,
+            duplicate_fields=duplicate_fields,
             warnings=call.warnings,
         )
         return made, existed
@@ -90,7 +90,7 @@ async def patch(context: Context, call: Call) -> Response:
     sent = await request.body()
     patch_type, body = await decode_patch(content_type, sent, custom=resource.custom)
     options = write_options(request, "PatchOptions", applies=patch_type == "apply")
-    doubled = () if patch_type == "json" else _doubled(call, options, sent, body)
+    duplicate_fields = () if patch_type == "json" else _duplicate_fields(call, options, sent, body)
     now = context.clock()
 
     def attempt() -> tuple[Object, bool]:
@@ -109,7 +109,7 @@ async def patch(context: Context, call: Call) -> Response:
             field_validation=options.field_validation,
             user=call.user,
             groups=request.user.groups,
-            doubled=doubled,
+            duplicate_fields=duplicate_fields,
             warnings=call.warnings,
         )
         return made, existed
@@ -120,11 +120,11 @@ async def patch(context: Context, call: Call) -> Response:
     )
 
 
-def _doubled(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[FieldPath, ...]:
-    """The fields that a body holds twice, where the client wants to hear of them. Only JSON is looked at."""
+def _duplicate_fields(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[FieldPath, ...]:
+    """The duplicate fields of a JSON body; none when the client ignores field validation."""
     if options.field_validation == "Ignore" or body.lstrip()[:1] != b"{":
         return ()
-    return doubled_fields(body, value)
+    return find_duplicate_fields(body, value)
 
 
 def _exists(context: Context, call: Call) -> bool:

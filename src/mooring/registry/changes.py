@@ -63,7 +63,7 @@ def merge(
             check_fields(resource, schema, {"status": given.get("status")}, options)
         _set_status(core, resource, new, current, given.get("status", _MISSING))
         return new
-    same = not options.doubled and body(given) == body(current)
+    same = not options.duplicate_fields and body(given) == body(current)
     if same and resource.custom:
         # To Python 1 and true are the same, and a change from one to the other would be lost. Typed kinds tell later.
         same = equal(body(given), body(current))

@@ -14,7 +14,7 @@ from mooring.api.core.shapes import shape_name, status_shape
 from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
-from mooring.kube.schemas.duplicates import duplicate_fields
+from mooring.kube.schemas.duplicates import duplicate_field_errors
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
 from mooring.registry.requests import Options
@@ -152,7 +152,7 @@ def check_fields(resource: Resource, schema: Schema, obj: Object, options: Optio
     """Say or refuse, as the client asked, that fields are unknown or came twice."""
     if options.field_validation == "Ignore":
         return
-    found = duplicate_fields(schema, options.doubled)
+    found = duplicate_field_errors(schema, options.duplicate_fields)
     found += unknown_fields(schema, obj)
     if not found:
         return

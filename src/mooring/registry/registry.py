@@ -42,8 +42,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class Registry(Reader):
     """See the module. `seed` makes uids and generated names repeatable.
 
-    A write may name the `groups` of its user, and the fields that its body held twice (`doubled`), which only whoever
-    read the body knows.
+    A write may name the `groups` of its user, and the fields that its body held twice (`duplicate_fields`), which only
+    whoever read the body knows.
 
     Without `traces`, creations, updates and patches leave no entries in metadata.managedFields, which saves an eighth
     of the time where nobody will ask who wrote which field.
@@ -114,10 +114,10 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
         return self._writer.create(resource, obj, namespace, options)
 
     def update(
@@ -132,10 +132,10 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
         options.replaces = True
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
@@ -180,10 +180,10 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, doubled)
+        options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         if patch_type == "apply":
@@ -338,7 +338,7 @@ def _options(
     user: str,
     warnings: Warnings | None,
     groups: Sequence[str] = (),
-    doubled: Sequence[FieldPath] = (),
+    duplicate_fields: Sequence[FieldPath] = (),
 ) -> Options:
     return Options(
         now=now,
@@ -348,6 +348,6 @@ def _options(
         force=force,
         user=user,
         groups=tuple(groups),
-        doubled=tuple(doubled),
+        duplicate_fields=tuple(duplicate_fields),
         warnings=[] if warnings is None else warnings,
     )

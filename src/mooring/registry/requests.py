@@ -27,7 +27,7 @@ class Options:
     user: str = ""
     groups: tuple[str, ...] = ()
     # The paths of fields that the body held more than once.
-    doubled: tuple[FieldPath, ...] = ()
+    duplicate_fields: tuple[FieldPath, ...] = ()
     warnings: list[str] = field(default_factory=list)
     stamp: str = field(init=False)
 

@@ -223,7 +223,7 @@ class Writer:
         current: Object = self._core.load(resource, old)
         self._warn(resource, options)
         given = make(current)
-        nothing_new = given is current and not options.doubled
+        nothing_new = given is current and not options.duplicate_fields
         if nothing_new:
             return current
         check_type(resource, given)

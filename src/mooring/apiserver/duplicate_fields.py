@@ -1,9 +1,9 @@
-"""Fields that a JSON body holds twice: the last one counts, and whoever wrote them wants to know.
+"""Duplicate fields of a JSON body: the last one counts, and field validation warns of the others or refuses them.
 
-A reader that looks for them is many times slower than one that does not, and next to no body has any. So the colons are
-counted first: an object has one for each of its keys, and a key that came twice has left fewer than there were. Colons
-within strings are in both counts, or only in the first; one that was written as an escape is only in the second, and
-could make up for the one that is missing, so a body with such an escape is read without counting.
+A parser that reports duplicates is many times slower than one that does not, and next to no body has any. So the colons
+of the body are first compared with those of the parsed value, encoded again: a duplicate key leaves fewer. A colon
+inside a string is in both counts or only in the first. A colon written as an escape is only in the second and could
+hide a duplicate, so a body with such an escape is always parsed for duplicates.
 """
 
 import json
@@ -13,32 +13,32 @@ import msgspec
 
 from mooring.kube.schemas.duplicates import FieldPath
 
-__all__ = ["doubled_fields"]
+__all__ = ["find_duplicate_fields"]
 
-# As many as the real server tells of.
-_MOST: Final = 100
+# kube-apiserver reports as many.
+_MAX_REPORTED: Final = 100
 _ESCAPED_COLONS: Final = (rb"\u003a", rb"\u003A")
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object as it was written."""
+    """The members of a JSON object in the order of the body, duplicates included."""
 
 
-def doubled_fields(body: bytes, value: Any) -> tuple[FieldPath, ...]:
-    """The paths of the fields that came more than once, in their order. `value` is what was read from the body."""
+def find_duplicate_fields(body: bytes, value: Any) -> tuple[FieldPath, ...]:
+    """The paths of the fields that occur more than once, in order. `value` is the parsed body."""
     if not any(escape in body for escape in _ESCAPED_COLONS) and (
         body.count(b":") == msgspec.json.encode(value).count(b":")
     ):
         return ()
     try:
-        # Numbers do not matter here, and Python refuses to read some that JSON may have.
+        # Numbers do not matter here, and Python refuses to parse some that are valid JSON.
         written = json.loads(body, object_pairs_hook=_Pairs, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
-        # Not JSON, or nothing that this reader can hold.
+        # Not JSON, or nested deeper than this parser can go.
         return ()
     found: dict[FieldPath, None] = {}
     _walk(written, [], found)
-    return tuple(found)[:_MOST]
+    return tuple(found)[:_MAX_REPORTED]
 
 
 def _walk(value: Any, path: list[str | int], found: dict[FieldPath, None]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mooring.apiserver.doubles import doubled_fields
+from mooring.apiserver.duplicate_fields import find_duplicate_fields
 from mooring.kube.schemas.duplicates import FieldPath
 from tests.apiserver.world import DEFINITIONS, WIDGETS, Api
 from tests.registry.world import definition
@@ -43,8 +43,8 @@ WRITTEN = st.recursive(
 )
 
 
-def doubled(body: bytes) -> tuple[FieldPath, ...]:
-    return doubled_fields(body, msgspec.json.decode(body))
+def duplicate_fields(body: bytes) -> tuple[FieldPath, ...]:
+    return find_duplicate_fields(body, msgspec.json.decode(body))
 
 
 def counted(text: str) -> int:
@@ -79,26 +79,26 @@ def counted(text: str) -> int:
     ],
 )
 def test_fields_that_come_twice_are_found(body: bytes, paths: list[FieldPath]) -> None:
-    assert doubled(body) == tuple(paths)
+    assert duplicate_fields(body) == tuple(paths)
 
 
 @given(value=JSON, spread=st.booleans())
-def test_nothing_is_found_where_nothing_is_doubled(value: Any, spread: bool) -> None:
-    assert doubled(json.dumps(value, indent=2 if spread else None).encode()) == ()
+def test_nothing_is_found_where_nothing_is_duplicate(value: Any, spread: bool) -> None:
+    assert duplicate_fields(json.dumps(value, indent=2 if spread else None).encode()) == ()
 
 
 @given(members(WRITTEN))
 @example('{"a":1,"a":"\\u003a"}')
 def test_fields_are_found_however_they_are_spelt(text: str) -> None:
-    assert bool(doubled(text.encode())) == bool(counted(text))
+    assert bool(duplicate_fields(text.encode())) == bool(counted(text))
 
 
 def test_a_body_that_nests_without_end_is_left_to_others() -> None:
-    assert doubled_fields(b'{"a":' * 100_000, {}) == ()
+    assert find_duplicate_fields(b'{"a":' * 100_000, {}) == ()
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("", 201), ("Warn", 201), ("Ignore", 201), ("Strict", 400)])
-def test_doubled_fields_are_said_or_refused_as_the_client_wants(api: Api, wanted: str, code: int) -> None:
+def test_duplicate_fields_are_said_or_refused_as_the_client_wants(api: Api, wanted: str, code: int) -> None:
     answer = api.send("POST", f"{CONFIGMAPS}?fieldValidation={wanted}", TWICE, content_type="application/json")
     assert answer.code == code
     said = ['duplicate field "metadata.name"', 'duplicate field "data.a"', 'unknown field "dada"']
@@ -111,7 +111,7 @@ def test_doubled_fields_are_said_or_refused_as_the_client_wants(api: Api, wanted
 
 
 @pytest.mark.parametrize("kind", ["merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"])
-def test_doubled_fields_of_a_patch_are_said_and_refused(api: Api, kind: str) -> None:
+def test_duplicate_fields_of_a_patch_are_said_and_refused(api: Api, kind: str) -> None:
     api.made(CONFIGMAPS, {"metadata": {"name": "c"}, "data": {"a": "2"}})
     body = b'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1", "a": "2"}}'
     query = "fieldManager=m&force=true" if kind.startswith("apply") else "fieldManager=m"
@@ -154,7 +154,7 @@ def test_doubled_fields_of_a_patch_are_said_and_refused(api: Api, kind: str) -> 
         ),
     ],
 )
-def test_doubled_fields_are_told_where_the_real_server_tells_of_them(
+def test_duplicate_fields_are_told_where_the_real_server_tells_of_them(
     api: Api, path: str, body: bytes, said: str
 ) -> None:
     api.made(DEFINITIONS, definition())
