@@ -22,12 +22,12 @@ from mooring.admission.reviews import (
     GroupVersionResource,
     ReviewRequest,
     UserInfo,
-    before_create,
     decode_request,
     encode_request,
     encode_response,
     read_verdict,
     review_version,
+    strip_server_fields,
 )
 from mooring.kube.objects import Object
 
@@ -76,7 +76,7 @@ def test_a_request_is_spelt_as_a_real_server_spells_it() -> None:
 
 
 def test_a_server_reads_what_the_webhook_answers() -> None:
-    patch = json_diff(POD, before_create(POD))
+    patch = json_diff(POD, strip_server_fields(POD))
     verdict = read_verdict(encode_response("1", allowed=True, patch=patch, warnings=["w"]), "1", "v1", mutates=True)
     assert (verdict.allowed, verdict.patch, verdict.warnings) == (True, patch, ("w",))
     refused = encode_response("1", allowed=False, status={"message": "no", "code": 403})

@@ -151,7 +151,7 @@ def test_nobody_is_asked_about_an_account_that_the_server_makes(world: World) ->
         def validate(self, request: AdmissionRequest) -> None:
             self.about.append(request.resource.kind)
 
-    with chain.asking(Asked()):
+    with chain.with_webhooks(Asked()):
         world.make("namespace", {"metadata": {"name": "team"}})
     assert set(Asked.about) == {"Namespace"}
     assert registry.find("v1", "ServiceAccount", "team", "default") is not None

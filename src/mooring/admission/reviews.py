@@ -22,12 +22,12 @@ __all__ = [
     "ReviewResponse",
     "UserInfo",
     "Verdict",
-    "before_create",
     "decode_request",
     "encode_request",
     "encode_response",
     "read_verdict",
     "review_version",
+    "strip_server_fields",
 ]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
@@ -108,7 +108,7 @@ _read_question = msgspec.json.Decoder(_Question).decode
 _read_answer = msgspec.json.Decoder(_Answer).decode
 
 
-def before_create(obj: Object) -> Object:
+def strip_server_fields(obj: Object) -> Object:
     """A new object as mutating webhooks see it: what the server will add is not there yet."""
     metadata = {key: value for key, value in obj["metadata"].items() if key not in ("uid", "creationTimestamp")}
     return {**obj, "metadata": metadata}

@@ -9,7 +9,7 @@ from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, success
 from mooring.apiserver.options import DeleteOptions, delete_options
 from mooring.apiserver.responses import Response, json_response
-from mooring.apiserver.webhooks.options import deletion_told
+from mooring.apiserver.webhooks.options import delete_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import ListResult
@@ -53,7 +53,7 @@ async def delete(context: Context, call: Call) -> Response:
             warnings=call.warnings,
         )
 
-    gone = await context.webhooks.write(call, attempt, partial(_told, options), "DELETE")
+    gone = await context.webhooks.write(call, attempt, partial(_options_object, options), "DELETE")
     waits = _waits(context, call, gone, options)
     if waits or resource.store in _SHOWN_WHEN_GONE:
         status = 202 if waits and options.cascades else 200
@@ -122,14 +122,16 @@ async def _delete_each(context: Context, call: Call, options: DeleteOptions) -> 
     for obj in await context.webhooks.read(chosen, whole=True):
         # Somebody else may have been quicker.
         with suppress(NotFoundError):
-            told = partial(_told, options)
+            options_object = partial(_options_object, options)
             # The real server does not name the object when a whole collection goes.
-            gone.append(await context.webhooks.write(call, deletion(obj["metadata"]), told, "DELETE", name=""))
+            gone.append(
+                await context.webhooks.write(call, deletion(obj["metadata"]), options_object, "DELETE", name="")
+            )
     return gone
 
 
-def _told(options: DeleteOptions, operation: str) -> Object:
-    return deletion_told(options)
+def _options_object(options: DeleteOptions, operation: str) -> Object:
+    return delete_options_object(options)
 
 
 async def _options(call: Call) -> DeleteOptions:

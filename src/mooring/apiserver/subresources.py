@@ -10,7 +10,7 @@ from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, not_served, wrong_method
 from mooring.apiserver.options import DeleteOptions, delete_options_of, write_options
 from mooring.apiserver.responses import Response, json_response
-from mooring.apiserver.webhooks.options import write_told
+from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 
@@ -64,7 +64,7 @@ async def bind(context: Context, call: Call) -> Response:
     if not metadata.get("name"):
         raise BadRequestError("name must be provided")
     given = {**binding, "metadata": {**metadata, "namespace": call.namespace}}
-    given = await context.webhooks.review(call, given, partial(write_told, call.request))
+    given = await context.webhooks.review(call, given, partial(write_options_object, call.request))
     pod = context.registry.bind(given, now=context.clock(), dry_run=options.dry_run, user=call.user)
     # The real server leaves the version out, and whoever must know it has to read the pod.
     metadata = {"resourceVersion": pod["metadata"]["resourceVersion"]}
@@ -75,7 +75,7 @@ async def _evict(context: Context, call: Call) -> Response:
     options = write_options(call.request, "CreateOptions")
     eviction = await _body(call, "Eviction")
     eviction = {**eviction, "metadata": {**_named(call, eviction, "Eviction"), "namespace": call.namespace}}
-    eviction = await context.webhooks.review(call, eviction, partial(write_told, call.request))
+    eviction = await context.webhooks.review(call, eviction, partial(write_options_object, call.request))
     given = eviction.get("deleteOptions")
     how = DeleteOptions() if given is None else delete_options_of(given)
     context.registry.evict(

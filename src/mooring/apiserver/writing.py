@@ -8,7 +8,7 @@ from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.duplicate_fields import find_duplicate_fields
 from mooring.apiserver.options import WriteOptions, write_options
 from mooring.apiserver.responses import Response
-from mooring.apiserver.webhooks.options import write_told
+from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.status import BadRequestError
@@ -43,7 +43,7 @@ async def create(context: Context, call: Call) -> Response:
             warnings=call.warnings,
         )
 
-    made = await context.webhooks.write(call, attempt, partial(write_told, request), "CREATE")
+    made = await context.webhooks.write(call, attempt, partial(write_options_object, request), "CREATE")
     return context.representations.one(request, call.representation, resource, made, 201, call.warnings)
 
 
@@ -76,7 +76,9 @@ async def update(context: Context, call: Call) -> Response:
         )
         return made, existed
 
-    made, existed = await context.webhooks.write(call, attempt, partial(write_told, request), "UPDATE", "CREATE")
+    made, existed = await context.webhooks.write(
+        call, attempt, partial(write_options_object, request), "UPDATE", "CREATE"
+    )
     return context.representations.one(
         request, call.representation, resource, made, 200 if existed else 201, call.warnings
     )
@@ -114,7 +116,9 @@ async def patch(context: Context, call: Call) -> Response:
         )
         return made, existed
 
-    made, existed = await context.webhooks.write(call, attempt, partial(write_told, request), "UPDATE", "CREATE")
+    made, existed = await context.webhooks.write(
+        call, attempt, partial(write_options_object, request), "UPDATE", "CREATE"
+    )
     return context.representations.one(
         request, call.representation, resource, made, 200 if existed else 201, call.warnings
     )

@@ -97,7 +97,7 @@ def _give_account(registry: "Registry", namespace: Object) -> None:
     if registry.find("v1", "ServiceAccount", name, _ACCOUNT) is None:
         accounts = registry.resource("v1", "ServiceAccount")
         made = {"metadata": {"name": _ACCOUNT, "namespace": name}}
-        with registry.admission.unasked():
+        with registry.admission.without_webhooks():
             born = moment(namespace["metadata"]["creationTimestamp"])
             registry.create(accounts, made, now=born, manager=_CONTROLLERS)
 

@@ -14,7 +14,7 @@ from mooring.kube.schemas import builtin_schema
 from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
-from mooring.registry.admission import Chain
+from mooring.registry.admission import AdmissionChain
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
 from mooring.registry.bootstrap import begin, furnish
 from mooring.registry.conversion import convert_event
@@ -59,7 +59,7 @@ class Registry(Reader):
         traces: bool = True,
     ) -> None:
         super().__init__(Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed))
-        self._chain = Chain(
+        self._chain = AdmissionChain(
             builtin=list(BUILTIN_ADMISSION),
             late=list(LATE_ADMISSION),
             builtin_validating=list(BUILTIN_VALIDATION),
@@ -96,7 +96,7 @@ class Registry(Reader):
         self._definitions.remote_conversion = convert
 
     @property
-    def admission(self) -> Chain:
+    def admission(self) -> AdmissionChain:
         """The admission functions in force; append to `mutating` and `validating`."""
         return self._chain
 

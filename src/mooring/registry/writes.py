@@ -20,7 +20,7 @@ from mooring.kube.status import (
     NotFoundError,
     UnknownError,
 )
-from mooring.registry.admission import Chain, ClusterView, Naming, Operation, request_of
+from mooring.registry.admission import AdmissionChain, ClusterView, Naming, Operation, request_of
 from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers
 from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core
@@ -50,7 +50,7 @@ _NAME_ATTEMPTS: Final = 8
 class Writer:
     """Creates and changes objects of every kind."""
 
-    def __init__(self, core: Core, chain: Chain, view: ClusterView, *, traces: bool = True) -> None:
+    def __init__(self, core: Core, chain: AdmissionChain, view: ClusterView, *, traces: bool = True) -> None:
         self._core = core
         self._chain = chain
         self._view = view

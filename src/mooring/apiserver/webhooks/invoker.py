@@ -1,4 +1,4 @@
-"""Asks webhooks about one request: those that change objects one after the other, those that only judge all at once."""
+"""Calls the webhooks that match one request: mutating webhooks one after the other, validating ones all at once."""
 
 import asyncio
 import logging
@@ -11,10 +11,10 @@ from mooring.admission.reviews import (
     BadReview,
     GroupVersionKind,
     Verdict,
-    before_create,
     encode_request,
     read_verdict,
     review_version,
+    strip_server_fields,
 )
 from mooring.admission.rules import Hook, Invocation, selects_namespace, selects_object
 from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
@@ -28,34 +28,34 @@ from mooring.kube.status import ApiError, InternalError
 from mooring.registry import Registry, Resource
 from mooring.registry.admission import Complete
 
-__all__ = ["Asking", "Reinvocation", "Shown"]
+__all__ = ["Reinvocation", "ReviewObjects", "WebhookInvoker"]
 
 
 _log = logging.getLogger(__name__)
 
 
 class Reinvocation:
-    """Which webhooks have to look again because others changed the object after them."""
+    """The webhooks to call a second time (reinvocationPolicy) because others changed the object after them."""
 
     def __init__(self) -> None:
         self.wanted: set[str] = set()
-        self._asked: set[str] = set()
+        self._called: set[str] = set()
         self.output: Object | None = None
 
-    def note_asked(self, hook: Hook) -> None:
+    def record_call(self, hook: Hook) -> None:
         if hook.reinvoked:
-            self._asked.add(hook.id)
+            self._called.add(hook.id)
 
-    def note_change(self) -> None:
-        self.wanted |= self._asked
-        self._asked = set()
+    def record_change(self) -> None:
+        self.wanted |= self._called
+        self._called = set()
 
 
-class Shown:
-    """How the objects of a request are shown to webhooks, and taken back from them.
+class ReviewObjects:
+    """Objects of a request as AdmissionReviews have them, and patched objects as the registry has them.
 
-    Before an object is created it has no uid, no time, and no name that was generated; the scale of a workload is shown
-    as a Scale.
+    Before an object is created it has no uid, no creationTimestamp and no generated name; the scale subresource of a
+    workload is sent as a Scale.
     """
 
     def __init__(self, registry: Registry, about: Attributes, generated: str | None) -> None:
@@ -69,22 +69,22 @@ class Shown:
             return about.kind
         return GroupVersionKind(resource.group, resource.version, resource.kind)
 
-    def to(self, resource: Resource, obj: Object | None, *, unborn: bool = False) -> Object | None:
+    def to(self, resource: Resource, obj: Object | None, *, before_create: bool = False) -> Object | None:
         if obj is None:
             return None
         if self._about.subresource == "scale":
             return self._registry.scale_of(self._about.resource, obj)
         if self._about.kind.kind == self._about.resource.kind:
             obj = self._registry.convert(obj, resource)
-        if not (unborn and self._about.operation == "CREATE"):
+        if not (before_create and self._about.operation == "CREATE"):
             return obj
-        shown = before_create(obj)
+        shown = strip_server_fields(obj)
         if shown["metadata"].get("name") == self._generated:
             del shown["metadata"]["name"]
         return shown
 
     def back(self, made: Object, obj: Object) -> Object:
-        """What a webhook made of an object, in the version in which the registry has it."""
+        """The object that a webhook patched, in the version of the registry."""
         if self._about.subresource == "scale":
             return self._registry.rescaled(self._about.resource, obj, made)
         if not isinstance(made.get("metadata"), dict):
@@ -95,20 +95,20 @@ class Shown:
         return made if found is None else self._registry.convert(made, found)
 
 
-class Asking:
-    """The questions of one request. `warnings` collects what webhooks want people to read."""
+class WebhookInvoker:
+    """The webhook calls of one request. `warnings` collects the warnings of their responses."""
 
     def __init__(self, registry: Registry, client: Client, about: Attributes, generated: str | None) -> None:
         self.warnings: list[str] = []
         self._registry = registry
         self._client = client
         self._about = about
-        self._shown = Shown(registry, about, generated)
+        self._review_objects = ReviewObjects(registry, about, generated)
 
-    # Who is asked
+    # Matching
 
     def concerns(self, hook: Hook, obj: Object | None, old: Object | None) -> bool:
-        """Whether the selectors of a webhook select the request; 404 where they ask for a namespace that is not."""
+        """Whether the selectors of a webhook match the request; 404 when its namespace does not exist."""
         about = self._about
         inside = selects_namespace(hook, about.resource, about.subresource, about.namespace, obj, self._namespace)
         return inside and selects_object(hook, obj, old)
@@ -116,7 +116,7 @@ class Asking:
     def _namespace(self, name: str) -> Object | None:
         return self._registry.find("v1", "Namespace", "", name)
 
-    # Asking
+    # Calling
 
     async def mutate(
         self,
@@ -128,7 +128,7 @@ class Asking:
         *,
         again: bool,
     ) -> Object | None:
-        """The object as the webhooks leave it; None when they leave it as it is."""
+        """The object as the webhooks changed it; None when they changed nothing."""
         changed = False
         for hook, resource in invocations:
             if (again and hook.id not in reinvocation.wanted) or not self.concerns(hook, obj, old):
@@ -136,16 +136,16 @@ class Asking:
             made = await self._change(hook, resource, obj, old, complete)
             if made is not None:
                 obj, changed = made, True
-                reinvocation.note_change()
-            # After the change: a webhook is not asked again because of what it did itself.
-            reinvocation.note_asked(hook)
+                reinvocation.record_change()
+            # After record_change: a webhook is not called again because of its own change.
+            reinvocation.record_call(hook)
         return obj if changed else None
 
     async def _change(
         self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None, complete: Complete
     ) -> Object | None:
-        """What one webhook makes of the object, complete; None when that is nothing."""
-        shown = await settled(partial(self._shown.to, resource, obj, unborn=True))
+        """The object as one webhook changed it, with defaults; None when it changed nothing."""
+        shown = await settled(partial(self._review_objects.to, resource, obj, before_create=True))
         verdict = await self._verdict(hook, resource, shown, old, mutates=True)
         if verdict is None or verdict.patch is None:
             return None
@@ -156,12 +156,12 @@ class Asking:
         made = _patched(shown, verdict.patch)
         if made == shown:
             return None
-        return complete(obj, await settled(partial(self._shown.back, made, obj)))
+        return complete(obj, await settled(partial(self._review_objects.back, made, obj)))
 
     async def validate(
         self, invocations: Sequence[Invocation[Resource]], obj: Object | None, old: Object | None
     ) -> None:
-        """Return if nobody refuses."""
+        """Return if every webhook allows the request."""
         calls = [self._judge(hook, resource, obj, old) for hook, resource in invocations]
         refusals = [each for each in await asyncio.gather(*calls) if each is not None]
         if refusals:
@@ -169,7 +169,7 @@ class Asking:
 
     async def _judge(self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None) -> ApiError | None:
         try:
-            shown = await settled(partial(self._shown.to, resource, obj))
+            shown = await settled(partial(self._review_objects.to, resource, obj))
             await self._verdict(hook, resource, shown, old, mutates=False)
         except ApiError as error:
             return error
@@ -178,10 +178,10 @@ class Asking:
     async def _verdict(
         self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
     ) -> Verdict | None:
-        """What a webhook says; None where it could not be asked and that is to be ignored."""
+        """The verdict of a webhook; None when the call failed and failurePolicy is Ignore."""
         if self._about.dry_run and not hook.dry_runs:
             raise dry_run_refusal(hook.name)
-        shown_old = await settled(partial(self._shown.to, resource, old))
+        shown_old = await settled(partial(self._review_objects.to, resource, old))
         try:
             verdict = await self._call(hook, resource, shown, shown_old, mutates=mutates)
         except (BadReview, Failed) as error:
@@ -198,7 +198,7 @@ class Asking:
         self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
     ) -> Verdict:
         uid, version = str(uuid4()), review_version(hook.versions)
-        sent = review(uid, self._about, resource, self._shown.kind(resource), shown, old)
+        sent = review(uid, self._about, resource, self._review_objects.kind(resource), shown, old)
         query = f"?timeout={hook.seconds}s"
         try:
             target = find_target(self._registry, hook.client)

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from mooring.apiserver.webhooks.admission_attempt import SameNames
 from mooring.apiserver.webhooks.pending import Pending, settled
-from mooring.apiserver.webhooks.session import SameNames
 from mooring.kube.status import InternalError
 from mooring.registry.objects import Identity
 

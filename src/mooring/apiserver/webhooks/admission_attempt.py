@@ -1,8 +1,8 @@
-"""What is known so far about one write: which webhooks were asked, about what, and what they said.
+"""The admission of one write by webhooks, over all attempts at the write.
 
-The registry asks while it works. A question that has no answer yet ends the attempt; the next attempt, which has the
-same uid, names and time, finds the answer here, provided that it is about the same object. If the stored object has
-moved on in between, it is not, and the webhooks are asked anew.
+The registry is synchronous and cannot wait for a webhook. A call that has no response yet ends the attempt; the next
+attempt, with the same uid, names and time, finds the response here, provided that it is about the same object. If the
+stored object has changed in between, the webhooks are called again.
 """
 
 from collections.abc import Callable
@@ -11,19 +11,19 @@ from typing import NamedTuple
 from mooring.admission.rules import Invocation
 from mooring.apiserver.calls import Call
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.webhooks.asking import Asking, Reinvocation
 from mooring.apiserver.webhooks.configurations import Configurations, Phase
+from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import Attributes
 from mooring.kube.objects import Object
 from mooring.registry.admission import AdmissionRequest, Complete, Naming
 from mooring.registry.resources import Resource
 
-__all__ = ["SameNames", "Session"]
+__all__ = ["AdmissionAttempt", "SameNames"]
 
 
 class SameNames:
-    """Gives every attempt the uids and names that the first one was given."""
+    """Gives every attempt the uids and generated names of the first one."""
 
     def __init__(self, naming: Naming) -> None:
         self.generated: str | None = None
@@ -57,8 +57,8 @@ class _Answer(NamedTuple):
         return self.asked == request.object and self.old == request.old_object
 
 
-class Session:
-    """The webhooks' part in one write, as the registry's admission chain wants it. `about` depends on the operation."""
+class AdmissionAttempt:
+    """Remote admission of one write, as the registry's admission chain calls it. `about` depends on the operation."""
 
     def __init__(
         self,
@@ -67,16 +67,16 @@ class Session:
         group_commit: GroupCommit,
         naming: Naming,
         about: Callable[[AdmissionRequest, str], Attributes],
-        asking: Callable[[Attributes, str | None], Asking],
+        invoker: Callable[[Attributes, str | None], WebhookInvoker],
     ) -> None:
         self.warnings: list[str] = []
         self.naming = SameNames(naming)
-        # As the client named it: the registry works on the version that is stored.
+        # In the version of the request: the registry works on the version that is stored.
         self._resource, self._subresource = call.resource, call.target.subresource
         self._configurations = configurations
         self._group_commit = group_commit
         self._about = about
-        self._make_asking = asking
+        self._make_invoker = invoker
         self._mutations: dict[bool, _Answer] = {}
         self._reinvocation = Reinvocation()
         self._judged: _Answer | None = None
@@ -91,15 +91,15 @@ class Session:
             self._reinvocation = Reinvocation()
             self._mutations.clear()
         elif request.object != self._reinvocation.output:
-            # The built-in functions changed it after the webhooks had seen it.
-            self._reinvocation.note_change()
+            # Built-in admission changed the object after the webhooks had seen it.
+            self._reinvocation.record_change()
         wanted = self._reinvocation.wanted
         invocations = self._invocations("mutating", request)
         if again:
             invocations = tuple(each for each in invocations if each.hook.id in wanted)
-        asking = self._asking(request, unborn=True) if invocations else None
-        if asking is None or not any(
-            asking.concerns(each.hook, request.object, request.old_object) for each in invocations
+        invoker = self._invoker(request, before_create=True) if invocations else None
+        if invoker is None or not any(
+            invoker.concerns(each.hook, request.object, request.old_object) for each in invocations
         ):
             self._reinvocation.output = request.object
             self._mutations[again] = _Answer(request.object, request.old_object)
@@ -108,11 +108,11 @@ class Session:
         async def settle(_: bool) -> None:
             await self._group_commit.wait()
             try:
-                made = await asking.mutate(
+                made = await invoker.mutate(
                     invocations, request.object, request.old_object, complete, self._reinvocation, again=again
                 )
             finally:
-                self.warnings += asking.warnings
+                self.warnings += invoker.warnings
             self._reinvocation.output = request.object if made is None else made
             self._mutations[again] = _Answer(request.object, request.old_object, made)
 
@@ -124,25 +124,25 @@ class Session:
         candidates = self._invocations("validating", request)
         if not candidates:
             return
-        asking = self._asking(request, unborn=False)
-        invocations = [each for each in candidates if asking.concerns(each.hook, request.object, request.old_object)]
+        invoker = self._invoker(request, before_create=False)
+        invocations = [each for each in candidates if invoker.concerns(each.hook, request.object, request.old_object)]
         if not invocations:
             return
 
         async def settle(_: bool) -> None:
             await self._group_commit.wait()
             try:
-                await asking.validate(invocations, request.object, request.old_object)
+                await invoker.validate(invocations, request.object, request.old_object)
             finally:
-                self.warnings += asking.warnings
+                self.warnings += invoker.warnings
             self._judged = _Answer(request.object, request.old_object)
 
         raise Pending(settle)
 
-    def _asking(self, request: AdmissionRequest, *, unborn: bool) -> Asking:
+    def _invoker(self, request: AdmissionRequest, *, before_create: bool) -> WebhookInvoker:
         generated = self.naming.generated
-        name = "" if unborn and request.operation == "CREATE" and request.name == generated else request.name
-        return self._make_asking(self._about(request, name), generated)
+        name = "" if before_create and request.operation == "CREATE" and request.name == generated else request.name
+        return self._make_invoker(self._about(request, name), generated)
 
     def _invocations(self, phase: Phase, request: AdmissionRequest) -> tuple[Invocation[Resource], ...]:
         return self._configurations.invocations(phase, self._resource, self._subresource, request.operation)
