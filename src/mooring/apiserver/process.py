@@ -61,7 +61,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     with _storage(config.data) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
-        registry.furnish(now=_now(), host=host, port=port)
+        registry.bootstrap(now=_now(), host=host, port=port)
         if prepare is not None:
             prepare(registry)
         storage.commit()

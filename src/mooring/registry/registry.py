@@ -16,7 +16,7 @@ from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
 from mooring.registry.admission import AdmissionChain
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
-from mooring.registry.bootstrap import begin, furnish
+from mooring.registry.bootstrap import bootstrap, create_system_objects
 from mooring.registry.conversion import convert_event
 from mooring.registry.core import Convert, Core
 from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
@@ -42,11 +42,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class Registry(Reader):
     """See the module. `seed` makes uids and generated names repeatable.
 
-    A write may name the `groups` of its user, and the fields that its body held twice (`duplicate_fields`), which only
-    whoever read the body knows.
+    A write may name the `groups` of its user, and the `duplicate_fields` of its body, which only the parser
+    of the body can find.
 
     Without `traces`, creations, updates and patches leave no entries in metadata.managedFields, which saves an eighth
-    of the time where nobody will ask who wrote which field.
+    of the time where managed fields are not needed.
     """
 
     def __init__(
@@ -72,19 +72,19 @@ class Registry(Reader):
         self._core.converts["events"] = convert_event
         self._core.converts["horizontalpodautoscalers.autoscaling"] = convert_autoscaler
         Protection(self._core)
-        begin(self, self._core, now=now)
+        create_system_objects(self, self._core, now=now)
 
-    def furnish(self, *, now: datetime, host: str, port: int) -> None:
-        """Make this a cluster that people live in: accounts in every namespace, and the Service of the API itself.
+    def bootstrap(self, *, now: datetime, host: str, port: int) -> None:
+        """Create what a served cluster needs: a ServiceAccount in every namespace, and the Service of the API.
 
-        `host` and `port` are where the API is reached. Called once, by whoever serves the registry.
+        `host` and `port` are the address of the API. Called once, by the server of the registry.
         """
-        furnish(self, self._core, now=now, host=host, port=port)
+        bootstrap(self, self._core, now=now, host=host, port=port)
 
     # Settings
 
     def compact(self, revision: int) -> None:
-        """Forget what happened up to a revision; watches and lists from before it get 410."""
+        """Drop the history up to a revision; watches and lists from before it get 410."""
         self._core.compact(revision)
 
     def register_conversion(self, group: str, kind: str, convert: Convert) -> None:
@@ -92,7 +92,7 @@ class Registry(Reader):
         self._definitions.conversions[group, kind] = convert
 
     def register_remote_conversion(self, convert: RemoteConvert) -> None:
-        """Who converts the custom kinds that have a conversion webhook and no function of their own."""
+        """The converter of custom kinds that have a conversion webhook and no registered function."""
         self._definitions.remote_conversion = convert
 
     @property
