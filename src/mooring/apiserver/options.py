@@ -8,7 +8,7 @@ from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_sup
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.deletion import Propagation
-from mooring.registry.requests import FieldValidation
+from mooring.registry.write_options import FieldValidation
 
 __all__ = ["DeleteOptions", "WriteOptions", "delete_options", "delete_options_of", "write_options"]
 

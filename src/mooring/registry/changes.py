@@ -14,9 +14,9 @@ from mooring.kube.schemas import apply_defaults
 from mooring.kube.status import BadRequestError, ConflictError, InvalidError
 from mooring.registry.core import Core
 from mooring.registry.objects import body
-from mooring.registry.reading import blank, check_fields, decoded, own_metadata, own_object, own_status
-from mooring.registry.requests import Options
+from mooring.registry.request_body import blank, check_fields, decoded, own_metadata, own_object, own_status
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = ["SYSTEM", "is_finished", "managed", "merge", "same", "same_managers", "shares_body", "wrong_uid"]
 

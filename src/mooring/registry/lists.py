@@ -14,7 +14,7 @@ from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, parse_selector
 from mooring.kube.status import BadRequestError, ExpiredError, InvalidError, TooLargeVersionError
 from mooring.registry.core import Core
-from mooring.registry.fields import FieldSelector, parse_field_selector
+from mooring.registry.field_selectors import FieldSelector, parse_field_selector
 from mooring.registry.history import order
 from mooring.registry.pages import decode_token, encode_token, page_at
 from mooring.registry.resources import Resource

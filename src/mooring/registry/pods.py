@@ -13,8 +13,8 @@ from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import ApiError, ConflictError, ForbiddenError, TooManyRequestsError, UnknownError
 from mooring.registry.changes import wrong_uid
 from mooring.registry.core import Core
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = ["bind", "check_eviction", "disrupted", "topology"]
 

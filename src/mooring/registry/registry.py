@@ -17,20 +17,20 @@ from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAl
 from mooring.registry.admission import AdmissionChain
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
 from mooring.registry.bootstrap import bootstrap, create_system_objects
-from mooring.registry.conversion import convert_event
 from mooring.registry.core import Convert, Core
 from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
-from mooring.registry.expiry import expire_events, forget_events
-from mooring.registry.patching import PatchType, check_patch_options, patch_in_words, patcher
+from mooring.registry.event_conversion import convert_event
+from mooring.registry.event_ttl import delete_events, expire_events
+from mooring.registry.patches import PatchType, as_patch_error, check_patch_options, patcher
 from mooring.registry.pods import bind, check_eviction, disrupted
 from mooring.registry.protection import Protection
 from mooring.registry.reader import Reader
-from mooring.registry.requests import FieldValidation, Options
 from mooring.registry.resources import Resource
 from mooring.registry.scale import replicas_setter, to_scale
 from mooring.registry.storage import MemoryStorage, Storage
-from mooring.registry.writes import Writer
+from mooring.registry.write_options import FieldValidation, Options
+from mooring.registry.writer import Writer
 
 __all__ = ["Registry"]
 
@@ -187,14 +187,14 @@ class Registry(Reader):
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         if patch_type == "apply":
-            with patch_in_words(resource, patch_type, body):
+            with as_patch_error(resource, patch_type, body):
                 return self._writer.apply(resource, namespace, name, body, options, subresource)
         if subresource == "scale":
             make = patcher(resource, builtin_schema("autoscaling/v1", "Scale"), patch_type, body)
-            with patch_in_words(resource, patch_type, body):
+            with as_patch_error(resource, patch_type, body):
                 return self._rescale(resource, namespace, name, make, options)
         make = patcher(resource, self._core.schema(resource), patch_type, body)
-        with patch_in_words(resource, patch_type, body):
+        with as_patch_error(resource, patch_type, body):
             return self._writer.change(resource, namespace, name, make, options, subresource)
 
     def delete(
@@ -271,7 +271,7 @@ class Registry(Reader):
 
     def _namespace_changed(self, new: Object | None, old: Object | None) -> None:
         if new is None and old is not None:
-            forget_events(self._core, self.resource("v1", "Event"), old["metadata"]["name"])
+            delete_events(self._core, self.resource("v1", "Event"), old["metadata"]["name"])
 
     def expire_events(self, now: datetime) -> int:
         """Forget events that are an hour old; whoever keeps the clock calls this now and then."""

@@ -12,7 +12,7 @@ from mooring.kube.errors import FieldError, SelectorError, go_text, invalid
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import BadRequestError, ConflictError, InternalError, InvalidError
-from mooring.registry.reading import UnreadableError
+from mooring.registry.request_body import UnreadableError
 from mooring.registry.resources import Resource
 
 __all__ = ["ScalePaths", "check_scaled", "replicas_setter", "to_scale"]

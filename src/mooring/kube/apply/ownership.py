@@ -7,7 +7,7 @@ them is converted to that version first; a version that is served no more takes 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mooring.kube.apply.comparing import Comparison, compare
+from mooring.kube.apply.compare import Comparison, compare
 from mooring.kube.apply.errors import ApplyConflict, Conflict
 from mooring.kube.apply.fieldsets import (
     LEAF,
@@ -20,7 +20,7 @@ from mooring.kube.apply.fieldsets import (
     union,
 )
 from mooring.kube.apply.managers import Entry, Identity, Managers
-from mooring.kube.apply.removing import remove_fields
+from mooring.kube.apply.remove import remove_fields
 from mooring.kube.apply.typed import field_set
 from mooring.kube.objects import Object
 from mooring.kube.schemas.model import Schema

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mooring.kube.apply.comparing import Comparison
+from mooring.kube.apply.compare import Comparison
 from mooring.kube.apply.fieldsets import FieldSet, encode_fields
 from mooring.kube.apply.managers import Identity, Managers, entry_order, identity_of
 from mooring.kube.schemas.model import Schema

@@ -1,4 +1,4 @@
-"""The patch types that make a new object out of the current one without asking who manages what."""
+"""JSON, merge and strategic merge patches of stored objects. Server-side apply is in `managed_fields`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch, merge_patch, strategic_merge_patch
 from mooring.kube.schemas import Schema
 from mooring.kube.status import InvalidError, RejectedPatchError, UnknownError
-from mooring.registry.reading import UnknownFieldsError, UnreadableError, WrongTypeError
+from mooring.registry.request_body import UnknownFieldsError, UnreadableError, WrongTypeError
 from mooring.registry.resources import Resource
 
-__all__ = ["PatchType", "check_patch_options", "patch_in_words", "patcher"]
+__all__ = ["PatchType", "as_patch_error", "check_patch_options", "patcher"]
 
 PatchType = Literal["json", "merge", "strategic", "apply"]
 
@@ -61,8 +61,8 @@ def check_patch_options(patch_type: PatchType, force: bool) -> None:
 
 
 @contextmanager
-def patch_in_words(resource: Resource, patch_type: PatchType, body: Any) -> Iterator[None]:
-    """What a patch makes of an object may not be of its type: the API then speaks about the patch."""
+def as_patch_error(resource: Resource, patch_type: PatchType, body: Any) -> Iterator[None]:
+    """Report a patched object that cannot be decoded as an error of the patch, as kube-apiserver does."""
     try:
         yield
     except UnreadableError as error:

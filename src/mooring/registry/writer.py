@@ -24,22 +24,22 @@ from mooring.registry.admission import AdmissionChain, ClusterView, Naming, Oper
 from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers
 from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core
-from mooring.registry.managers import FieldTracker
+from mooring.registry.managed_fields import FieldTracker
 from mooring.registry.objects import copy_json
-from mooring.registry.reading import (
+from mooring.registry.request_body import (
+    as_bad_request,
     blank,
     check_applied,
     check_fields,
     check_type,
     decoded,
-    in_words,
     own_metadata,
     own_object,
 )
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 from mooring.registry.sharing import PartStore
 from mooring.registry.strategies import Strategy, no_errors
+from mooring.registry.write_options import Options
 
 __all__ = ["Writer"]
 
@@ -64,7 +64,7 @@ class Writer:
 
     # Creating
 
-    @in_words
+    @as_bad_request
     def create(
         self, resource: Resource, obj: Any, namespace: str | None, options: Options, *, applied: bool = False
     ) -> Object:
@@ -206,7 +206,7 @@ class Writer:
 
     # Changing
 
-    @in_words
+    @as_bad_request
     def change(
         self,
         resource: Resource,
@@ -331,7 +331,7 @@ class Writer:
 
     # Storing
 
-    @in_words
+    @as_bad_request
     def restore(self, resource: Resource, obj: Object, options: Options) -> Object:
         """Store an object with the metadata and status it has already. One that was never admitted is checked."""
         strategy = self._core.strategy(resource)

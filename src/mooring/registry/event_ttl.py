@@ -1,4 +1,4 @@
-"""Events are forgotten an hour after they last said anything, or with their namespace: nobody else deletes them."""
+"""Events are deleted an hour after they were last observed, or with their namespace: no controller deletes them."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,13 +8,13 @@ from mooring.kube.times import moment
 from mooring.registry.core import Core
 from mooring.registry.resources import Resource
 
-__all__ = ["EVENT_LIFE", "expire_events", "forget_events"]
+__all__ = ["EVENT_TTL", "delete_events", "expire_events"]
 
 
-EVENT_LIFE: Final = timedelta(hours=1)
+EVENT_TTL: Final = timedelta(hours=1)
 
 
-def _last_said(event: Object) -> datetime:
+def _last_observed(event: Object) -> datetime:
     series = event.get("series") or {}
     times = (
         event["metadata"]["creationTimestamp"],
@@ -25,15 +25,15 @@ def _last_said(event: Object) -> datetime:
     return max(moment(text) for text in times if text)
 
 
-def forget_events(core: Core, events: Resource, namespace: str) -> None:
+def delete_events(core: Core, events: Resource, namespace: str) -> None:
     """Remove the events of a namespace that is gone."""
     for event in core.storage.items(events.store, namespace):
         core.remove(events, event)
 
 
 def expire_events(core: Core, events: Resource, now: datetime) -> int:
-    """Remove the events whose time is over; returns how many that were."""
-    old = [event for event in core.storage.items(events.store) if _last_said(event) + EVENT_LIFE <= now]
+    """Delete the events that were last observed longer than EVENT_TTL ago; returns how many."""
+    old = [event for event in core.storage.items(events.store) if _last_observed(event) + EVENT_TTL <= now]
     for event in old:
         core.remove(events, event)
     return len(old)

@@ -1,4 +1,4 @@
-"""Who writes, when and how: the options that every write carries."""
+"""The options of a write: time, field manager, dry run, field validation, user."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

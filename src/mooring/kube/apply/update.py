@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from mooring.kube.apply.comparing import Comparison, compare
+from mooring.kube.apply.compare import Comparison, compare
 from mooring.kube.apply.elements import ElementError
 from mooring.kube.apply.errors import ApplyConflict, ApplyError
 from mooring.kube.apply.fieldsets import LEAF, FieldSet, difference, has_path, recursive_difference, union
@@ -22,7 +22,7 @@ from mooring.kube.apply.managers import (
     encode_managed,
     identify,
 )
-from mooring.kube.apply.merging import merge
+from mooring.kube.apply.merge import merge
 from mooring.kube.apply.ownership import Convert, Versions, after_write, fit_to_schema, without_dropped
 from mooring.kube.apply.traces import MOST_ENTRIES, TracesMemo
 from mooring.kube.apply.typed import check_types, equal, field_set

@@ -1,7 +1,7 @@
-"""Turns what a client sends into an object of the registry's own: typed, pruned, nothing shared with the client.
+"""The body of a write as an object of the registry: decoded, pruned, and sharing nothing with the client's.
 
 Built-in kinds are decoded as the API does, so that a wrong type is a 400 and an unknown field is dropped; custom kinds
-follow their schema, which validates later. What `fieldValidation` asks for happens here.
+follow their schema, which validates later. `fieldValidation` is done here.
 """
 
 from collections.abc import Callable
@@ -17,19 +17,19 @@ from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
 from mooring.kube.schemas.duplicates import duplicate_field_errors
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = [
     "UnknownFieldsError",
     "UnreadableError",
     "WrongTypeError",
+    "as_bad_request",
     "blank",
     "check_applied",
     "check_fields",
     "check_type",
     "decoded",
-    "in_words",
     "own_metadata",
     "own_object",
     "own_status",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 _SCHEME: Final = '"pkg/runtime/scheme.go:111"'
-_SHOWN: Final = 30
+_SHOWN_CHARACTERS: Final = 30
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
@@ -46,7 +46,7 @@ Self = TypeVar("Self")
 
 
 class WrongTypeError(BadRequestError):
-    """An object that says to be of another kind."""
+    """An object whose apiVersion or kind is not that of the request."""
 
     def __init__(self, message: str, why: str, value: Any) -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ class UnreadableError(BadRequestError):
 
 
 class UnknownFieldsError(BadRequestError):
-    """An object with fields that its kind does not have, where the client wants to hear of them."""
+    """An object with unknown fields, under strict field validation."""
 
     def __init__(self, resource: Resource, found: list[str], value: Any) -> None:
         self.why, self.value = f"strict decoding error: {', '.join(found)}", value
@@ -75,10 +75,10 @@ def _refusal(resource: Resource, why: str) -> BadRequestError:
     return BadRequestError(f"{head}: {why}")
 
 
-def in_words(
+def as_bad_request(
     method: Callable[Concatenate[Self, Resource, Rest], Object],
 ) -> Callable[Concatenate[Self, Resource, Rest], Object]:
-    """Turn what defaults and rules find unreadable (quantities, selectors, parts of the wrong type) into a 400."""
+    """Answer 400 when defaulting or validation finds a quantity, selector or field that cannot be parsed."""
 
     @wraps(method)
     def wrapped(self: Self, resource: Resource, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Object:
@@ -102,7 +102,7 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
 
 
 def check_type(resource: Resource, obj: Any) -> None:
-    """The object must be what the request says it is; leaving its type out is fine."""
+    """Refuse an object whose apiVersion or kind is not that of the request; both may be left out."""
     if not isinstance(obj, dict):
         raise BadRequestError(_unrecognized(resource, obj, f"Go value of type {_TYPE_META}", obj))
     for name in ("apiVersion", "kind"):
@@ -131,8 +131,8 @@ def check_type(resource: Resource, obj: Any) -> None:
 def _unrecognized(resource: Resource, obj: Any, target: str, value: Any) -> str:
     """What the API says about a body that has no type, with the beginning of the body."""
     text = go_json(obj)
-    shown = text[:_SHOWN] if text.startswith("{") else text.encode()[:_SHOWN].hex()
-    more = " ..." if len(text.encode()) > _SHOWN else ""
+    shown = text[:_SHOWN_CHARACTERS] if text.startswith("{") else text.encode()[:_SHOWN_CHARACTERS].hex()
+    more = " ..." if len(text.encode()) > _SHOWN_CHARACTERS else ""
     found = {dict: "object", list: "array", str: "string", bool: "bool"}.get(value.__class__, "number")
     why = f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} into {target}"
     if obj is None:

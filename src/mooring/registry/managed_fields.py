@@ -1,4 +1,4 @@
-"""Who manages which field: the bridge between writes and server-side apply.
+"""metadata.managedFields: the bridge between writes and server-side apply.
 
 Every write leaves its traces in metadata.managedFields. Ten thousand pods of one template have ten thousand equal
 traces, so equal ones are shared: it is the larger half of what a pod weighs.
@@ -13,9 +13,9 @@ from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema
 from mooring.kube.status import ApiError, BadRequestError, ConflictError, InvalidError, RejectedPatchError, UnknownError
 from mooring.registry.objects import body
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 from mooring.registry.sharing import PartStore, fingerprint
+from mooring.registry.write_options import Options
 
 __all__ = ["FieldTracker"]
 
