@@ -10,11 +10,11 @@ from datetime import datetime
 from time import perf_counter
 from typing import Final
 
-from mooring.apiserver import deleting, documents, reading, subresources, writing
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.logs import Logs, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
@@ -74,7 +74,7 @@ class Application:
         self._logs = None if nodes is None else Logs(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
-        self._documents = documents.Documents(registry)
+        self._nonresource = nonresource.NonResourceHandler(registry)
 
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
@@ -153,20 +153,20 @@ class Application:
                 raise not_found()
         if not target.name:
             if method == "GET":
-                return await self.webhooks.read(lambda: reading.list_(context, call), whole=True)
+                return await self.webhooks.read(lambda: get.list_(context, call), whole=True)
             if method == "POST":
-                return await writing.create(context, call)
+                return await write.create(context, call)
             if method == "DELETE" and "deletecollection" in resource.verbs:
-                return await deleting.delete_collection(context, call)
+                return await delete.delete_collection(context, call)
             raise wrong_method()
         if method == "GET":
-            return await self.webhooks.read(lambda: reading.get(context, call))
+            return await self.webhooks.read(lambda: get.get(context, call))
         if method == "PUT":
-            return await writing.update(context, call)
+            return await write.update(context, call)
         if method == "PATCH":
-            return await writing.patch(context, call)
+            return await write.patch(context, call)
         if method == "DELETE" and not target.subresource:
-            return await deleting.delete(context, call)
+            return await delete.delete(context, call)
         if method == "POST" and target.subresource:
             return await subresources.create_sub(context, call)
         raise wrong_method()
@@ -186,7 +186,7 @@ class Application:
             if target.plural:
                 return await self._unstored(request, target)
             _only_get(request)
-            return self._documents.discovery(request, target)
+            return self._nonresource.discovery(request, target)
         _only_get(request)
         if root in _HEALTH:
             return health(request, target, self._checks(root))
@@ -195,8 +195,8 @@ class Application:
         if root == "metrics":
             return text_response(self._metrics_text())
         if root == "openapi":
-            return self._documents.openapi(request, target)
-        return self._documents.root()
+            return self._nonresource.openapi(request, target)
+        return self._nonresource.root()
 
     def _is_known(self, target: Target) -> bool:
         """Whether a path below /apis is an API's: of a group, of a custom one only in versions that are served."""

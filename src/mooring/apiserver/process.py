@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.collecting import collect_young_only
 from mooring.apiserver.logs import NodeAccess
+from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.apiserver.tokens import TokenFile
 from mooring.kube.errors import MooringError

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.housekeeping import Housekeeping
+from mooring.apiserver.maintenance import Maintenance
 from mooring.net.server import HttpServer
 
 __all__ = ["Server", "run"]
@@ -62,8 +62,8 @@ class Server:
 
 
 async def _serve(server: Server, sock: socket.socket, app: Application) -> None:
-    keeper = Housekeeping(app.registry, app.group_commit, app.context.clock)
-    keeping = asyncio.create_task(keeper.run())
+    maintenance = Maintenance(app.registry, app.group_commit, app.context.clock)
+    keeping = asyncio.create_task(maintenance.run())
     try:
         await server.serve(sock)
     finally:

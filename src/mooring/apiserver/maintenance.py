@@ -1,7 +1,7 @@
-"""What a server does unasked: events are forgotten after an hour, history after some minutes, and old garbage goes.
+"""Maintenance of the server's data: expiry of events, compaction of the history, and full garbage collections.
 
-The history is what watches and pages of lists are served from. It keeps five to ten minutes, as that of a real cluster
-does; whoever was away for longer lists anew.
+Watches and pages of lists are served from the history. It keeps five to ten minutes, as a real cluster's does; a client
+that was away for longer lists again.
 """
 
 import asyncio
@@ -10,21 +10,21 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from mooring.apiserver.collecting import collect_all
 from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.python_gc import collect_all
 from mooring.registry import Registry
 
-__all__ = ["Housekeeping"]
+__all__ = ["Maintenance"]
 
-_EVERY: Final = 60.0
-_ROUNDS_KEPT: Final = 5
+_INTERVAL_SECONDS: Final = 60.0
+_ROUNDS_PER_COMPACTION: Final = 5
 # Takes a quarter of a second for every ten thousand pods.
-_ROUNDS_COLLECTED: Final = 60
+_ROUNDS_PER_FULL_COLLECTION: Final = 60
 
 _log = logging.getLogger(__name__)
 
 
-class Housekeeping:
+class Maintenance:
     """Call `round` about once a minute, or let `run` do it."""
 
     def __init__(self, registry: Registry, group_commit: GroupCommit, clock: Callable[[], datetime]) -> None:
@@ -37,19 +37,19 @@ class Housekeeping:
     def round(self) -> None:
         self._registry.expire_events(self._clock())
         self._round += 1
-        if self._round % _ROUNDS_KEPT == 0:
-            # What was there at the last look is five minutes old by now.
+        if self._round % _ROUNDS_PER_COMPACTION == 0:
+            # The revision of the last compaction is five minutes old by now.
             self._registry.compact(self._last_seen)
             self._last_seen = self._registry.revision
-        if self._round % _ROUNDS_COLLECTED == 0:
+        if self._round % _ROUNDS_PER_FULL_COLLECTION == 0:
             collect_all()
 
     async def run(self) -> None:
         while True:
-            await asyncio.sleep(_EVERY)
+            await asyncio.sleep(_INTERVAL_SECONDS)
             try:
                 self.round()
                 await self._group_commit.wait()
             except Exception as error:
-                # Nobody waits for this task, so nobody else would ever hear of it.
-                _log.error("housekeeping failed: %s: %s", type(error).__name__, error)
+                # No caller awaits this task, so its errors would be lost.
+                _log.error("maintenance failed: %s: %s", type(error).__name__, error)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mooring.apiserver.collecting import collect_all, collect_young_only
+from mooring.apiserver.python_gc import collect_all, collect_young_only
 
 
 class Circle:

@@ -1,4 +1,4 @@
-"""What clients read about the server before they use it: discovery, OpenAPI, and the list of paths."""
+"""The non-resource paths that describe the server: discovery, OpenAPI, and the list of paths."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from mooring.apiserver.routing import Target
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 
-__all__ = ["Documents"]
+__all__ = ["NonResourceHandler"]
 
 
 _PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version")
@@ -24,7 +24,7 @@ _V2_PROTOBUF: Final = b"\x0a\x032.0" + b"\x12\x0d\x0a\x07Mooring\x12\x02v1" + b"
 _V2_PROTOBUF_TYPE: Final = b"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
-class Documents:
+class NonResourceHandler:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
