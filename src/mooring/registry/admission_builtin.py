@@ -6,7 +6,7 @@ are not looked up and tokens not mounted, because nothing here issues them.
 
 from typing import Final
 
-from mooring.api.policy.validation import SYSTEM_PRIORITIES
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission import Admission, AdmissionRequest, ClusterView

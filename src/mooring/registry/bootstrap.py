@@ -9,7 +9,7 @@ from datetime import datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
-from mooring.api.policy.validation import SYSTEM_PRIORITIES
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError

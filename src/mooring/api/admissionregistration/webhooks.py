@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mooring.api.core.validation.meta import check_label_key, check_label_selector
-from mooring.api.domains import check_full_domain
+from mooring.kube.domains import check_full_domain
 from mooring.kube.errors import Enum, FieldError, duplicate, invalid, not_supported, required, too_many
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain, is_port_number
 from mooring.kube.objects import Object

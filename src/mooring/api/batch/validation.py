@@ -6,7 +6,7 @@ from mooring.api.batch.policies import check_failure_policy, check_success_polic
 from mooring.api.batch.schedules import schedule_problem, time_zone_problem
 from mooring.api.core.pod_templates import check_immutable, check_template, matches_template
 from mooring.api.core.validation.meta import check_label_selector, check_nonnegative
-from mooring.api.domains import check_domain_path
+from mooring.kube.domains import check_domain_path
 from mooring.kube.errors import Enum, FieldError, invalid, not_supported, required, too_long
 from mooring.kube.names import is_dns1123_label
 from mooring.kube.objects import Object

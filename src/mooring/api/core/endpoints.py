@@ -5,7 +5,7 @@ from typing import Final
 from mooring.api.core.addresses import check_endpoint_ip, check_ip, family_of
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.meta import check_dns_label, check_label_key, check_labels, check_texts
-from mooring.api.domains import check_full_domain
+from mooring.kube.domains import check_full_domain
 from mooring.kube.errors import Enum, FieldError, duplicate, invalid, not_supported, required, too_many
 from mooring.kube.names import is_dns1123_subdomain, is_label_value, is_port_number
 from mooring.kube.objects import Object

@@ -6,7 +6,7 @@ from typing import Final
 from mooring.api.core.addresses import check_cidr, check_ip, is_cidr, is_ip
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.meta import check_label_selector, check_texts
-from mooring.api.domains import check_domain_path, is_wildcard_domain
+from mooring.kube.domains import check_domain_path, is_wildcard_domain
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required, too_long
 from mooring.kube.names import (
     byte_length,

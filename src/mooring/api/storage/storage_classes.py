@@ -1,32 +1,21 @@
-"""StorageClasses and RuntimeClasses: what the API server adds to them, and what it says about them, in its order."""
+"""StorageClasses: their defaults, and their validation in the API's order."""
 
 from typing import Final
 
-from mooring.api.core.defaults_spec import rounded
 from mooring.api.core.pod_templates import check_immutable
-from mooring.api.core.validation.affinity import check_tolerations
-from mooring.api.core.validation.meta import check_label_key, check_labels
-from mooring.api.core.validation.resources import check_overhead
+from mooring.api.core.validation.meta import check_label_key
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required, too_long
-from mooring.kube.names import byte_length, is_dns1123_label
+from mooring.kube.names import byte_length
 from mooring.kube.objects import Object
 
-__all__ = [
-    "default_runtime_class",
-    "default_storage_class",
-    "validate_runtime_class",
-    "validate_runtime_class_update",
-    "validate_storage_class",
-    "validate_storage_class_update",
-]
+__all__ = ["default_storage_class", "validate_storage_class", "validate_storage_class_update"]
 
 Errors = list[FieldError]
 
 _RECLAIM_POLICIES: Final = ("Delete", "Retain")
 _BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
-_MOST_PARAMETERS: Final = 512
-_LARGEST_PARAMETERS: Final = 256 * 1024
-_KEYS: Final = ("key", "operator", "value", "effect")
+_MAX_PARAMETERS: Final = 512
+_MAX_PARAMETERS_BYTES: Final = 256 * 1024
 
 
 def default_storage_class(obj: Object) -> None:
@@ -41,13 +30,13 @@ def validate_storage_class(obj: Object) -> list[FieldError]:
         check_label_key(errors, provisioner.lower(), "provisioner")
     else:
         errors.append(required("provisioner", ""))
-    if len(parameters) > _MOST_PARAMETERS:
-        errors.append(too_long("parameters", _MOST_PARAMETERS))
+    if len(parameters) > _MAX_PARAMETERS:
+        errors.append(too_long("parameters", _MAX_PARAMETERS))
     else:
         if "" in parameters:
             errors.append(invalid("parameters", "", "field can not be empty."))
-        if sum(byte_length(key) + byte_length(value) for key, value in parameters.items()) > _LARGEST_PARAMETERS:
-            errors.append(too_long("parameters", _LARGEST_PARAMETERS))
+        if sum(byte_length(key) + byte_length(value) for key, value in parameters.items()) > _MAX_PARAMETERS_BYTES:
+            errors.append(too_long("parameters", _MAX_PARAMETERS_BYTES))
     policy = obj["reclaimPolicy"]
     if policy and policy not in _RECLAIM_POLICIES:
         errors.append(not_supported("reclaimPolicy", Enum(policy), _RECLAIM_POLICIES))
@@ -87,31 +76,4 @@ def validate_storage_class_update(new: Object, old: Object) -> list[FieldError]:
         if new.get(name) != old.get(name)
     ]
     check_immutable(errors, Enum(new["volumeBindingMode"]), old["volumeBindingMode"], "volumeBindingMode")
-    return errors
-
-
-def default_runtime_class(obj: Object) -> None:
-    overhead = obj.get("overhead", {})
-    if "podFixed" in overhead:
-        overhead["podFixed"] = rounded(overhead["podFixed"])
-
-
-def validate_runtime_class(obj: Object) -> list[FieldError]:
-    handler = obj["handler"]
-    errors = [invalid("handler", handler, text) for text in is_dns1123_label(handler)]
-    check_overhead(errors, obj.get("overhead", {}).get("podFixed", {}), "overhead")
-    scheduling = obj.get("scheduling", {})
-    check_labels(errors, scheduling.get("nodeSelector"), "scheduling.nodeSelector")
-    tolerations = scheduling.get("tolerations", [])
-    check_tolerations(errors, tolerations, "scheduling.tolerations")
-    keys = [tuple(each.get(name) for name in _KEYS) for each in tolerations]
-    for index, key in enumerate(keys):
-        if key in keys[:index]:
-            errors.append(duplicate(f"scheduling.tolerations[{index}]", tolerations[index]))
-    return errors
-
-
-def validate_runtime_class_update(new: Object, old: Object) -> list[FieldError]:
-    errors: Errors = []
-    check_immutable(errors, new["handler"], old["handler"], "handler")
     return errors

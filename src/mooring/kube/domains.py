@@ -15,7 +15,7 @@ _PATH: Final = re.compile(_PATH_FMT).fullmatch
 _LABEL_FMT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _WILDCARD_FMT: Final = rf"\*\.{_LABEL_FMT}(\.{_LABEL_FMT})*"
 _WILDCARD: Final = re.compile(_WILDCARD_FMT).fullmatch
-_LONGEST: Final = 253
+_MAX_DOMAIN_BYTES: Final = 253
 
 
 def check_domain_path(errors: Errors, value: str, path: str) -> None:
@@ -49,7 +49,7 @@ def check_full_domain(errors: Errors, value: str, path: str, parts: int = 2) -> 
 
 def is_wildcard_domain(value: str) -> list[str]:
     """What is wrong with a domain that begins with an asterisk."""
-    texts = [f"must be no more than {_LONGEST} characters"] if byte_length(value) > _LONGEST else []
+    texts = [f"must be no more than {_MAX_DOMAIN_BYTES} characters"] if byte_length(value) > _MAX_DOMAIN_BYTES else []
     if not _WILDCARD(value):
         texts.append(
             "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must "
