@@ -1,11 +1,11 @@
-"""How long to wait before the next try: longer each time, never all at once."""
+"""Exponential backoff with jitter."""
 
 from __future__ import annotations
 
 import random
 
 
-class Delay:
+class Backoff:
     """Doubles from `first` to `longest` seconds, each with up to half of it on top."""
 
     def __init__(self, draw: random.Random, first: float = 0.1, longest: float = 15.0) -> None:

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.client.paths import Place, Places
+from mooring.client.rest_mapper import RestMapper, RestMapping
 from mooring.registry.resources import builtin_resources
 
 
 def test_built_in_kinds_are_known_without_asking() -> None:
     served = [r for r in builtin_resources() if r.api_version != "autoscaling/v1"]
-    found = [Places().find(r.api_version, r.kind) for r in served]
-    assert found == [Place(r.api_version, r.plural, r.namespaced) for r in served]
+    found = [RestMapper().find(r.api_version, r.kind) for r in served]
+    assert found == [RestMapping(r.api_version, r.plural, r.namespaced) for r in served]
 
 
 def test_other_kinds_are_learnt_from_discovery() -> None:
-    places = Places()
+    places = RestMapper()
     assert places.find("example.com/v1", "Ship") is None
     resources: list[dict[str, Any]] = [
         {"name": "fleet", "kind": "Ship", "namespaced": True},
         {"name": "fleet/status", "kind": "Ship"},
     ]
     places.learn("example.com/v1", resources)
-    assert places.find("example.com/v1", "Ship") == Place("example.com/v1", "fleet", True)
+    assert places.find("example.com/v1", "Ship") == RestMapping("example.com/v1", "fleet", True)
 
 
 def test_paths_name_group_namespace_and_sub_resource() -> None:
-    assert Place("v1", "nodes", False).object("", "n") == "/api/v1/nodes/n"
-    pods = Place("v1", "pods", True)
+    assert RestMapping("v1", "nodes", False).object("", "n") == "/api/v1/nodes/n"
+    pods = RestMapping("v1", "pods", True)
     assert pods.object("a", "p", "status") == "/api/v1/namespaces/a/pods/p/status"
     assert pods.collection() == "/api/v1/pods"
-    assert Place("apps/v1", "deployments", True).collection("a") == "/apis/apps/v1/namespaces/a/deployments"
+    assert RestMapping("apps/v1", "deployments", True).collection("a") == "/apis/apps/v1/namespaces/a/deployments"
 
 
 def test_a_name_cannot_leave_its_place() -> None:
     assert (
-        Place("v1", "pods", True).object("a", "../../secrets/s?x")
+        RestMapping("v1", "pods", True).object("a", "../../secrets/s?x")
         == "/api/v1/namespaces/a/pods/..%2F..%2Fsecrets%2Fs%3Fx"
     )

@@ -1,8 +1,8 @@
-"""From a kind to its place in the API: `apps/v1 Deployment` lives under `/apis/apps/v1/.../deployments`.
+"""The mapping of a kind to its REST path: `apps/v1 Deployment` is under `/apis/apps/v1/.../deployments`.
 
-Kinds of Kubernetes' own groups are known without asking, because their plurals follow from their names. Others are
-looked up in the server's discovery, once per group and version, and again when a kind is missing, because definitions
-come and go.
+Kinds of Kubernetes' own groups need no discovery, because their plurals follow from their names. Other kinds are looked
+up in the server's discovery, once per group and version, and again when a kind is missing, because
+CustomResourceDefinitions come and go.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-_OWN: Final = frozenset(
+_BUILTIN_GROUPS: Final = frozenset(
     {
         "v1",
         "admissionregistration.k8s.io/v1",
@@ -31,8 +31,8 @@ _OWN: Final = frozenset(
         "storage.k8s.io/v1",
     }
 )
-# Those of their kinds that no namespace holds.
-_OF_THE_CLUSTER: Final = frozenset(
+# Their cluster-scoped kinds.
+_CLUSTER_SCOPED: Final = frozenset(
     {
         "CSIDriver",
         "CSINode",
@@ -59,8 +59,8 @@ _OF_THE_CLUSTER: Final = frozenset(
 )
 
 
-class Place(NamedTuple):
-    """Where the objects of a kind are."""
+class RestMapping(NamedTuple):
+    """The resource of a kind, and the paths of its objects."""
 
     api_version: str
     plural: str
@@ -82,22 +82,24 @@ def base_of(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-class Places:
-    def __init__(self) -> None:
-        self._learnt: dict[tuple[str, str], Place] = {}
+class RestMapper:
+    """The mappings that are known: those of Kubernetes' own groups, and those discovered so far."""
 
-    def find(self, api_version: str, kind: str) -> Place | None:
-        if api_version in _OWN:
-            return Place(api_version, _plural(kind), kind not in _OF_THE_CLUSTER)
-        return self._learnt.get((api_version, kind))
+    def __init__(self) -> None:
+        self._discovered: dict[tuple[str, str], RestMapping] = {}
+
+    def find(self, api_version: str, kind: str) -> RestMapping | None:
+        if api_version in _BUILTIN_GROUPS:
+            return RestMapping(api_version, _plural(kind), kind not in _CLUSTER_SCOPED)
+        return self._discovered.get((api_version, kind))
 
     def learn(self, api_version: str, resources: Iterable[dict[str, Any]]) -> None:
-        """Take in what the discovery of a group and version says."""
+        """Add the resources of a group and version, as discovery lists them."""
         for resource in resources:
             # Sub-resources are listed beside the kinds they belong to.
             if "/" not in resource["name"]:
-                place = Place(api_version, resource["name"], bool(resource.get("namespaced")))
-                self._learnt[api_version, resource["kind"]] = place
+                mapping = RestMapping(api_version, resource["name"], bool(resource.get("namespaced")))
+                self._discovered[api_version, resource["kind"]] = mapping
 
 
 def _plural(kind: str) -> str:
