@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mooring.apiserver.negotiation import NotAcceptableError, Representation, negotiate, negotiate_discovery
-from mooring.apiserver.routing import Target, parse_path
+from mooring.apiserver.routing import RequestInfo, parse_path
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 KUBECTL = f"{TABLE},application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
@@ -15,30 +15,30 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 @pytest.mark.parametrize(
     ("path", "target"),
     [
-        ("/", Target("")),
-        ("/api", Target("api")),
-        ("/apis/", Target("apis")),
-        ("/apis/apps", Target("apis", "apps")),
-        ("/apis/apps/v1", Target("apis", "apps", "v1")),
-        ("/api/v1/nodes/n", Target("api", "", "v1", None, "nodes", "n")),
-        ("/api/v1/namespaces", Target("api", "", "v1", None, "namespaces")),
-        ("/api/v1/namespaces/x", Target("api", "", "v1", None, "namespaces", "x")),
-        ("/api/v1/namespaces/x/status", Target("api", "", "v1", None, "namespaces", "x", "status")),
-        ("/api/v1/namespaces/x/finalize/", Target("api", "", "v1", None, "namespaces", "x", "finalize")),
-        ("/api/v1/namespaces/x/pods", Target("api", "", "v1", "x", "pods")),
-        ("//api/v1//namespaces/x/pods/p", Target("api", "", "v1", "x", "pods", "p")),
-        ("/api/v1/namespaces/x/pods/p/log", Target("api", "", "v1", "x", "pods", "p", "log")),
+        ("/", RequestInfo("")),
+        ("/api", RequestInfo("api")),
+        ("/apis/", RequestInfo("apis")),
+        ("/apis/apps", RequestInfo("apis", "apps")),
+        ("/apis/apps/v1", RequestInfo("apis", "apps", "v1")),
+        ("/api/v1/nodes/n", RequestInfo("api", "", "v1", None, "nodes", "n")),
+        ("/api/v1/namespaces", RequestInfo("api", "", "v1", None, "namespaces")),
+        ("/api/v1/namespaces/x", RequestInfo("api", "", "v1", None, "namespaces", "x")),
+        ("/api/v1/namespaces/x/status", RequestInfo("api", "", "v1", None, "namespaces", "x", "status")),
+        ("/api/v1/namespaces/x/finalize/", RequestInfo("api", "", "v1", None, "namespaces", "x", "finalize")),
+        ("/api/v1/namespaces/x/pods", RequestInfo("api", "", "v1", "x", "pods")),
+        ("//api/v1//namespaces/x/pods/p", RequestInfo("api", "", "v1", "x", "pods", "p")),
+        ("/api/v1/namespaces/x/pods/p/log", RequestInfo("api", "", "v1", "x", "pods", "p", "log")),
         (
             "/api/v1/namespaces/x/pods/p/proxy/a/b",
-            Target("api", "", "v1", "x", "pods", "p", "proxy", ("a", "b")),
+            RequestInfo("api", "", "v1", "x", "pods", "p", "proxy", ("a", "b")),
         ),
-        ("/apis/g/v1/namespaces/x/widgets/w/scale", Target("apis", "g", "v1", "x", "widgets", "w", "scale")),
-        ("/openapi/v3/apis/apps/v1", Target("openapi", rest=("v3", "apis", "apps", "v1"))),
-        ("/healthz/ping", Target("healthz", rest=("ping",))),
-        ("/favicon.ico", Target("unknown")),
+        ("/apis/g/v1/namespaces/x/widgets/w/scale", RequestInfo("apis", "g", "v1", "x", "widgets", "w", "scale")),
+        ("/openapi/v3/apis/apps/v1", RequestInfo("openapi", rest=("v3", "apis", "apps", "v1"))),
+        ("/healthz/ping", RequestInfo("healthz", rest=("ping",))),
+        ("/favicon.ico", RequestInfo("unknown")),
     ],
 )
-def test_a_path_names_one_thing(path: str, target: Target) -> None:
+def test_a_path_names_one_thing(path: str, target: RequestInfo) -> None:
     assert parse_path(path) == target
 
 

@@ -16,14 +16,14 @@ from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
-from mooring.apiserver.logs import Logs, NodeAccess
+from mooring.apiserver.logs import LogProxy, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
 from mooring.apiserver.representations import Representations
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
 from mooring.apiserver.reviews import Authenticate, review, review_kind
-from mooring.apiserver.routing import Target, parse_path
+from mooring.apiserver.routing import RequestInfo, parse_path
 from mooring.apiserver.watches import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
@@ -71,7 +71,7 @@ class Application:
         self.webhooks = Webhooks(registry, self.group_commit)
         self.context = Context(registry, clock, Representations(registry, clock), self.webhooks)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
-        self._logs = None if nodes is None else Logs(self.context, nodes)
+        self._logs = None if nodes is None else LogProxy(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
         self._nonresource = nonresource.NonResourceHandler(registry)
@@ -87,7 +87,7 @@ class Application:
         if scope["type"] != "http":
             return
         started = perf_counter()
-        request = Request(scope, receive)
+        request = HttpRequest(scope, receive)
         target = parse_path(request.path)
         warnings: list[str] = []
         labels = _OTHER
@@ -121,7 +121,7 @@ class Application:
 
     # Who and what
 
-    def _identify(self, request: Request, target: Target) -> None:
+    def _identify(self, request: HttpRequest, target: RequestInfo) -> None:
         user = self._authenticate(request.token)
         if user is not None:
             request.user = user
@@ -132,7 +132,7 @@ class Application:
             why = f'User "{request.user.name}" cannot impersonate resource "users" in API group "" at the cluster scope'
             raise ForbiddenError.of("users", "", name, f"{why}: this API server does not serve impersonation")
 
-    def _call(self, request: Request, target: Target, warnings: list[str]) -> Call | None:
+    def _call(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Call | None:
         """The request on a resource that there is, None when it is about something else."""
         if not target.plural:
             return None
@@ -178,7 +178,7 @@ class Application:
 
     # Everything else
 
-    async def _elsewhere(self, request: Request, target: Target) -> Response:
+    async def _elsewhere(self, request: HttpRequest, target: RequestInfo) -> Response:
         root = target.root
         if root == "unknown" or (root == "apis" and not self._is_known(target)):
             return text_response("404 page not found\n", 404)
@@ -198,7 +198,7 @@ class Application:
             return self._nonresource.openapi(request, target)
         return self._nonresource.root()
 
-    def _is_known(self, target: Target) -> bool:
+    def _is_known(self, target: RequestInfo) -> bool:
         """Whether a path below /apis is an API's: of a group, of a custom one only in versions that are served."""
         if not target.group or any(each.group == target.group for each in review_resources()):
             return True
@@ -207,7 +207,7 @@ class Application:
             for each in self.registry.resources
         )
 
-    async def _unstored(self, request: Request, target: Target) -> Response:
+    async def _unstored(self, request: HttpRequest, target: RequestInfo) -> Response:
         """Kinds that are answered and not kept: reviews, and bindings posted where the oldest clients post them."""
         group, plural = target.group, target.plural
         kind = review_kind(group, target.version, plural, target.namespace)
@@ -241,7 +241,7 @@ class Application:
 
     # What goes wrong
 
-    async def _failed(self, request: Request, error: Exception, warnings: list[str]) -> Response:
+    async def _failed(self, request: HttpRequest, error: Exception, warnings: list[str]) -> Response:
         """The answer to a request that failed. It too rests on what was read, and waits until that is durable."""
         refusal = _refusal(request, error)
         try:
@@ -251,7 +251,7 @@ class Application:
         return failure(refusal, warnings)
 
 
-def _refusal(request: Request, error: Exception) -> ApiError:
+def _refusal(request: HttpRequest, error: Exception) -> ApiError:
     if isinstance(error, ApiError):
         return error
     if isinstance(error, RecursionError):
@@ -299,6 +299,6 @@ def _check_scope(call: Call) -> None:
             raise wrong_method()
 
 
-def _only_get(request: Request) -> None:
+def _only_get(request: HttpRequest) -> None:
     if request.method != "GET":
         raise wrong_method()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from mooring.apiserver.negotiation import Representation
 from mooring.apiserver.representations import Representations
-from mooring.apiserver.request import Request
-from mooring.apiserver.routing import Target
+from mooring.apiserver.request import HttpRequest
+from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, MethodNotAllowedError, NotFoundError
 from mooring.registry import Registry, Resource
@@ -31,8 +31,8 @@ class Context:
 class Call:
     """One request on one resource. `warnings` collects what the person at the other end should read."""
 
-    request: Request
-    target: Target
+    request: HttpRequest
+    target: RequestInfo
     resource: Resource
     representation: Representation
     warnings: list[str] = field(default_factory=list)

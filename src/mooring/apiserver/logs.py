@@ -17,11 +17,11 @@ from mooring.kube.errors import FieldError, forbidden, invalid
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
 from mooring.net.asgi import Disconnected, Send
-from mooring.net.client_connection import Answer, ClientConnection, Cut, request_bytes
+from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse, request_bytes
 from mooring.net.destination import Destination, dial_failure
 from mooring.net.tls import client_context
 
-__all__ = ["Logs", "NodeAccess"]
+__all__ = ["LogProxy", "NodeAccess"]
 
 
 _SIMULATED: Final = "kwok.x-k8s.io/node"
@@ -41,7 +41,7 @@ class NodeAccess:
     token: str
 
 
-class Logs:
+class LogProxy:
     def __init__(self, context: Context, access: NodeAccess) -> None:
         self._context = context
         self._token = access.token
@@ -125,7 +125,7 @@ class Logs:
                     yield part
         except TimeoutError:
             raise InternalError.of(f"the node at {node.authority} did not answer in {_ANSWER_SECONDS:.0f} s") from None
-        except Cut as error:
+        except ConnectionCut as error:
             why = f"the node at {node.authority} stopped in the middle of its answer: {error}"
             raise InternalError.of(why) from None
         finally:
@@ -133,7 +133,7 @@ class Logs:
             connection.close()
 
 
-def _refusal(answer: Answer) -> ApiError:
+def _refusal(answer: HttpResponse) -> ApiError:
     text = answer.body.decode(errors="replace").strip()
     if answer.status == 400:
         return BadRequestError(text)

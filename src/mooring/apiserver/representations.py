@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from mooring.apiserver.negotiation import Representation
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, encode, json_response
 from mooring.apiserver.tables import partial, printer_columns, table
 from mooring.kube.errors import go_quote
@@ -40,7 +40,7 @@ class Representations:
 
     def one(
         self,
-        request: Request,
+        request: HttpRequest,
         representation: Representation,
         resource: Resource,
         obj: Object,
@@ -54,7 +54,9 @@ class Representations:
             obj = partial(obj, f"meta.k8s.io/{representation.version}")
         return json_response(obj, status, warnings)
 
-    def many(self, request: Request, representation: Representation, resource: Resource, found: ListResult) -> Response:
+    def many(
+        self, request: HttpRequest, representation: Representation, resource: Resource, found: ListResult
+    ) -> Response:
         """An answer that is a list, or a page of one."""
         metadata: Object = {"resourceVersion": found.resource_version}
         if found.continue_:
@@ -80,7 +82,7 @@ class Representations:
         rows: Sequence[Object] = self.table(representation, resource, items, include, headers=False)["rows"]
         return rows
 
-    def include(self, request: Request) -> str:
+    def include(self, request: HttpRequest) -> str:
         """What a client wants to find in the rows of a table beside the cells."""
         wanted = request.text("includeObject")
         if wanted not in _INCLUDES:

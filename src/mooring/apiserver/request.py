@@ -11,11 +11,11 @@ from mooring.kube.status import ApiError, BadRequestError
 from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
 from mooring.net.limits import DEFAULT
 
-__all__ = ["Request", "TooLargeError"]
+__all__ = ["HttpRequest", "TooLargeError"]
 
-_MOST_PARAMETERS: Final = 1000
+_MAX_PARAMETERS: Final = 1000
 # Bytes of a query that is worth remembering; longer ones hold tokens and are not said twice.
-_LONGEST_KNOWN: Final = 128
+_MAX_CACHED_QUERY_BYTES: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
 
 _ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
@@ -26,7 +26,7 @@ class TooLargeError(ApiError):
     reason = "RequestEntityTooLarge"
 
 
-class Request:
+class HttpRequest:
     """One request. `user` is set once it is known who sends it."""
 
     __slots__ = ("_headers", "_impersonates", "_query", "_receive", "_scope", "method", "path", "user")
@@ -127,7 +127,7 @@ class Request:
 def _parse_query(raw: bytes) -> Mapping[str, list[str]]:
     if not raw:
         return {}
-    return _parse_known(raw) if len(raw) <= _LONGEST_KNOWN else _parse(raw)
+    return _parse_known(raw) if len(raw) <= _MAX_CACHED_QUERY_BYTES else _parse(raw)
 
 
 # A client says the same with each of its writes.
@@ -138,7 +138,7 @@ def _parse_known(raw: bytes) -> Mapping[str, list[str]]:
 
 def _parse(raw: bytes) -> Mapping[str, list[str]]:
     try:
-        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
     except ValueError as error:
         raise BadRequestError(f"the query of the request cannot be read: {error}") from None
     found: dict[str, list[str]] = {}

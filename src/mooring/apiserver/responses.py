@@ -32,9 +32,9 @@ JSON: Final = b"application/json"
 TEXT: Final = b"text/plain; charset=utf-8"
 
 # Compressing less than this costs more than it saves, in the real server's experience too.
-_WORTH_COMPRESSING: Final = 128 * 1024
+_MIN_GZIP_BYTES: Final = 128 * 1024
 _PRIVATE: Final[Header] = (b"cache-control", b"no-cache, private")
-_LONGEST_WARNINGS: Final = 4096
+_MAX_WARNING_CHARACTERS: Final = 4096
 
 encode = msgspec.json.Encoder().encode
 
@@ -79,7 +79,7 @@ def warning_headers(warnings: Sequence[str]) -> list[Header]:
         text = " ".join(warning.split()).replace("\\", "\\\\").replace('"', '\\"')
         printable = "".join(char for char in text if char.isprintable())
         length += len(printable)
-        if length > _LONGEST_WARNINGS:
+        if length > _MAX_WARNING_CHARACTERS:
             break
         found.append((b"warning", f'299 - "{printable}"'.encode()))
     return found
@@ -91,7 +91,7 @@ async def send_response(send: Send, response: Response, *, gzip: bool = False) -
     if not (response.headers and any(name == b"cache-control" for name, _ in response.headers)):
         headers.append(_PRIVATE)
     if isinstance(body, bytes):
-        if gzip and len(body) >= _WORTH_COMPRESSING:
+        if gzip and len(body) >= _MIN_GZIP_BYTES:
             body = await asyncio.to_thread(_compressed, body)
             headers += ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
         headers.append((b"content-length", str(len(body)).encode()))

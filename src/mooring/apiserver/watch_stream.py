@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import JSON
 from mooring.apiserver.watch_event_encoder import WatchEventEncoder, WatchEventFormat, error_line
 from mooring.apiserver.webhooks.pending import Pending
@@ -99,7 +99,7 @@ class WatchStream:
             self._ready = []
         return pushed
 
-    async def run(self, request: Request, send: Send) -> None:
+    async def run(self, request: HttpRequest, send: Send) -> None:
         self._push = request.push
         client_gone = self._loop.create_task(self._wait_for_client(request))
         timer = self._loop.call_at(self._next_deadline(), self.wake)
@@ -186,7 +186,7 @@ class WatchStream:
                 await send({"type": "http.response.body", "body": line, "more_body": True})
         return now >= self._deadline
 
-    async def _wait_for_client(self, request: Request) -> None:
+    async def _wait_for_client(self, request: HttpRequest) -> None:
         with suppress(asyncio.CancelledError):
             await request.gone()
             self._gone = True

@@ -23,7 +23,7 @@ from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
-from mooring.net.client_connection import Answer, ClientConnection, Cut
+from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse
 
 # Large enough that the round trips do not count, small enough that a page is a moment's work.
 PAGE: Final = 500
@@ -166,7 +166,7 @@ class HttpTransport:
                             raise error
         except TimeoutError:
             raise Unreachable(f"a watch of {kind} has been silent for {self._idle:.0f} s") from None
-        except Cut as error:
+        except ConnectionCut as error:
             raise Unreachable(f"a watch of {kind} was cut off: {error}") from None
         except msgspec.DecodeError as error:
             raise Unreachable(f"a watch of {kind} sent what cannot be read: {error}") from None
@@ -174,7 +174,7 @@ class HttpTransport:
             self._connections.end_watch(connection)
 
     async def mapping(self, api_version: str, kind: str) -> RestMapping:
-        """Where a kind is. Raises NotFoundError if the server does not have it."""
+        """The RestMapping of a kind; NotFoundError if the server does not serve it."""
         found = self._rest_mapper.find(api_version, kind)
         if found is None:
             answer = _object(await self._read(base_of(api_version), self._headers), Unreachable)
@@ -184,7 +184,7 @@ class HttpTransport:
             raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
         return found
 
-    async def _read(self, path: str, headers: Mapping[str, str]) -> Answer:
+    async def _read(self, path: str, headers: Mapping[str, str]) -> HttpResponse:
         for retries_left in range(_READ_RETRIES, -1, -1):
             try:
                 return await self._answer("GET", path, headers=headers)
@@ -203,7 +203,7 @@ class HttpTransport:
                 if (await connection.open(request, self._seconds)).status == 200:
                     return connection
                 answer = await connection.rest(self._seconds)
-            except (TimeoutError, Cut) as error:
+            except (TimeoutError, ConnectionCut) as error:
                 self._connections.end_watch(connection)
                 why = str(error) or f"nothing came in {self._seconds:.0f} s"
                 raise Unreachable(f"{self.server} does not answer a watch: {why}") from None
@@ -293,7 +293,7 @@ class HttpTransport:
         body: Object | None = None,
         media: str = "application/json",
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> HttpResponse:
         """The answer to a request, if it is a good one."""
         data = b"" if body is None else go_json(body)
         headers = headers or self._headers
@@ -306,7 +306,7 @@ class HttpTransport:
             raise _error(answer)
         return answer
 
-    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> Answer:
+    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> HttpResponse:
         connections = self._connections
         while True:
             connection = connections.take() or await connections.lend()
@@ -314,7 +314,7 @@ class HttpTransport:
                 # Made last, because tokens change while one waits.
                 request = connections.request(method, path, headers, data)
                 return await connection.ask(request, self._seconds)
-            except Cut as error:
+            except ConnectionCut as error:
                 connections.drop_idle()
                 if method != "GET":
                     raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
@@ -349,7 +349,7 @@ def _batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:
     return Batch(changes, version), error
 
 
-def _error(answer: Answer) -> ApiError:
+def _error(answer: HttpResponse) -> ApiError:
     after = answer.headers.get(b"retry-after", b"")
     seconds = int(after) if after.isdigit() else None
     try:
@@ -361,7 +361,7 @@ def _error(answer: Answer) -> ApiError:
     return error_from_status(status, answer.status, seconds)
 
 
-def _object(answer: Answer, otherwise: type[Unreachable | UnknownOutcome] = UnknownOutcome) -> Object:
+def _object(answer: HttpResponse, otherwise: type[Unreachable | UnknownOutcome] = UnknownOutcome) -> Object:
     try:
         found: Object = msgspec.json.decode(answer.body, type=dict[str, Any])
     except msgspec.DecodeError as error:

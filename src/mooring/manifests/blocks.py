@@ -19,7 +19,7 @@ from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load
 from mooring.manifests.scalars import WORDS, NotJsonError, Scalar, resolve
 
-_SEEN_LIMIT: Final = 20_000
+_MAX_SEEN: Final = 20_000
 _MAX_INDENT: Final = 100
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PLAIN_START: Final = frozenset(_LETTERS + "0123456789_./+()~^$;<=\\-")
@@ -36,7 +36,7 @@ class Unusual(Exception):
     """The text is not in the part of YAML that this module reads."""
 
 
-class Block(NamedTuple):
+class YamlBlock(NamedTuple):
     """What stands below a key: the entries of a mapping or the items of a list, and how far they are indented."""
 
     text: str
@@ -60,13 +60,13 @@ def items(text: str, indent: int) -> list[str]:
     return text[2:].split(f"\n{' ' * indent}- ")
 
 
-def block_below(text: str, above: int) -> Block:
+def block_below(text: str, above: int) -> YamlBlock:
     """The block in these whole lines below a key that is indented by `above`."""
     indent = len(text) - len(text.lstrip(" "))
     is_list = text.startswith("- ", indent)
     if indent < above or (indent == above and not is_list) or indent > _MAX_INDENT:
         raise Unusual
-    return Block(text[indent:], indent, is_list)
+    return YamlBlock(text[indent:], indent, is_list)
 
 
 def is_regular(text: str) -> bool:
@@ -125,7 +125,7 @@ class BlockReader:
             key = text
         else:
             raise Unusual
-        if len(self._keys) < _SEEN_LIMIT:
+        if len(self._keys) < _MAX_SEEN:
             self._keys[text] = key
         return key
 
@@ -140,7 +140,7 @@ class BlockReader:
         if text == "[]":
             return []
         value = _scalar(text)
-        if len(self._scalars) >= _SEEN_LIMIT:
+        if len(self._scalars) >= _MAX_SEEN:
             self._scalars.clear()
         self._scalars[text] = value
         return value

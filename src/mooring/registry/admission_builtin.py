@@ -28,7 +28,7 @@ __all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_REA
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-_PATIENCE: Final = 300
+_TOLERATION_SECONDS: Final = 300
 _PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
 
 
@@ -83,7 +83,7 @@ def default_tolerations(request: AdmissionRequest, view: ClusterView) -> Object 
     spec = pod["spec"]
     tolerations = spec.get("tolerations", [])
     added = [
-        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _PATIENCE}
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
         for key in (NOT_READY, UNREACHABLE)
         if not any(
             each.get("key", "") in (key, "") and each.get("effect", "") in ("NoExecute", "") for each in tolerations

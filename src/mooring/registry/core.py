@@ -11,7 +11,7 @@ from mooring.kube.apply import Convert as ApplyConvert
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_schema, prune
 from mooring.kube.status import NotFoundError
-from mooring.registry.history import Change, History
+from mooring.registry.history import History, HistoryEntry
 from mooring.registry.objects import Identity
 from mooring.registry.resources import Resource, Resources, builtin_resources
 from mooring.registry.rules import STRATEGIES
@@ -184,7 +184,7 @@ class Core:
         metadata["resourceVersion"] = str(revision)
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         self.storage.put(resource.store, namespace, name, obj, revision)
-        self._changed(resource.store, Change(revision, namespace, name, obj, old))
+        self._changed(resource.store, HistoryEntry(revision, namespace, name, obj, old))
         return obj
 
     def remove(self, resource: Resource, old: Object) -> Object:
@@ -193,12 +193,12 @@ class Core:
         metadata = old["metadata"]
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         self.storage.remove(resource.store, namespace, name, revision)
-        self._changed(resource.store, Change(revision, namespace, name, None, old))
+        self._changed(resource.store, HistoryEntry(revision, namespace, name, None, old))
         if resource.custom and self.on_custom_removal is not None:
             self.on_custom_removal(resource.store)
         return {**old, "metadata": {**metadata, "resourceVersion": str(revision)}}
 
-    def _changed(self, store: str, change: Change) -> None:
+    def _changed(self, store: str, change: HistoryEntry) -> None:
         hook = self.hooks.get(store)
         if hook is not None:
             hook(change.object, change.previous)

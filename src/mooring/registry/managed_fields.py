@@ -20,7 +20,7 @@ from mooring.registry.write_options import Options
 __all__ = ["FieldTracker"]
 
 
-_CREATIONS_LIMIT: Final = 1024
+_MAX_CACHED_CREATIONS: Final = 1024
 # A certificate request cannot change: nobody manages what it asks for.
 _REQUESTS: Final[dict[str, Any]] = {
     "": {"f:spec": {}, "f:status": {}},
@@ -94,7 +94,7 @@ class FieldTracker:
             entries = update(None, new, manager, schema, None, version, options.stamp, ignored=ignored)
             self._set(metadata, entries)
             if len(entries) == 1:
-                if len(self._creations) >= _CREATIONS_LIMIT:
+                if len(self._creations) >= _MAX_CACHED_CREATIONS:
                     self._creations.clear()
                 self._creations[key] = metadata["managedFields"][0]["fieldsV1"]
             return new

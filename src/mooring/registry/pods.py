@@ -21,7 +21,7 @@ __all__ = ["bind", "check_eviction", "disrupted", "topology"]
 
 _TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 _REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
-_MOST_DISRUPTED: Final = 2000
+_MAX_DISRUPTED_PODS: Final = 2000
 
 
 def bind(core: Core, pods: Resource, nodes: Resource, binding: Object, options: Options) -> Object:
@@ -163,7 +163,7 @@ def _check_budget(budget: Object, status: Object) -> None:
         raise _refusal(f"The disruption budget {name} is still being processed by the server.", 10)
     if allowed < 0:
         raise ForbiddenError.of("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")
-    if len(status.get("disruptedPods", {})) > _MOST_DISRUPTED:
+    if len(status.get("disruptedPods", {})) > _MAX_DISRUPTED_PODS:
         why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise ForbiddenError.of("poddisruptionbudget", "policy", name, why)
     if allowed:

@@ -18,7 +18,7 @@ from mooring.registry.admission import AdmissionChain
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
 from mooring.registry.bootstrap import bootstrap, create_system_objects
 from mooring.registry.core import Convert, Core
-from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
+from mooring.registry.definitions import CLEANUP, DEFINITIONS, CustomResourceDefinitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
 from mooring.registry.event_conversion import convert_event
 from mooring.registry.event_ttl import delete_events, expire_events
@@ -65,7 +65,7 @@ class Registry(Reader):
             builtin_validating=list(BUILTIN_VALIDATION),
         )
         self._writer = Writer(self._core, self._chain, self, traces=traces)
-        self._definitions = Definitions(self._core)
+        self._definitions = CustomResourceDefinitions(self._core)
         self._core.hooks[DEFINITIONS] = self._definitions.changed
         self._core.hooks["namespaces"] = self._namespace_changed
         self._core.on_custom_removal = self._definitions.finish

@@ -21,7 +21,7 @@ __all__ = ["PartStore", "fingerprint", "validate_pod_once"]
 Errors = list[FieldError]
 
 fingerprint: Final = msgspec.json.Encoder().encode
-_LIMIT: Final = 4096
+_MAX_ENTRIES: Final = 4096
 _METADATA: Final = ("labels", "annotations", "ownerReferences", "finalizers")
 
 
@@ -36,7 +36,7 @@ class PartStore:
         key = fingerprint(part)
         found = self._parts.get(key)
         if found is None:
-            if len(self._parts) >= _LIMIT:
+            if len(self._parts) >= _MAX_ENTRIES:
                 self._parts.clear()
             found = self._parts[key] = part
         return found
@@ -76,7 +76,7 @@ def validate_pod_once(pod: Object, rules: Callable[[Object], list[FieldError]] =
         return errors
     errors = rules(pod)
     if not errors and rules is validate_decoded_pod and not _any_volume_named_after_pod(spec):
-        if len(_VALID) >= _LIMIT:
+        if len(_VALID) >= _MAX_ENTRIES:
             _VALID.clear()
         _VALID.add(key)
     return errors

@@ -19,7 +19,7 @@ __all__ = ["CheckedStorage", "MemoryStorage", "Storage"]
 
 
 # So many names are put in their places one by one; for more, the order is made anew.
-_FEW: Final = 64
+_MAX_INSERTED_NAMES: Final = 64
 
 
 class Storage(Protocol):
@@ -162,7 +162,7 @@ class MemoryStorage:
         if key in self._names:
             moved = self._moved.setdefault(key, {})
             moved[name] = None
-            if len(moved) > _FEW:
+            if len(moved) > _MAX_INSERTED_NAMES:
                 del self._names[key], self._moved[key]
 
     @property

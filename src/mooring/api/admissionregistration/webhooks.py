@@ -32,7 +32,7 @@ _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
 _REINVOCATIONS: Final = ("IfNeeded", "Never")
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
-_MOST_CONDITIONS: Final = 64
+_MAX_CONDITIONS: Final = 64
 
 
 def default_webhooks(obj: Object) -> None:
@@ -164,8 +164,8 @@ def _check_service(errors: Errors, service: Object, path: str) -> None:
 
 
 def check_conditions(errors: Errors, conditions: list[Object] | tuple[()], path: str) -> None:
-    if len(conditions) > _MOST_CONDITIONS:
-        errors.append(too_many(path, len(conditions), _MOST_CONDITIONS))
+    if len(conditions) > _MAX_CONDITIONS:
+        errors.append(too_many(path, len(conditions), _MAX_CONDITIONS))
     names: set[str] = set()
     for index, condition in enumerate(conditions):
         here, name = f"{path}[{index}]", condition["name"]

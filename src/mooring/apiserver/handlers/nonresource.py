@@ -4,9 +4,9 @@ from typing import Final
 
 from mooring.apiserver import discovery, openapi
 from mooring.apiserver.negotiation import Representation, negotiate_discovery
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, encode, json_response, text_response
-from mooring.apiserver.routing import Target
+from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 
@@ -35,7 +35,7 @@ class NonResourceHandler:
         paths = {"/api", "/api/v1", "/apis", *(f"/apis/{name}" for name in groups), *versions, *_PATHS}
         return json_response({"paths": sorted(paths)})
 
-    def discovery(self, request: Request, target: Target) -> Response:
+    def discovery(self, request: HttpRequest, target: RequestInfo) -> Response:
         representation = negotiate_discovery(request.header(b"accept"))
         resources, core = self._registry.resources, target.root == "api"
         if target.version:
@@ -47,7 +47,7 @@ class NonResourceHandler:
         found = discovery.api_versions() if core else discovery.group_list(resources)
         return Response(200, encode(found), headers=(_VARY,))
 
-    def openapi(self, request: Request, target: Target) -> Response:
+    def openapi(self, request: HttpRequest, target: RequestInfo) -> Response:
         """The index of OpenAPI v3 and its documents, and an empty v2."""
         match target.rest:
             case ("v3",):
@@ -62,7 +62,7 @@ class NonResourceHandler:
                 return json_response(_V2)
         return text_response("404 page not found\n", 404)
 
-    def _document(self, request: Request, group: str, version: str) -> Response:
+    def _document(self, request: HttpRequest, group: str, version: str) -> Response:
         body, digest = openapi.encoded(self._registry, group, version)
         tag = (b"etag", f'"{digest}"'.encode())
         if digest in request.header(b"if-none-match"):

@@ -18,9 +18,9 @@ __all__ = ["ObjectDecoder", "checksum", "encode"]
 encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
 
 _SECTIONS: Final = frozenset({"metadata", "spec", "status"})
-_LIMIT: Final = 65_536
+_MAX_PARTS: Final = 65_536
 # Longer texts are hardly ever the same twice, and keys this long would cost more than they save.
-_LONGEST: Final = 8192
+_MAX_PART_BYTES: Final = 8192
 
 
 def checksum(store: str, namespace: str, name: str, value: bytes | None) -> int:
@@ -65,8 +65,8 @@ class ObjectDecoder:
         found = self._parts.get(text)
         if found is None:
             found = self._any.decode(text)
-            if len(text) <= _LONGEST:
-                if len(self._parts) >= _LIMIT:
+            if len(text) <= _MAX_PART_BYTES:
+                if len(self._parts) >= _MAX_PARTS:
                     self._parts.clear()
                 self._parts[text] = found
         return found

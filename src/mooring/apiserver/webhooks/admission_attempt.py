@@ -48,7 +48,7 @@ class SameNames:
         return self._given[self._next - 1]
 
 
-class _Answer(NamedTuple):
+class _Admitted(NamedTuple):
     asked: Object | None
     old: Object | None
     made: Object | None = None
@@ -77,9 +77,9 @@ class AdmissionAttempt:
         self._group_commit = group_commit
         self._about = about
         self._make_invoker = invoker
-        self._mutations: dict[bool, _Answer] = {}
+        self._mutations: dict[bool, _Admitted] = {}
         self._reinvocation = Reinvocation()
-        self._judged: _Answer | None = None
+        self._judged: _Admitted | None = None
 
     # What the admission chain calls
 
@@ -102,7 +102,7 @@ class AdmissionAttempt:
             invoker.concerns(each.hook, request.object, request.old_object) for each in invocations
         ):
             self._reinvocation.output = request.object
-            self._mutations[again] = _Answer(request.object, request.old_object)
+            self._mutations[again] = _Admitted(request.object, request.old_object)
             return None
 
         async def settle(_: bool) -> None:
@@ -114,7 +114,7 @@ class AdmissionAttempt:
             finally:
                 self.warnings += invoker.warnings
             self._reinvocation.output = request.object if made is None else made
-            self._mutations[again] = _Answer(request.object, request.old_object, made)
+            self._mutations[again] = _Admitted(request.object, request.old_object, made)
 
         raise Pending(settle)
 
@@ -135,7 +135,7 @@ class AdmissionAttempt:
                 await invoker.validate(invocations, request.object, request.old_object)
             finally:
                 self.warnings += invoker.warnings
-            self._judged = _Answer(request.object, request.old_object)
+            self._judged = _Admitted(request.object, request.old_object)
 
         raise Pending(settle)
 

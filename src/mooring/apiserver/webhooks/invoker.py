@@ -17,8 +17,8 @@ from mooring.admission.reviews import (
     strip_server_fields,
 )
 from mooring.admission.rules import Hook, Invocation, selects_namespace, selects_object
-from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
-from mooring.apiserver.webhooks.http import Client, Failed
+from mooring.apiserver.webhooks.endpoints import Unresolved, find_address, url_of
+from mooring.apiserver.webhooks.http import CallFailed, WebhookClient
 from mooring.apiserver.webhooks.pending import settled
 from mooring.apiserver.webhooks.review import Attributes, failure_of, review
 from mooring.kube.errors import go_quote
@@ -98,7 +98,7 @@ class ReviewObjects:
 class WebhookInvoker:
     """The webhook calls of one request. `warnings` collects the warnings of their responses."""
 
-    def __init__(self, registry: Registry, client: Client, about: Attributes, generated: str | None) -> None:
+    def __init__(self, registry: Registry, client: WebhookClient, about: Attributes, generated: str | None) -> None:
         self.warnings: list[str] = []
         self._registry = registry
         self._client = client
@@ -184,7 +184,7 @@ class WebhookInvoker:
         shown_old = await settled(partial(self._review_objects.to, resource, old))
         try:
             verdict = await self._call(hook, resource, shown, shown_old, mutates=mutates)
-        except (BadReview, Failed) as error:
+        except (BadReview, CallFailed) as error:
             if not hook.fails_open:
                 raise call_failure(hook.name, str(error)) from None
             _log.warning("failed calling webhook %s, which is ignored: %s", hook.name, error)
@@ -201,12 +201,12 @@ class WebhookInvoker:
         sent = review(uid, self._about, resource, self._review_objects.kind(resource), shown, old)
         query = f"?timeout={hook.seconds}s"
         try:
-            target = find_target(self._registry, hook.client)
+            target = find_address(self._registry, hook.client)
             answer = await self._client.post(target, query, encode_request(version, sent), hook.seconds)
-        except (Failed, Unresolved) as error:
-            raise Failed(f'failed to call webhook: Post "{url_of(hook.client)}{query}": {error}') from None
+        except (CallFailed, Unresolved) as error:
+            raise CallFailed(f'failed to call webhook: Post "{url_of(hook.client)}{query}": {error}') from None
         if not 200 <= answer.status < 300:
-            raise Failed(f"failed to call webhook: {failure_of(answer)}")
+            raise CallFailed(f"failed to call webhook: {failure_of(answer)}")
         return read_verdict(answer.body, uid, version, mutates=mutates)
 
 

@@ -1,7 +1,7 @@
 """The `options` of an AdmissionReview: CreateOptions, UpdateOptions or DeleteOptions, after the operation."""
 
 from mooring.apiserver.options import DeleteOptions
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.kube.objects import Object
 
 __all__ = ["delete_options_object", "write_options_object"]
@@ -10,7 +10,7 @@ __all__ = ["delete_options_object", "write_options_object"]
 _KINDS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions"}
 
 
-def write_options_object(request: Request, operation: str) -> Object:
+def write_options_object(request: HttpRequest, operation: str) -> Object:
     """The options of a create, an update or a patch, which counts as one of the other two."""
     options_object: Object = {"kind": _KINDS[operation], "apiVersion": "meta.k8s.io/v1"}
     if dry_run := request.query.get("dryRun"):

@@ -13,7 +13,7 @@ from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.webhooks.admission_attempt import AdmissionAttempt
 from mooring.apiserver.webhooks.configurations import Configurations, Phase, warn_of_conditions
 from mooring.apiserver.webhooks.conversion import Conversions
-from mooring.apiserver.webhooks.http import Client
+from mooring.apiserver.webhooks.http import WebhookClient
 from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending, settled
 from mooring.apiserver.webhooks.review import Attributes
@@ -41,7 +41,7 @@ class Webhooks:
     def __init__(self, registry: Registry, group_commit: GroupCommit) -> None:
         self._registry = registry
         self._group_commit = group_commit
-        self._client = Client()
+        self._client = WebhookClient()
         self._configurations = Configurations(registry)
         self._conversions = Conversions(registry, self._client)
         registry.register_remote_conversion(self._conversions.convert)

@@ -11,12 +11,12 @@ from mooring.kube.apply.fieldsets import LEAF, FieldSet, recursive_difference, u
 from mooring.kube.apply.typed import equal, field_schema, splits
 from mooring.kube.schemas.model import ANYTHING, Schema
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["FieldComparison", "compare"]
 
 _CONTAINERS: Final = (dict, list)
 
 
-class Comparison(NamedTuple):
+class FieldComparison(NamedTuple):
     """The fields that differ; no field is in two of the sets."""
 
     removed: FieldSet
@@ -28,16 +28,16 @@ class Comparison(NamedTuple):
         """The fields to which the second object gave a value."""
         return union(self.modified, self.added)
 
-    def without(self, ignored: FieldSet) -> "Comparison":
+    def without(self, ignored: FieldSet) -> "FieldComparison":
         """What is left of it outside of some fields."""
         if not ignored:
             return self
-        return Comparison(*(recursive_difference(fields, ignored) for fields in self))
+        return FieldComparison(*(recursive_difference(fields, ignored) for fields in self))
 
 
-def compare(schema: Schema, before: dict[str, Any], after: dict[str, Any], ignored: FieldSet = LEAF) -> Comparison:
+def compare(schema: Schema, before: dict[str, Any], after: dict[str, Any], ignored: FieldSet = LEAF) -> FieldComparison:
     """Which fields, apart from some, lead from one object to the other."""
-    found = Comparison({}, {}, {})
+    found = FieldComparison({}, {}, {})
     if before is after:
         return found
     # Sections that are ignored as a whole are not looked into.
@@ -49,13 +49,13 @@ def compare(schema: Schema, before: dict[str, Any], after: dict[str, Any], ignor
     return found.without(ignored) if len(skipped) < len(ignored) else found
 
 
-def _put(found: Comparison, element: str, below: Comparison) -> None:
+def _put(found: FieldComparison, element: str, below: FieldComparison) -> None:
     for fields, nodes in zip(found, below, strict=True):
         if nodes:
             fields[element] = nodes
 
 
-def _compare_objects(schema: Schema, before: dict[str, Any], after: dict[str, Any], found: Comparison) -> None:
+def _compare_objects(schema: Schema, before: dict[str, Any], after: dict[str, Any], found: FieldComparison) -> None:
     for key, value in after.items():
         if key not in before:
             found.added[f"f:{key}"] = _everything(field_schema(schema, key), value)
@@ -66,7 +66,7 @@ def _compare_objects(schema: Schema, before: dict[str, Any], after: dict[str, An
             found.removed[f"f:{key}"] = _everything(field_schema(schema, key), value)
 
 
-def _compare_values(schema: Schema, before: Any, after: Any, element: str, found: Comparison) -> None:
+def _compare_values(schema: Schema, before: Any, after: Any, element: str, found: FieldComparison) -> None:
     if before.__class__ not in _CONTAINERS and after.__class__ not in _CONTAINERS:
         if not equal(before, after):
             found.modified[element] = LEAF
@@ -77,7 +77,7 @@ def _compare_values(schema: Schema, before: Any, after: Any, element: str, found
         if not equal(before, after):
             found.modified[element] = LEAF
         return
-    below = Comparison({}, {}, {})
+    below = FieldComparison({}, {}, {})
     if was_split and is_split and before.__class__ is after.__class__:
         if after.__class__ is dict:
             _compare_objects(schema, before, after, below)
@@ -120,7 +120,7 @@ def _groups(schema: Schema, value: list[Any]) -> dict[str, list[Any]]:
     return groups
 
 
-def _compare_lists(schema: Schema, before: list[Any], after: list[Any], found: Comparison) -> None:
+def _compare_lists(schema: Schema, before: list[Any], after: list[Any], found: FieldComparison) -> None:
     items = schema.items or ANYTHING
     old, new = _groups(schema, before), _groups(schema, after)
     for element in {**old, **new}:

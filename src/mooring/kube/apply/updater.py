@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from mooring.kube.apply.compare import Comparison, compare
+from mooring.kube.apply.compare import FieldComparison, compare
 from mooring.kube.apply.elements import ElementError
 from mooring.kube.apply.errors import ApplyConflict, ApplyError
 from mooring.kube.apply.fieldsets import LEAF, FieldSet, difference, has_path, recursive_difference, union
 from mooring.kube.apply.managers import (
     Entry,
-    Identity,
+    ManagerIdentity,
     Managers,
     cap_updaters,
     decode_managed,
@@ -24,7 +24,7 @@ from mooring.kube.apply.managers import (
 )
 from mooring.kube.apply.merge import merge
 from mooring.kube.apply.ownership import Convert, Versions, after_write, fit_to_schema, without_dropped
-from mooring.kube.apply.traces import MOST_ENTRIES, TracesMemo
+from mooring.kube.apply.traces import MAX_ENTRIES, TracesMemo
 from mooring.kube.apply.typed import check_types, equal, field_set
 from mooring.kube.errors import go_json
 from mooring.kube.objects import Object
@@ -128,7 +128,7 @@ def update(
     """
     write = _Write(Versions(api_version, schema, convert), now_text, subresource, _reach(ignored, subresource))
     alike = convert is None and (subresource or _managed(new) in (None, managed))
-    if alike and live is not None and managed and len(managed) <= MOST_ENTRIES:
+    if alike and live is not None and managed and len(managed) <= MAX_ENTRIES:
         entries = _updated_alike(write, live, new, managed, manager)
         if entries is not None:
             return entries
@@ -175,7 +175,7 @@ class _Write(NamedTuple):
     ignored: FieldSet
 
     def updated(
-        self, before: Object, after: Object, managers: Managers, manager: str, compared: Comparison | None = None
+        self, before: Object, after: Object, managers: Managers, manager: str, compared: FieldComparison | None = None
     ) -> Managers:
         """The managers after an update. What the writer changed it owns, beside what it owned."""
         versions, ignored = self.versions, self.ignored
@@ -211,7 +211,7 @@ class _Write(NamedTuple):
         self._settle(made, identity, last, unchanged=unchanged)
         return Applied(before if unchanged else after, encode_managed(made))
 
-    def _settle(self, managers: Managers, identity: Identity, last: Entry | None, *, unchanged: bool) -> None:
+    def _settle(self, managers: Managers, identity: ManagerIdentity, last: Entry | None, *, unchanged: bool) -> None:
         """Give the applier its final entry: without fields of the API, and with a new time if the object changed."""
         fields = difference(managers.pop(identity, Entry({}, "")).fields, _NEVER_OWNED)
         if not fields:

@@ -1,9 +1,9 @@
-"""Reads an object by comparing it with one that was read before.
+"""Reads an object by comparing it with an object of the same shape that was read before.
 
 Most of the pods in a cluster have the same shape: the same keys in the same lines, with other values in a dozen of
-them. A template is such an object taken apart once: its lines, which field each line belongs to, and the views built
-from them. The next object is split into lines and compared, which takes a few microseconds; only the fields whose lines
-differ are read again, and only the views that hold them are made anew. Everything else is shared.
+them. A shape reader is made from one such object: its lines, the field of each line, and the views built from them. The
+next object is split into lines and compared, which takes a few microseconds; only the fields whose lines differ are
+read again, and only the views that hold them are built again. All other views are shared.
 
 A line may differ in the value behind its key and in nothing else, so that the shape, and with it the meaning of every
 other line, is certain to be the same.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mooring.manifests.blocks import Unusual, block_below, entries, items
 
 if TYPE_CHECKING:
-    from mooring.manifests.views import Plan, ViewReader
+    from mooring.manifests.views import TypePlan, ViewReader
 
 MAX_DIFFERENT: Final = 80
 """With more lines than this to look at, reading the object the usual way is no slower."""
@@ -37,7 +37,7 @@ class _Slot(NamedTuple):
 
     part: int
     name: str
-    plan: Plan
+    plan: TypePlan
     first: int
     end: int
     indent: int
@@ -65,10 +65,10 @@ class _Part:
         return tuple(values.values()) if self.struct is tuple else self.struct(**values)
 
 
-class Template:
-    """One object taken apart. Raises Unusual where it has something that cannot be."""
+class ShapeReader:
+    """The shape of one object. Raises Unusual when the object has something that cannot be compared by lines."""
 
-    def __init__(self, reader: ViewReader, text: str, indent: int, plan: Plan) -> None:
+    def __init__(self, reader: ViewReader, text: str, indent: int, plan: TypePlan) -> None:
         self._reader = reader
         self._lines = text.split("\n")
         self._owners = [_FIXED] * len(self._lines)
@@ -197,7 +197,7 @@ class Template:
                 changed[part_of.parent][part_of.key] = part_of.build(changed[number])
         return parts[0].build(changed[0]) if changed else self.value
 
-    def _take_apart(self, text: str, indent: int, plan: Plan, line: int, parent: int, key: Any) -> None:
+    def _take_apart(self, text: str, indent: int, plan: TypePlan, line: int, parent: int, key: Any) -> None:
         number = len(self._parts)
         self._parts.append(_Part(plan.struct, parent, key))
         for entry in entries(text, indent):
@@ -209,7 +209,9 @@ class Template:
                 self._take_field(entry, indent, field, line, end, number)
             line = end
 
-    def _take_field(self, entry: str, indent: int, field: tuple[str, Plan], line: int, end: int, number: int) -> None:
+    def _take_field(
+        self, entry: str, indent: int, field: tuple[str, TypePlan], line: int, end: int, number: int
+    ) -> None:
         name, plan = field
         _, _, rest = entry.partition(":")
         if name in self._parts[number].values or any(
