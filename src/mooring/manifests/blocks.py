@@ -15,6 +15,7 @@ import re
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from mooring.kube.interning import intern
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load
 from mooring.manifests.scalars import WORDS, NotJsonError, Scalar, resolve
@@ -140,10 +141,7 @@ class BlockReader:
         if text == "[]":
             return []
         value = _scalar(text)
-        if len(self._scalars) >= _MAX_SEEN:
-            self._scalars.clear()
-        self._scalars[text] = value
-        return value
+        return intern(self._scalars, text, value, _MAX_SEEN)
 
     def odd_entry(self, entry: str, indent: int) -> dict[str, Any]:
         """Has the general reader take one entry with all its lines."""

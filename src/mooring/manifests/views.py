@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mooring.kube.interning import intern
 from mooring.manifests.blocks import BlockReader, Unusual, block_below, entries, is_regular, items
 from mooring.manifests.scalars import WORDS
 from mooring.manifests.shape_reader import ShapeReader
@@ -66,9 +67,7 @@ class TypePlan:
 
     def remember(self, text: str, value: Any) -> None:
         if self.memo is not None and len(text) <= _MAX_MEMO_CHARACTERS:
-            if len(self.memo) >= _MAX_MEMO_ENTRIES:
-                self.memo.clear()
-            self.memo[text] = value
+            intern(self.memo, text, value, _MAX_MEMO_ENTRIES)
 
 
 Field = tuple[str, TypePlan]
@@ -81,36 +80,36 @@ class ViewReader:
     def __init__(self) -> None:
         self._blocks = BlockReader()
         self._plans: dict[Any, TypePlan] = {}
-        self._templates: dict[tuple[Any, int], tuple[ShapeReader | None, int]] = {}
+        self._shape_readers: dict[tuple[Any, int], tuple[ShapeReader | None, int]] = {}
 
     def read(self, text: str, indent: int, view: type[msgspec.Struct], more: int | None = None) -> Any:
         """The object with entries at `indent` as a view. Raises Unusual where the general reader must decide.
 
-        `more` is the number of line ends in the text, for those who have counted them.
+        `more` is the number of line ends in the text, if the caller has counted them.
         """
         shape = (view, text.count("\n") if more is None else more)
-        template, misses = self._templates.get(shape, (None, 0))
-        if template is not None:
-            value = template.read(text)
+        shape_reader, misses = self._shape_readers.get(shape, (None, 0))
+        if shape_reader is not None:
+            value = shape_reader.read(text)
             if value is not None:
                 if misses:
-                    self._templates[shape] = (template, 0)
+                    self._shape_readers[shape] = (shape_reader, 0)
                 return value
         if not is_regular(text):
             raise Unusual
         plan = self._plans.get(view)
         if plan is None:
             plan = self._plans[view] = TypePlan(view)
-        # Objects of which no two are alike would make every one a template for nothing.
+        # Objects of which no two are alike would each get a shape reader for nothing.
         if misses < 8 or misses % 64 == 0:
             try:
-                template = ShapeReader(self, text, indent, plan)
+                shape_reader = ShapeReader(self, text, indent, plan)
             except Unusual:
                 pass
             else:
-                self._templates[shape] = (template, misses + 1)
-                return template.value
-        self._templates[shape] = (template, misses + 1)
+                self._shape_readers[shape] = (shape_reader, misses + 1)
+                return shape_reader.value
+        self._shape_readers[shape] = (shape_reader, misses + 1)
         return self._struct(text, indent, plan)
 
     def field_of(self, plan: TypePlan, entry: str, indent: int) -> Field | None:

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from mooring.kube.apply import ApplyConflict, ApplyError, Convert, apply, update
 from mooring.kube.errors import required
+from mooring.kube.interning import intern
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema
 from mooring.kube.status import ApiError, BadRequestError, ConflictError, InvalidError, RejectedPatchError, UnknownError
 from mooring.registry.objects import body
+from mooring.registry.part_store import PartStore, fingerprint
 from mooring.registry.resources import Resource
-from mooring.registry.sharing import PartStore, fingerprint
 from mooring.registry.write_options import Options
 
 __all__ = ["FieldTracker"]
@@ -72,7 +73,7 @@ class FieldTracker:
         return new
 
     def _track_creation(self, resource: Resource, schema: Schema, new: Object, options: Options) -> Object:
-        """Whoever creates an object owns all of it: which fields that is follows from what the object looks like."""
+        """Record the creator of an object as the manager of all of its fields, found by its shape."""
         metadata = new["metadata"]
         looks = (
             resource.api_version,
@@ -94,9 +95,7 @@ class FieldTracker:
             entries = update(None, new, manager, schema, None, version, options.stamp, ignored=ignored)
             self._set(metadata, entries)
             if len(entries) == 1:
-                if len(self._creations) >= _MAX_CACHED_CREATIONS:
-                    self._creations.clear()
-                self._creations[key] = metadata["managedFields"][0]["fieldsV1"]
+                intern(self._creations, key, metadata["managedFields"][0]["fieldsV1"], _MAX_CACHED_CREATIONS)
             return new
         metadata["managedFields"] = [
             {

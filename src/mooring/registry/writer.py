@@ -26,6 +26,7 @@ from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core
 from mooring.registry.managed_fields import FieldTracker
 from mooring.registry.objects import copy_json
+from mooring.registry.part_store import PartStore
 from mooring.registry.request_body import (
     as_bad_request,
     blank,
@@ -37,7 +38,6 @@ from mooring.registry.request_body import (
     own_object,
 )
 from mooring.registry.resources import Resource
-from mooring.registry.sharing import PartStore
 from mooring.registry.strategies import Strategy, no_errors
 from mooring.registry.write_options import Options
 

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from mooring.kube.errors import FieldError, duplicate, invalid, required, too_many
+from mooring.kube.interning import intern
 from mooring.kube.names import is_dns1035_label
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, SchemaError, structural_schema, validate
@@ -33,8 +34,8 @@ _PARTS: Final = {
 
 
 # A definition's schema is read when it is checked and again when it is served, and a large one takes a while.
+_MAX_KNOWN: Final = 64
 _KNOWN: Final[dict[bytes, Schema]] = {}
-_MAX_CACHED: Final = 64
 
 
 def version_schema(version: Object, path: str) -> Schema:
@@ -44,9 +45,7 @@ def version_schema(version: Object, path: str) -> Schema:
     found = _KNOWN.get(key)
     if found is None:
         found = structural_schema(source, f"{path}.openAPIV3Schema")
-        if len(_KNOWN) >= _MAX_CACHED:
-            _KNOWN.clear()
-        _KNOWN[key] = found
+        intern(_KNOWN, key, found, _MAX_KNOWN)
     return found
 
 

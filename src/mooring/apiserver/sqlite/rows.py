@@ -1,7 +1,7 @@
 """Objects to rows and rows to objects.
 
 Ten thousand pods of one template differ in a few fields. Of what is read, parts with the same text are decoded once and
-are one part in memory, which is safe because nobody changes a stored object.
+are one part in memory, which is safe because stored objects are never mutated.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from zlib import crc32
 
 import msgspec
 
+from mooring.kube.interning import intern
 from mooring.kube.objects import Object
 
 __all__ = ["ObjectDecoder", "checksum", "encode"]
@@ -66,7 +67,5 @@ class ObjectDecoder:
         if found is None:
             found = self._any.decode(text)
             if len(text) <= _MAX_PART_BYTES:
-                if len(self._parts) >= _MAX_PARTS:
-                    self._parts.clear()
-                self._parts[text] = found
+                intern(self._parts, text, found, _MAX_PARTS)
         return found

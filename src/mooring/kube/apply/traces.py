@@ -16,6 +16,7 @@ import msgspec
 from mooring.kube.apply.compare import FieldComparison
 from mooring.kube.apply.fieldsets import FieldSet, encode_fields
 from mooring.kube.apply.managers import ManagerIdentity, Managers, entry_order, identity_of
+from mooring.kube.interning import intern
 from mooring.kube.schemas.model import Schema
 
 __all__ = ["MAX_ENTRIES", "Traces", "TracesMemo"]
@@ -164,10 +165,7 @@ class TracesMemo:
             origin = origins.get(identity, -1)
             fields = None if entry.source is not None else encode_fields(entry.fields)
             if fields is not None and origin >= 0 and fields == before[origin].get("fieldsV1"):
-                # Sharing the fields with the entry from before spares whoever stores them a look.
+                # The fields of the entry from before are shared, so that the storage need not compare them.
                 fields = before[origin].get("fieldsV1")
             entries.append(_Trace(origin, identity, entry.api_version, fields, gained and identity == writer))
-        if len(self._known) >= _MAX_CACHED:
-            self._known.clear()
-        found = self._known[alike.key] = Traces(schema, tuple(entries), alike.lists)
-        return found
+        return intern(self._known, alike.key, Traces(schema, tuple(entries), alike.lists), _MAX_CACHED)
