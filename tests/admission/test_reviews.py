@@ -124,7 +124,7 @@ def test_a_conversion_comes_back_as_it_was_made() -> None:
 
 def test_a_conversion_that_nobody_makes_has_failed() -> None:
     answered = convert_review(encode_conversion("v1", "1", [WIDGET], "example.com/v2"), {})
-    with pytest.raises(ConversionFailed, match="nobody here converts Widget"):
+    with pytest.raises(ConversionFailed, match="no conversion is registered for Widget"):
         read_conversion(answered, "1", "v1", [WIDGET], "example.com/v2")
     with pytest.raises(ConversionFailed, match="no supported conversion review versions"):
         conversion_version(["v7"])

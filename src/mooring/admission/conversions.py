@@ -149,7 +149,7 @@ def _convert(obj: Object, wanted: str, functions: Functions) -> Object:
     group, kind = str(obj.get("apiVersion")).rpartition("/")[0], str(obj.get("kind"))
     function = functions.get((group, kind))
     if function is None:
-        raise ConversionFailed(f"nobody here converts {kind} of {group}")
+        raise ConversionFailed(f"no conversion is registered for {kind} of {group}")
     made = function(obj, wanted)
     # Conversion is about the fields of the kind: metadata passes it by, but for labels and annotations.
     kept = {key: value for key, value in made["metadata"].items() if key in ("labels", "annotations")}

@@ -1,7 +1,7 @@
-"""The ASGI application: from a request to the handler that answers it, and from whatever happens there to an answer.
+"""The ASGI application: from a request to its handler, and from the result or the exception to the response.
 
 It is written against plain ASGI. Routing is one function of the path, a handler is one function of the request, and the
-one rule that everything obeys stands here: nothing is answered before what it rests on is durable.
+one rule for all of them is kept here: a response is sent only when the writes that it rests on are durable.
 """
 
 import logging
@@ -35,7 +35,7 @@ __all__ = ["Application"]
 
 
 _HEALTH: Final = frozenset({"healthz", "livez", "readyz"})
-# Everybody may ask these: whoever starts a server wants to know when it is there, before it has a token.
+# Served without a token: a program that starts a server polls these before it has one.
 _OPEN: Final = _HEALTH | {"version"}
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _OTHER: Final = Labels("OTHER", "", "", "", "")

@@ -1,4 +1,4 @@
-"""What every handler works with: the server's parts, and one request together with the resource it is about."""
+"""The arguments of every handler: the context of the server, and the call, a request on one resource."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Context:
 
 @dataclass(slots=True)
 class Call:
-    """One request on one resource. `warnings` collects what the person at the other end should read."""
+    """One request on one resource. `warnings` are sent to the client as Warning headers."""
 
     request: HttpRequest
     target: RequestInfo

@@ -1,7 +1,7 @@
-"""Logs of containers: found out whose they are, fetched from the node that has them, and passed on as they come.
+"""Logs of containers: fetched from the kubelet of the pod's node, and streamed to the client.
 
-A node says in its status where it can be reached, and proves with a certificate of the cluster's authority that it is
-the one; this server shows it a token that nobody else has.
+The address of the kubelet is in the status of the node. The kubelet proves itself with a certificate of the cluster's
+authority, and this server with a token of its own.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class LogProxy:
         self._open: set[ClientConnection] = set()
 
     def stop(self) -> None:
-        """End what is being followed."""
+        """End the logs that are being followed."""
         for connection in tuple(self._open):
             connection.close()
 
@@ -77,7 +77,7 @@ class LogProxy:
     # Whose log
 
     def _target(self, call: Call) -> tuple[Destination, str] | None:
-        """Where and what to ask; None for a pod that nobody runs yet, whose log is empty."""
+        """The address and path of the log; None for a pod without a node, whose log is empty."""
         query = _query(call)
         pod = self._context.registry.get(call.resource, call.namespace, call.target.name)
         container = _container(pod, call.request.text("container"))

@@ -1,4 +1,4 @@
-"""What the server counts, under the names that dashboards of API servers know."""
+"""The metrics of the server, under the names of kube-apiserver's where it has them."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

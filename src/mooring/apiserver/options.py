@@ -19,7 +19,7 @@ _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 
 
 class WriteOptions(NamedTuple):
-    """How a write is meant. `force` is None when it was not said."""
+    """The options of a write. `force` is None when it was not sent."""
 
     manager: str
     dry_run: bool
@@ -29,7 +29,7 @@ class WriteOptions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """How a deletion is meant. `cascades` says that orphanDependents was sent as false, which old clients do."""
+    """The options of a deletion. `cascades` says that orphanDependents was sent as false, which old clients do."""
 
     dry_run: bool = False
     grace: int | None = None
@@ -60,7 +60,7 @@ def write_options(request: HttpRequest, kind: str, *, applies: bool = False) -> 
 
 
 def _agent(request: HttpRequest) -> str:
-    """Whoever does not say its name as a manager is called by its program's."""
+    """The default field manager: the program in the User-Agent."""
     head = request.header(b"user-agent").partition("/")[0]
     return "".join(char for char in head if char.isprintable())[:_MAX_MANAGER_CHARACTERS]
 

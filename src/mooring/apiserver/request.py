@@ -1,4 +1,4 @@
-"""A request as handlers see it: headers, query and body, each read when it is asked for and each with a limit."""
+"""An HTTP request as handlers see it: headers, query and body, each parsed on first use and bounded in size."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -14,7 +14,7 @@ from mooring.net.limits import DEFAULT
 __all__ = ["HttpRequest", "TooLargeError"]
 
 _MAX_PARAMETERS: Final = 1000
-# Bytes of a query that is worth remembering; longer ones hold tokens and are not said twice.
+# Longer queries hold continue tokens and are hardly ever sent twice.
 _MAX_CACHED_QUERY_BYTES: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
 
@@ -130,7 +130,7 @@ def _parse_query(raw: bytes) -> Mapping[str, list[str]]:
     return _parse_known(raw) if len(raw) <= _MAX_CACHED_QUERY_BYTES else _parse(raw)
 
 
-# A client says the same with each of its writes.
+# A client sends the same query with each of its writes.
 @lru_cache(maxsize=1024)
 def _parse_known(raw: bytes) -> Mapping[str, list[str]]:
     return _parse(raw)

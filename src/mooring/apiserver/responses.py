@@ -1,7 +1,7 @@
-"""Answers: what handlers return, and how it goes out with the headers every answer of an API server has.
+"""Responses of handlers, and how they are sent with the headers that every response of an API server has.
 
-A body is bytes, or pieces that are made while they are sent: between two pieces others get their turn, so that a list
-of ten thousand objects does not stop the server for everybody else.
+A body is bytes, or pieces that are encoded while they are sent: other requests are served between two pieces, so that a
+list of ten thousand objects does not block the server.
 """
 
 import asyncio
@@ -41,9 +41,9 @@ encode = msgspec.json.Encoder().encode
 
 @dataclass(slots=True)
 class Response:
-    """One answer. `body` may be made piece by piece.
+    """One response. `body` may be encoded piece by piece.
 
-    `revision` is what it rests on, where that is known: then later writes of others need not be waited for.
+    `revision` is the revision that it was read at, where known: then it need not wait for later writes to be durable.
     """
 
     status: int
@@ -62,18 +62,18 @@ def text_response(text: str, status: int = 200, headers: Sequence[Header] = ()) 
 
 
 def failure(error: ApiError, warnings: Sequence[str] = ()) -> Response:
-    """The Status that tells a client why not."""
+    """The Status of an error."""
     headers = warning_headers(warnings)
     if error.retry_after is not None:
         headers.append((b"retry-after", str(error.retry_after).encode()))
     if error.code == 413:
-        # The client may still be sending what nobody will read.
+        # The client may still be sending a body that will not be read.
         headers.append((b"connection", b"close"))
     return Response(error.code, encode(error.status()), headers=headers)
 
 
 def warning_headers(warnings: Sequence[str]) -> list[Header]:
-    """Warnings as HTTP writes them. What is too much to read is cut."""
+    """Warning headers (RFC 7234), cut at the length at which kube-apiserver cuts them."""
     found, length = [], 0
     for warning in dict.fromkeys(warnings):
         text = " ".join(warning.split()).replace("\\", "\\\\").replace('"', '\\"')

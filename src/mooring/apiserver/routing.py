@@ -1,7 +1,7 @@
-"""What a path means: one function from the path to the thing it names, so that routing costs microseconds.
+"""Routing: one function from a path to its RequestInfo, so that routing costs microseconds.
 
-An API path names a resource by group, version, namespace, plural, name and sub-resource, whether or not there is such a
-thing; who serves it looks it up. Slashes at the end and doubled ones are forgiven, because clients send them.
+An API path names a resource by group, version, namespace, plural, name and sub-resource, whether or not it exists; the
+handler looks it up. Slashes at the end and doubled ones are forgiven, because clients send them.
 """
 
 from functools import lru_cache

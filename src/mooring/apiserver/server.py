@@ -50,7 +50,7 @@ class Server:
         """Stop on a signal, and do not pass it on afterwards: to have been asked to stop is no failure."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            # Only the main thread can hear signals; in another one somebody else decides.
+            # Only the main thread can handle signals; on another thread the caller stops the server.
             with suppress(ValueError, RuntimeError, NotImplementedError):
                 loop.add_signal_handler(number, self.stop)
         try:

@@ -124,7 +124,7 @@ class TokenFile:
     """Tells whose a token is, by the file as it is now. While the file cannot be read, what it last said holds.
 
     A token that the file no longer lists is refused from `cache_seconds` seconds on: to look at the file for every
-    request of those who ask a thousand times a second would cost as much as what they ask for.
+    request of a client that sends a thousand a second would cost as much as answering it.
     """
 
     def __init__(

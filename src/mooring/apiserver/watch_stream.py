@@ -145,7 +145,7 @@ class WatchStream:
 
     async def _sleep(self) -> None:
         self._waiter = self._loop.create_future()
-        # A disconnect or a deadline that came while the task was busy has woken nobody.
+        # A disconnect or a deadline that came while the task was busy did not wake it.
         if not self._gone and self._loop.time() < self._next_deadline():
             await self._waiter
         self._waiter = None

@@ -5,8 +5,8 @@ validating ones run. A function has no I/O and no clock: what it may know is in 
 new object, or None to leave it as it is; objects it is given are shared and must not be mutated. To refuse, it raises
 an ApiError. When any but a built-in function has changed the object, the built-in ones look at it once more.
 
-Whoever has to be asked over a network is `remote`. It cannot answer at once, and nothing here waits: it raises, nothing
-is written, and the same write is tried again when the answer is there.
+Webhooks are called by `remote`. It has no response at once, and nothing here waits: it raises, nothing is written, and
+the same write is repeated when the response is there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
-# Takes an object and what somebody made of it; gives the latter as the API would read it, with its defaults.
+# Takes an object and the object that admission changed it to; returns the latter, decoded and with defaults.
 Complete = Callable[[Object, Object], Object]
 
 

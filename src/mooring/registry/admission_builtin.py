@@ -154,7 +154,7 @@ def keep_system_priorities(request: AdmissionRequest, view: ClusterView) -> Obje
 
 
 def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Nothing lands on a node before somebody has seen it ready."""
+    """Taint a new node not-ready, until the node lifecycle controller has seen it ready."""
     node = request.object
     if node is None or request.resource.store != "nodes" or request.operation != "CREATE":
         return None
@@ -166,7 +166,7 @@ def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | No
 
 
 def name_requester(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """A request for a certificate says who made it; nobody can ask in another's name."""
+    """Set the username and groups of a CertificateSigningRequest to those of its author."""
     obj = request.object
     if obj is None or request.resource.store != "certificatesigningrequests.certificates.k8s.io":
         return None

@@ -1,7 +1,7 @@
-"""How a changed object comes about: what the client may set is taken from its object, the rest from the stored one.
+"""The object of an update: what the client may set is taken from its object, the rest from the stored one.
 
-Every section that comes out as it was is the very section that is stored, so that whoever comes after can tell by
-identity what needs another look.
+Every unchanged section is the very dict that is stored, so that validation and tracking can tell by identity what has
+changed.
 """
 
 from collections.abc import Callable
@@ -196,7 +196,7 @@ def shares_body(new: Object, current: Object) -> bool:
 
 
 def same(new: Object, current: Object) -> bool:
-    """Whether nothing was changed, whoever manages it."""
+    """Whether nothing but managedFields was changed."""
     if new.keys() != current.keys():
         return False
     for key, value in new.items():
@@ -211,7 +211,7 @@ def same(new: Object, current: Object) -> bool:
 
 
 def managed(obj: Object) -> list[Object] | None:
-    """Who manages what in an object; None when nobody says."""
+    """The managedFields of an object; None when it has none."""
     entries: list[Object] | None = obj["metadata"].get("managedFields")
     return entries
 

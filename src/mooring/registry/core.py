@@ -89,7 +89,7 @@ class Core:
         return found
 
     def deprecation(self, resource: Resource) -> str:
-        """What to tell whoever uses a kind or a version that is on its way out; empty for others."""
+        """The deprecation warning of a kind or version; empty for others."""
         if resource.custom:
             return self.custom[resource.api_version, resource.kind].warning
         return DEPRECATED.get(resource.store, "")
@@ -101,7 +101,7 @@ class Core:
         return found
 
     def compact(self, revision: int) -> None:
-        """Forget changes up to a revision in every store."""
+        """Drop the history up to a revision in every store."""
         self._start = max(self._start, revision)
         for history in self._histories.values():
             history.compact(revision)

@@ -25,7 +25,7 @@ Propagation = Literal["Background", "Foreground", "Orphan"]
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 _FOREGROUND: Final = "foregroundDeletion"
 _ORPHAN: Final = "orphan"
-# Without these nobody could log in, or write anything, again.
+# kube-apiserver refuses to delete these: clients and controllers rely on them.
 _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 
 

@@ -1,7 +1,7 @@
-"""What happened to the objects of one store, for watches and for lists of the past.
+"""The history of one store, for watches and for lists at an earlier revision.
 
 A bounded ring of changes, each with the object before and after. A watch reads on from a position; a list at an earlier
-revision is the list of now with the later changes undone. Whoever asks for more than is kept gets 410 and lists anew.
+revision is the current list with the later changes undone. A request for a revision that is no longer kept gets 410.
 """
 
 from bisect import bisect_right, insort
@@ -62,7 +62,7 @@ class History:
         # Some at a time: moving what stays costs little, freeing twenty thousand objects at once a tenth of a second.
         if len(self._changes) >= self._limit + min(self._limit, _STEP):
             self._drop(len(self._changes) - self._limit)
-        # A copy, because whoever is woken may stop listening.
+        # A copy, because a listener may remove itself when it is woken.
         for wake in tuple(self._listeners):
             wake()
 

@@ -22,7 +22,7 @@ __all__ = ["FieldTracker"]
 
 
 _MAX_CACHED_CREATIONS: Final = 1024
-# A certificate request cannot change: nobody manages what it asks for.
+# A certificate request is immutable, so its fields have no manager.
 _REQUESTS: Final[dict[str, Any]] = {
     "": {"f:spec": {}, "f:status": {}},
     "status": {"f:spec": {}},

@@ -1,6 +1,6 @@
-"""Binding and evicting: the two writes through which others decide where a pod runs and that it must go.
+"""The binding and eviction subresources of pods.
 
-A binding sets the node once; whoever comes second gets a conflict. An eviction is a deletion that a disruption budget
+A binding sets the node once; a second binding gets a conflict. An eviction is a deletion that a disruption budget
 may refuse, and that takes one disruption from the budget so that two evictions cannot spend the same one.
 """
 

@@ -274,7 +274,7 @@ class Registry(Reader):
             delete_events(self._core, self.resource("v1", "Event"), old["metadata"]["name"])
 
     def expire_events(self, now: datetime) -> int:
-        """Forget events that are an hour old; whoever keeps the clock calls this now and then."""
+        """Delete events that are an hour old. Called about once a minute by the owner of the clock."""
         return expire_events(self._core, self.resource("v1", "Event"), now)
 
     def bind(self, binding: Mapping[str, Any], *, now: datetime, dry_run: bool = False, user: str = "") -> Object:

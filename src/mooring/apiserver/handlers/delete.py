@@ -1,4 +1,4 @@
-"""Delete and deletecollection."""
+"""The verbs delete and deletecollection."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ from mooring.registry import ListResult
 __all__ = ["delete", "delete_collection"]
 
 
-# What the real server shows once more when it is gone; of everything else it says only that it is gone.
+# Kinds whose deletion kube-apiserver answers with the object; for others it answers with a Status.
 _SHOWN_WHEN_GONE: Final = frozenset(
     {
         "namespaces",
@@ -64,7 +64,7 @@ async def delete(context: Context, call: Call) -> Response:
 
 
 def _waits(context: Context, call: Call, gone: Object, options: DeleteOptions) -> bool:
-    """Whether the object is still there, marked, until somebody has done what must be done first."""
+    """Whether the object still exists with a deletionTimestamp, waiting for finalizers or grace."""
     if options.dry_run:
         return "deletionTimestamp" in gone["metadata"]
     return context.registry.has(call.resource, call.namespace, call.target.name, uid=gone["metadata"]["uid"])
@@ -95,7 +95,7 @@ def _delete_all(context: Context, call: Call, options: DeleteOptions) -> Sequenc
 
 
 async def _delete_each(context: Context, call: Call, options: DeleteOptions) -> Sequence[Object]:
-    """The same one by one, because somebody wants to be asked about each."""
+    """Delete the objects one by one, because webhooks are called for each."""
     now, resource, request = context.clock(), call.resource, call.request
 
     def chosen() -> Sequence[Object]:
@@ -120,7 +120,7 @@ async def _delete_each(context: Context, call: Call, options: DeleteOptions) -> 
 
     gone = []
     for obj in await context.webhooks.read(chosen, whole=True):
-        # Somebody else may have been quicker.
+        # Another client may have deleted it meanwhile.
         with suppress(NotFoundError):
             options_object = partial(_options_object, options)
             # The real server does not name the object when a whole collection goes.

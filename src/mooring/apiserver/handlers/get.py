@@ -1,4 +1,4 @@
-"""Get and list."""
+"""The verbs get and list."""
 
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.responses import Response

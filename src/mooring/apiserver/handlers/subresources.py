@@ -1,6 +1,6 @@
 """What is done to a pod through a sub-resource of another kind: bindings and evictions. And what is not done here yet.
 
-Logs, shells and forwarded ports need somebody on the node to answer; a client that asks for them gets a clear no.
+exec, attach and port-forward need a kubelet; a client that asks for them gets an error that says so.
 """
 
 from functools import partial
@@ -66,7 +66,7 @@ async def bind(context: Context, call: Call) -> Response:
     given = {**binding, "metadata": {**metadata, "namespace": call.namespace}}
     given = await context.webhooks.review(call, given, partial(write_options_object, call.request))
     pod = context.registry.bind(given, now=context.clock(), dry_run=options.dry_run, user=call.user)
-    # The real server leaves the version out, and whoever must know it has to read the pod.
+    # kube-apiserver leaves the resourceVersion out; with it, a client need not read the pod to know its own write.
     metadata = {"resourceVersion": pod["metadata"]["resourceVersion"]}
     return json_response({**_CREATED, "metadata": metadata}, 201, call.warnings)
 

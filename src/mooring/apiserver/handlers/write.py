@@ -1,4 +1,4 @@
-"""Create, update and patch."""
+"""The verbs create, update and patch."""
 
 from functools import partial
 from typing import Any, Final

@@ -1,8 +1,8 @@
 """The SQLite file: how it is made and opened so that a commit that returns is on the disk.
 
 One table, to which every change adds a row; a row without a value is a removal. Rows carry a checksum, because SQLite
-notices a broken structure and not a flipped bit. The file is held exclusively: nobody else can write to it, and no
-shared memory is needed to agree with anybody.
+notices a broken structure and not a flipped bit. The file is locked exclusively: no other process can write to it, and
+no shared memory is needed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Calls webhooks over HTTPS, on connections that are kept, and tells what goes wrong in the words of a Go client."""
+"""The HTTPS client of webhooks: pooled connections, and errors in the words of a Go client."""
 
 import asyncio
 import ssl
@@ -32,7 +32,7 @@ _HEADERS: Final = {
 
 
 class CallFailed(MooringError):
-    """A call that brought no answer, in the words a Go client has for it."""
+    """A call without a response, with the message of a Go client."""
 
 
 class WebhookClient:
@@ -42,7 +42,7 @@ class WebhookClient:
         self._pools: dict[WebhookAddress, Pool] = {}
 
     async def post(self, target: WebhookAddress, query: str, body: bytes, seconds: float) -> HttpResponse:
-        """The answer to a POST; Failed when there is none in time."""
+        """The response to a POST; CallFailed when there is none in time."""
         host = f"[{target.name}]" if ":" in target.name else target.name
         headers = {"Host": f"{host}:{target.port}", **_HEADERS}
         data = request_bytes("POST", f"{target.path}{query}", headers, body)
@@ -93,7 +93,7 @@ class WebhookClient:
         return found
 
     def _forget_some(self) -> None:
-        """Addresses and authorities change, and nobody says when the old ones are no longer wanted."""
+        """Close idle pools: addresses and authorities change, and no event says that old ones are no longer used."""
         if len(self._pools) > _MAX_ADDRESSES:
             for target in [target for target, pool in self._pools.items() if pool.quiet][: _MAX_ADDRESSES // 2]:
                 self._pools.pop(target).close()
