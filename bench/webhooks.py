@@ -99,7 +99,7 @@ async def _serve(how: str) -> None:
     from mooring.apiserver.app import Application
     from mooring.apiserver.server import Server
     from mooring.apiserver.users import User
-    from mooring.apiserver.webhooks.http import Client
+    from mooring.apiserver.webhooks.http import WebhookClient
     from mooring.registry import Registry
     from mooring.runtime.webhooks import install
 
@@ -117,15 +117,15 @@ async def _serve(how: str) -> None:
             return made
 
         functions[-1] = timed
-    post = Client.post
+    post = WebhookClient.post
 
-    async def timed_post(self: Client, *arguments: Any) -> Any:
+    async def timed_post(self: WebhookClient, *arguments: Any) -> Any:
         started = time.perf_counter()
         answer = await post(self, *arguments)
         took.append(time.perf_counter() - started)
         return answer
 
-    Client.post = timed_post  # type: ignore[method-assign,assignment]
+    WebhookClient.post = timed_post  # type: ignore[method-assign,assignment]
     user = User("bench", ("system:masters",))
     app = Application(registry, clock=lambda: datetime.now(UTC), authenticate=lambda _: user)
     sock = socket.create_server(("127.0.0.1", 0), backlog=CLIENTS * 2)

@@ -22,12 +22,12 @@ from mooring.admission.reviews import (
     GroupVersionResource,
     ReviewRequest,
     UserInfo,
-    before_create,
     decode_request,
     encode_request,
     encode_response,
     read_verdict,
     review_version,
+    strip_server_fields,
 )
 from mooring.kube.objects import Object
 
@@ -76,7 +76,7 @@ def test_a_request_is_spelt_as_a_real_server_spells_it() -> None:
 
 
 def test_a_server_reads_what_the_webhook_answers() -> None:
-    patch = json_diff(POD, before_create(POD))
+    patch = json_diff(POD, strip_server_fields(POD))
     verdict = read_verdict(encode_response("1", allowed=True, patch=patch, warnings=["w"]), "1", "v1", mutates=True)
     assert (verdict.allowed, verdict.patch, verdict.warnings) == (True, patch, ("w",))
     refused = encode_response("1", allowed=False, status={"message": "no", "code": 403})
@@ -124,7 +124,7 @@ def test_a_conversion_comes_back_as_it_was_made() -> None:
 
 def test_a_conversion_that_nobody_makes_has_failed() -> None:
     answered = convert_review(encode_conversion("v1", "1", [WIDGET], "example.com/v2"), {})
-    with pytest.raises(ConversionFailed, match="nobody here converts Widget"):
+    with pytest.raises(ConversionFailed, match="no conversion is registered for Widget"):
         read_conversion(answered, "1", "v1", [WIDGET], "example.com/v2")
     with pytest.raises(ConversionFailed, match="no supported conversion review versions"):
         conversion_version(["v7"])

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from mooring.api.core.types import Affinity, View
+from mooring.api.crds.builtin_schemas import QUANTITY
 from mooring.api.crds.markers import Int32, Int64, Markers, Quantity, Time, ValidationRule
 from mooring.api.crds.resource import AGE, CustomResource, PrinterColumn, ScaleSubresource, Version, definition
 from mooring.api.crds.schemas import resource_schema
 from mooring.api.meta import Meta
-from mooring.api.openapi_schemas import QUANTITY
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 

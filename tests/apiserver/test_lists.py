@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from tests.apiserver.world import CONFIGMAPS, METADATA_LIST, PODS, TABLE, Api, failed
 from tests.registry.world import config, pod
 
@@ -115,7 +115,7 @@ def test_a_table_has_a_row_for_every_object(api: Api) -> None:
 
 
 def test_large_answers_are_compressed_for_clients_elsewhere(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Request, "local", property(lambda self: False))
+    monkeypatch.setattr(HttpRequest, "local", property(lambda self: False))
     data = {"a": "x" * 200_000}
     api.made(CONFIGMAPS, {"metadata": {"name": "large"}, "data": data})
     with api.client.stream("GET", f"{CONFIGMAPS}/large", headers={"Accept-Encoding": "gzip"}) as answer:

@@ -57,7 +57,7 @@ def test_a_server_that_runs_takes_new_tokens(path: Path) -> None:
 
 def test_a_replaced_token_is_worth_nothing(path: Path) -> None:
     old = put_token(path, "admin", ["system:masters"])
-    tokens = TokenFile(path, patience=0)
+    tokens = TokenFile(path, cache_seconds=0)
     new = put_token(path, "admin", ["system:masters"])
     assert tokens.authenticate(old) is None
     assert tokens.authenticate(new) is not None
@@ -65,7 +65,7 @@ def test_a_replaced_token_is_worth_nothing(path: Path) -> None:
 
 def test_a_line_that_was_taken_out_is_worth_nothing(path: Path) -> None:
     token = add_token(path, "ada")
-    tokens = TokenFile(path, patience=0)
+    tokens = TokenFile(path, cache_seconds=0)
     path.write_text("")
     assert tokens.authenticate(token) is None
 
@@ -73,7 +73,7 @@ def test_a_line_that_was_taken_out_is_worth_nothing(path: Path) -> None:
 def test_the_file_is_not_looked_at_for_every_request_of_those_who_are_known(path: Path) -> None:
     token = add_token(path, "ada")
     now = 0.0
-    tokens = TokenFile(path, patience=0.1, monotonic=lambda: now)
+    tokens = TokenFile(path, cache_seconds=0.1, monotonic=lambda: now)
     path.write_text("")
     assert tokens.authenticate(token) is not None
     now = 0.1

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from mooring.client.delays import Delay
+from mooring.client.backoff import Backoff
 from mooring.client.reflector import Reflector
 from mooring.client.transport import EVERYTHING, Batch, Change, Item, Page, Request, Scope, Unreachable
 from mooring.kube.objects import Object
@@ -191,7 +191,7 @@ async def test_a_watch_that_ends_at_once_is_not_asked_for_without_a_pause() -> N
 
 
 def test_waiting_grows_to_a_limit_and_starts_over() -> None:
-    delay = Delay(random.Random(1), first=0.1, longest=1.0)
+    delay = Backoff(random.Random(1), first=0.1, longest=1.0)
     waits = [delay.next() for _ in range(8)]
     assert 0.1 <= waits[0] <= 0.15
     assert all(1.0 <= wait <= 1.5 for wait in waits[4:])

@@ -207,7 +207,7 @@ def test_a_damaged_pod_is_never_seen_differently(number: int, where: int, what: 
     ],
 )
 def test_values_of_every_style_in_a_field_of_a_known_shape(value: str) -> None:
-    """The template must give the line back where the value is not a plain one."""
+    """The shape reader must give the line back where the value is not a plain one."""
     reader = ViewReader()
     text = "metadata:\n  name: x\nspec:\n  nodeName: {}\n  schedulerName: s\n"
     assert as_view(reader, text.format("first"), Pod).spec.node_name == "first"

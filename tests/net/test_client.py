@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 
 from mooring.kube.errors import MooringError
-from mooring.net.client_connection import Cut, Malformed, request_bytes
+from mooring.net.client_connection import ConnectionCut, MalformedResponse, request_bytes
 from mooring.net.destination import Destination, dial_failure
 from mooring.net.pool import Pool
 from tests.client.stories import awaited, until
@@ -78,19 +78,19 @@ async def test_an_answer_is_read_however_its_end_is_told(answer: bytes, expected
 @pytest.mark.parametrize(
     ("answer", "kind", "why", "begun"),
     [
-        pytest.param(b"", Cut, "closed the connection", False, id="nothing"),
-        pytest.param(OK[:-1], Cut, "closed the connection", True, id="less than was promised"),
-        pytest.param(b"220 mail.example\r\n", Malformed, "does not speak HTTP", True, id="another protocol"),
+        pytest.param(b"", ConnectionCut, "closed the connection", False, id="nothing"),
+        pytest.param(OK[:-1], ConnectionCut, "closed the connection", True, id="less than was promised"),
+        pytest.param(b"220 mail.example\r\n", MalformedResponse, "does not speak HTTP", True, id="another protocol"),
         pytest.param(
             b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
-            Malformed,
+            MalformedResponse,
             "does not speak HTTP",
             True,
             id="a switch to another protocol",
         ),
         pytest.param(
             b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + b"x" * 99,
-            Malformed,
+            MalformedResponse,
             "larger than 50",
             True,
             id="too much",
@@ -98,10 +98,12 @@ async def test_an_answer_is_read_however_its_end_is_told(answer: bytes, expected
     ],
 )
 @awaited
-async def test_an_answer_that_is_none_is_told_so(answer: bytes, kind: type[Cut], why: str, begun: bool) -> None:
+async def test_an_answer_that_is_none_is_told_so(
+    answer: bytes, kind: type[ConnectionCut], why: str, begun: bool
+) -> None:
     async with serving(saying(answer)) as there:
         connection = await there.dial(most_bytes=50)
-        with pytest.raises(Cut, match=why) as failed:
+        with pytest.raises(ConnectionCut, match=why) as failed:
             await connection.ask(GET, 5)
         assert type(failed.value) is kind
         assert failed.value.begun is begun
@@ -207,7 +209,7 @@ async def test_a_pool_has_no_more_connections_than_it_may() -> None:
 async def test_a_pool_grows_only_where_waiting_takes_too_long(
     moment: float, connections: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mooring.net.pool._MOMENT_SECONDS", moment)
+    monkeypatch.setattr("mooring.net.pool._WAIT_SECONDS", moment)
     counter = Counter(0.4)
     async with serving(counter) as there:
         pool = Pool(there, few=2, most=5)

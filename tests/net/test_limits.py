@@ -15,7 +15,7 @@ import pytest
 from mooring.client.inprocess import AsyncInProcess
 from mooring.net.asgi import Receive, Scope, Send, TooLarge, read_body, send_whole
 from mooring.net.certificates import ensure_certificates
-from mooring.net.limits import DEFAULT, Limits
+from mooring.net.limits import DEFAULT, HttpLimits
 from mooring.net.server import HttpServer
 from mooring.net.tls import client_context, server_context
 from mooring.nodes.process.log_server import LogServer
@@ -28,7 +28,7 @@ from tests.client.stories import awaited, now, served, until
 from tests.runtime.living import transport_in
 from tests.runtime.sample import COPIER
 
-SHORT = Limits(head_bytes=2000, body_bytes=1000, drained_bytes=4000, head_seconds=0.2, request_seconds=0.4)
+SHORT = HttpLimits(head_bytes=2000, body_bytes=1000, drained_bytes=4000, head_seconds=0.2, request_seconds=0.4)
 PATIENT = replace(SHORT, head_seconds=20, request_seconds=20)
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\n"
 
@@ -57,7 +57,7 @@ class Echo:
 
 
 @asynccontextmanager
-async def serving(limits: Limits, tls: ssl.SSLContext | None = None) -> AsyncIterator[tuple[HttpServer, Echo, int]]:
+async def serving(limits: HttpLimits, tls: ssl.SSLContext | None = None) -> AsyncIterator[tuple[HttpServer, Echo, int]]:
     echo = Echo()
     server = HttpServer(echo, limits=limits)
     try:
@@ -111,7 +111,7 @@ async def answered(port: int, *parts: bytes, tls: ssl.SSLContext | None = None) 
 )
 @awaited
 async def test_a_client_that_exceeds_a_limit_is_told_and_left(
-    parts: list[bytes], limits: Limits, expected: bytes
+    parts: list[bytes], limits: HttpLimits, expected: bytes
 ) -> None:
     async with serving(limits) as (_, _, port):
         assert (await answered(port, *parts)).startswith(b"HTTP/1.1 " + expected)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mooring.api.core.types import Node, Pod
-from mooring.api.policy.budgets import PriorityClass
+from mooring.api.scheduling.views import PriorityClass
 from mooring.kube.errors import MooringError
 from mooring.placement.snapshot import VIEWS, Snapshot, describe, to_object
 

@@ -108,13 +108,13 @@ def test_a_runtime_class_brings_its_overhead_and_its_nodes(world: World) -> None
 # A cluster that people live in
 
 
-def furnished(world: World, host: str = "10.1.2.3") -> Registry:
-    world.registry.furnish(now=world.now, host=host, port=6443)
+def bootstrapped(world: World, host: str = "10.1.2.3") -> Registry:
+    world.registry.bootstrap(now=world.now, host=host, port=6443)
     return world.registry
 
 
 def test_every_namespace_has_an_account_from_its_first_moment(world: World) -> None:
-    registry = furnished(world)
+    registry = bootstrapped(world)
     assert registry.find("v1", "ServiceAccount", "kube-system", "default") is not None
     world.make("namespace", {"metadata": {"name": "team"}})
     world.make("pod", pod(namespace="team"))
@@ -123,7 +123,7 @@ def test_every_namespace_has_an_account_from_its_first_moment(world: World) -> N
 
 
 def test_the_account_of_a_namespace_comes_back_unless_the_namespace_goes(world: World) -> None:
-    registry = furnished(world)
+    registry = bootstrapped(world)
     accounts = registry.resource("v1", "ServiceAccount")
     world.make("namespace", {"metadata": {"name": "team"}})
     first = registry.get(accounts, "team", "default")
@@ -133,12 +133,12 @@ def test_the_account_of_a_namespace_comes_back_unless_the_namespace_goes(world: 
     registry.delete(accounts, "team", "default", now=world.now)
     assert registry.find("v1", "ServiceAccount", "team", "default") is None
     again = Registry(world.storage, now=world.now)
-    again.furnish(now=world.now, host="127.0.0.1", port=1)
+    again.bootstrap(now=world.now, host="127.0.0.1", port=1)
     assert again.find("v1", "ServiceAccount", "team", "default") is None
 
 
 def test_nobody_is_asked_about_an_account_that_the_server_makes(world: World) -> None:
-    registry = furnished(world)
+    registry = bootstrapped(world)
     chain = registry.admission
 
     class Asked:
@@ -151,21 +151,21 @@ def test_nobody_is_asked_about_an_account_that_the_server_makes(world: World) ->
         def validate(self, request: AdmissionRequest) -> None:
             self.about.append(request.resource.kind)
 
-    with chain.asking(Asked()):
+    with chain.with_webhooks(Asked()):
         world.make("namespace", {"metadata": {"name": "team"}})
     assert set(Asked.about) == {"Namespace"}
     assert registry.find("v1", "ServiceAccount", "team", "default") is not None
 
 
 def test_pods_pull_images_with_the_secrets_of_their_account(world: World) -> None:
-    furnished(world)
+    bootstrapped(world)
     account = {"metadata": {"name": "robot"}, "imagePullSecrets": [{"name": "hub"}]}
     create(world, "v1", "ServiceAccount", account)
     assert world.make("pod", pod(serviceAccountName="robot"))["spec"]["imagePullSecrets"] == [{"name": "hub"}]
 
 
 def test_the_service_of_the_api_is_where_the_api_is(world: World) -> None:
-    registry = furnished(world)
+    registry = bootstrapped(world)
     service = world.get("service", "kubernetes")
     assert (service["spec"]["clusterIP"], service["spec"]["ports"][0]["targetPort"]) == ("10.96.0.1", 6443)
     pieces = registry.find("discovery.k8s.io/v1", "EndpointSlice", "default", "kubernetes")
@@ -174,7 +174,7 @@ def test_the_service_of_the_api_is_where_the_api_is(world: World) -> None:
 
 
 def test_an_api_on_loopback_has_a_service_without_endpoints(world: World) -> None:
-    registry = furnished(world, "127.0.0.1")
+    registry = bootstrapped(world, "127.0.0.1")
     assert world.exists("service", "kubernetes")
     assert registry.find("v1", "Endpoints", "default", "kubernetes") is None
 

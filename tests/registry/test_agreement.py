@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[1] / "data" / "registry"
 @pytest.mark.parametrize("name", sorted(path.name.removesuffix(".jsonl.gz") for path in DATA.glob("*.jsonl.gz")))
 def test_the_registry_answers_as_a_real_server(name: str) -> None:
     registry = Registry(now=NOW, seed=1)
-    registry.furnish(now=NOW, host="10.1.2.3", port=6443)
+    registry.bootstrap(now=NOW, host="10.1.2.3", port=6443)
     wrong = []
     for number, line in enumerate(gzip.decompress((DATA / f"{name}.jsonl.gz").read_bytes()).splitlines(), 1):
         record = json.loads(line)

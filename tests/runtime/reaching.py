@@ -14,7 +14,7 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.transport import EVERYTHING, Batch, Request, Scope
 from mooring.kube.objects import Object
-from mooring.net.client_connection import Answer
+from mooring.net.client_connection import HttpResponse
 from mooring.net.tls import client_context
 from mooring.testing.homes import Home
 
@@ -26,7 +26,7 @@ class Tapped(HttpTransport):
         super().__init__(access)
         self.received: list[bytes] = []
 
-    async def _answer(self, *request: Any, **more: Any) -> Answer:
+    async def _answer(self, *request: Any, **more: Any) -> HttpResponse:
         found = await super()._answer(*request, **more)
         self.received.append(found.body)
         return found

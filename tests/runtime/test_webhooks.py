@@ -156,7 +156,10 @@ def test_a_conversion_review_converts_all_and_keeps_the_metadata() -> None:
     assert [each["spec"] for each in made["convertedObjects"]] == [{"width": 1, "height": 2}, {"width": 3, "height": 4}]
     assert [each["metadata"]["uid"] for each in made["convertedObjects"]] == ["1x2", "3x4"]
     failed = json.loads(convert_review(json.dumps({"apiVersion": "x", "kind": "y"} | body).encode(), {}))["response"]
-    assert failed["result"] == {"status": "Failure", "message": "nobody here converts Gadget of hooks.example.com"}
+    assert failed["result"] == {
+        "status": "Failure",
+        "message": "no conversion is registered for Gadget of hooks.example.com",
+    }
 
 
 # Configurations

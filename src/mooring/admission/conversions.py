@@ -43,7 +43,7 @@ class _Request(msgspec.Struct):
     objects: Sequence[dict[str, Any]]
 
 
-class _Question(msgspec.Struct):
+class _ConversionWithRequest(msgspec.Struct):
     apiVersion: str
     kind: str
     request: _Request
@@ -55,14 +55,14 @@ class _Response(msgspec.Struct):
     convertedObjects: list[dict[str, Any]] | None = None
 
 
-class _Answer(msgspec.Struct):
+class _ConversionWithResponse(msgspec.Struct):
     apiVersion: str = ""
     kind: str = ""
     response: _Response | None = None
 
 
-_read_question = msgspec.json.Decoder(_Question).decode
-_read_answer = msgspec.json.Decoder(_Answer).decode
+_read_question = msgspec.json.Decoder(_ConversionWithRequest).decode
+_read_answer = msgspec.json.Decoder(_ConversionWithResponse).decode
 
 # The server's end
 
@@ -77,7 +77,7 @@ def conversion_version(versions: Sequence[str]) -> str:
 
 def encode_conversion(version: str, uid: str, objects: Sequence[Object], wanted: str) -> bytes:
     """The review that asks."""
-    return _encode(_Question(f"{_GROUP}/{version}", _KIND, _Request(uid, wanted, objects)))
+    return _encode(_ConversionWithRequest(f"{_GROUP}/{version}", _KIND, _Request(uid, wanted, objects)))
 
 
 def read_conversion(body: bytes, uid: str, version: str, objects: list[Object], wanted: str) -> list[Object]:
@@ -149,7 +149,7 @@ def _convert(obj: Object, wanted: str, functions: Functions) -> Object:
     group, kind = str(obj.get("apiVersion")).rpartition("/")[0], str(obj.get("kind"))
     function = functions.get((group, kind))
     if function is None:
-        raise ConversionFailed(f"nobody here converts {kind} of {group}")
+        raise ConversionFailed(f"no conversion is registered for {kind} of {group}")
     made = function(obj, wanted)
     # Conversion is about the fields of the kind: metadata passes it by, but for labels and annotations.
     kept = {key: value for key, value in made["metadata"].items() if key in ("labels", "annotations")}

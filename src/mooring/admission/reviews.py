@@ -22,12 +22,12 @@ __all__ = [
     "ReviewResponse",
     "UserInfo",
     "Verdict",
-    "before_create",
     "decode_request",
     "encode_request",
     "encode_response",
     "read_verdict",
     "review_version",
+    "strip_server_fields",
 ]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
@@ -92,23 +92,23 @@ class ReviewResponse(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     warnings: list[str] | None = None
 
 
-class _Question(msgspec.Struct):
+class _ReviewWithRequest(msgspec.Struct):
     apiVersion: str
     kind: str
     request: ReviewRequest
 
 
-class _Answer(msgspec.Struct):
+class _ReviewWithResponse(msgspec.Struct):
     apiVersion: str = ""
     kind: str = ""
     response: ReviewResponse | None = None
 
 
-_read_question = msgspec.json.Decoder(_Question).decode
-_read_answer = msgspec.json.Decoder(_Answer).decode
+_read_question = msgspec.json.Decoder(_ReviewWithRequest).decode
+_read_answer = msgspec.json.Decoder(_ReviewWithResponse).decode
 
 
-def before_create(obj: Object) -> Object:
+def strip_server_fields(obj: Object) -> Object:
     """A new object as mutating webhooks see it: what the server will add is not there yet."""
     metadata = {key: value for key, value in obj["metadata"].items() if key not in ("uid", "creationTimestamp")}
     return {**obj, "metadata": metadata}
@@ -129,7 +129,7 @@ def review_version(versions: tuple[str, ...]) -> str:
 
 def encode_request(version: str, request: ReviewRequest) -> bytes:
     """The review that asks."""
-    return _encode(_Question(apiVersion=f"{_GROUP}/{version}", kind=_KIND, request=request))
+    return _encode(_ReviewWithRequest(apiVersion=f"{_GROUP}/{version}", kind=_KIND, request=request))
 
 
 # The webhook's end
@@ -163,7 +163,7 @@ def encode_response(
         patch=b64encode(_encode(patch)).decode() if patch else None,
         warnings=list(warnings) or None,
     )
-    return _encode(_Answer(apiVersion=f"{_GROUP}/v1", kind=_KIND, response=response))
+    return _encode(_ReviewWithResponse(apiVersion=f"{_GROUP}/v1", kind=_KIND, response=response))
 
 
 # The server's end: understanding
@@ -195,7 +195,7 @@ def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> Verdi
     return Verdict(response.allowed is True, patch, response.status, tuple(response.warnings or ()))
 
 
-def _check(found: _Answer, response: ReviewResponse, uid: str, *, mutates: bool) -> None:
+def _check(found: _ReviewWithResponse, response: ReviewResponse, uid: str, *, mutates: bool) -> None:
     if response.uid != uid:
         raise _invalid(f"expected response.uid={go_quote(uid)}, got {go_quote(response.uid)}")
     if (found.apiVersion, found.kind) != ("admission.k8s.io/v1", "AdmissionReview"):

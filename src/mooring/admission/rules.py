@@ -11,8 +11,8 @@ from mooring.kube.status import NotFoundError
 __all__ = [
     "Hook",
     "Invocation",
-    "Rule",
     "Served",
+    "WebhookRule",
     "hooks_of",
     "invocation",
     "is_exempt",
@@ -60,7 +60,7 @@ R = TypeVar("R", bound=Served)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class WebhookRule:
     """One rule of a webhook. `resources` are pairs of resource and sub-resource; `*` stands for any."""
 
     operations: frozenset[str]
@@ -94,7 +94,7 @@ class Hook:
 
     id: str
     name: str
-    rules: tuple[Rule, ...]
+    rules: tuple[WebhookRule, ...]
     exact: bool
     namespace_selector: Selector
     object_selector: Selector
@@ -137,12 +137,12 @@ def hooks_of(configuration: Object) -> list[Hook]:
     return found
 
 
-def _rule(rule: Object) -> Rule:
+def _rule(rule: Object) -> WebhookRule:
     resources = []
     for each in rule.get("resources") or ():
         plural, _, part = each.partition("/")
         resources.append((plural, part))
-    return Rule(
+    return WebhookRule(
         operations=frozenset(rule.get("operations") or ()),
         groups=frozenset(rule.get("apiGroups") or ()),
         versions=frozenset(rule.get("apiVersions") or ()),

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from datetime import datetime
 
-from mooring.client.delays import Delay
+from mooring.client.backoff import Backoff
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.status import ApiError, ConflictError, NotFoundError
 from mooring.runtime.effects import Report, Run, finished
@@ -23,7 +23,7 @@ class Reporter:
 
     async def report(self, run: Run, report: Report) -> None:
         """Until the report is written, or nobody waits for it."""
-        delay = Delay(random.Random())
+        delay = Backoff(random.Random())
         while True:
             try:
                 found = await self._transport.get(run.kind.api_version, run.kind.kind, *run.key)

@@ -1,7 +1,7 @@
-"""The ASGI application: from a request to the handler that answers it, and from whatever happens there to an answer.
+"""The ASGI application: from a request to its handler, and from the result or the exception to the response.
 
 It is written against plain ASGI. Routing is one function of the path, a handler is one function of the request, and the
-one rule that everything obeys stands here: nothing is answered before what it rests on is durable.
+one rule for all of them is kept here: a response is sent only when the writes that it rests on are durable.
 """
 
 import logging
@@ -10,21 +10,21 @@ from datetime import datetime
 from time import perf_counter
 from typing import Final
 
-from mooring.apiserver import deleting, documents, reading, subresources, writing
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
-from mooring.apiserver.forms import Forms
+from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
-from mooring.apiserver.logs import Logs, NodeAccess
+from mooring.apiserver.logs import LogProxy, NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
-from mooring.apiserver.request import Request
+from mooring.apiserver.representations import Representations
+from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
 from mooring.apiserver.reviews import Authenticate, review, review_kind
-from mooring.apiserver.routing import Target, parse_path
-from mooring.apiserver.watching import Watches
+from mooring.apiserver.routing import RequestInfo, parse_path
+from mooring.apiserver.watches import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send
@@ -35,7 +35,7 @@ __all__ = ["Application"]
 
 
 _HEALTH: Final = frozenset({"healthz", "livez", "readyz"})
-# Everybody may ask these: whoever starts a server wants to know when it is there, before it has a token.
+# Served without a token: a program that starts a server polls these before it has one.
 _OPEN: Final = _HEALTH | {"version"}
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _OTHER: Final = Labels("OTHER", "", "", "", "")
@@ -67,14 +67,14 @@ class Application:
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
-        self.barrier = Barrier(registry.storage, on_failure, self.queue.waiting)
-        self.webhooks = Webhooks(registry, self.barrier)
-        self.context = Context(registry, clock, Forms(registry, clock), self.webhooks)
-        self.watches = Watches(self.context, self.barrier, bookmark_seconds=bookmark_seconds)
-        self._logs = None if nodes is None else Logs(self.context, nodes)
+        self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
+        self.webhooks = Webhooks(registry, self.group_commit)
+        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks)
+        self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
+        self._logs = None if nodes is None else LogProxy(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
-        self._documents = documents.Documents(registry)
+        self._nonresource = nonresource.NonResourceHandler(registry)
 
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
@@ -87,7 +87,7 @@ class Application:
         if scope["type"] != "http":
             return
         started = perf_counter()
-        request = Request(scope, receive)
+        request = HttpRequest(scope, receive)
         target = parse_path(request.path)
         warnings: list[str] = []
         labels = _OTHER
@@ -102,7 +102,7 @@ class Application:
                     await self._watch(call, labels, send)
                     return
                 if self._logs is not None and _is_log(call):
-                    await self.barrier.passed()
+                    await self.group_commit.wait()
                     await self._logs.serve(call, send)
                     self._metrics.request(labels, 200)
                     return
@@ -110,7 +110,7 @@ class Application:
                 if request.method == "GET" and (warning := self.registry.deprecation(call.resource)):
                     response.headers = (*response.headers, *warning_headers([warning]))
             if target.root not in _OPEN:
-                await self.barrier.passed(response.revision)
+                await self.group_commit.wait(response.revision)
         except Disconnected:
             return
         except Exception as error:
@@ -121,7 +121,7 @@ class Application:
 
     # Who and what
 
-    def _identify(self, request: Request, target: Target) -> None:
+    def _identify(self, request: HttpRequest, target: RequestInfo) -> None:
         user = self._authenticate(request.token)
         if user is not None:
             request.user = user
@@ -132,7 +132,7 @@ class Application:
             why = f'User "{request.user.name}" cannot impersonate resource "users" in API group "" at the cluster scope'
             raise ForbiddenError.of("users", "", name, f"{why}: this API server does not serve impersonation")
 
-    def _call(self, request: Request, target: Target, warnings: list[str]) -> Call | None:
+    def _call(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Call | None:
         """The request on a resource that there is, None when it is about something else."""
         if not target.plural:
             return None
@@ -153,20 +153,20 @@ class Application:
                 raise not_found()
         if not target.name:
             if method == "GET":
-                return await self.webhooks.read(lambda: reading.list_(context, call), whole=True)
+                return await self.webhooks.read(lambda: get.list_(context, call), whole=True)
             if method == "POST":
-                return await writing.create(context, call)
+                return await write.create(context, call)
             if method == "DELETE" and "deletecollection" in resource.verbs:
-                return await deleting.delete_collection(context, call)
+                return await delete.delete_collection(context, call)
             raise wrong_method()
         if method == "GET":
-            return await self.webhooks.read(lambda: reading.get(context, call))
+            return await self.webhooks.read(lambda: get.get(context, call))
         if method == "PUT":
-            return await writing.update(context, call)
+            return await write.update(context, call)
         if method == "PATCH":
-            return await writing.patch(context, call)
+            return await write.patch(context, call)
         if method == "DELETE" and not target.subresource:
-            return await deleting.delete(context, call)
+            return await delete.delete(context, call)
         if method == "POST" and target.subresource:
             return await subresources.create_sub(context, call)
         raise wrong_method()
@@ -178,7 +178,7 @@ class Application:
 
     # Everything else
 
-    async def _elsewhere(self, request: Request, target: Target) -> Response:
+    async def _elsewhere(self, request: HttpRequest, target: RequestInfo) -> Response:
         root = target.root
         if root == "unknown" or (root == "apis" and not self._is_known(target)):
             return text_response("404 page not found\n", 404)
@@ -186,7 +186,7 @@ class Application:
             if target.plural:
                 return await self._unstored(request, target)
             _only_get(request)
-            return self._documents.discovery(request, target)
+            return self._nonresource.discovery(request, target)
         _only_get(request)
         if root in _HEALTH:
             return health(request, target, self._checks(root))
@@ -195,10 +195,10 @@ class Application:
         if root == "metrics":
             return text_response(self._metrics_text())
         if root == "openapi":
-            return self._documents.openapi(request, target)
-        return self._documents.root()
+            return self._nonresource.openapi(request, target)
+        return self._nonresource.root()
 
-    def _is_known(self, target: Target) -> bool:
+    def _is_known(self, target: RequestInfo) -> bool:
         """Whether a path below /apis is an API's: of a group, of a custom one only in versions that are served."""
         if not target.group or any(each.group == target.group for each in review_resources()):
             return True
@@ -207,7 +207,7 @@ class Application:
             for each in self.registry.resources
         )
 
-    async def _unstored(self, request: Request, target: Target) -> Response:
+    async def _unstored(self, request: HttpRequest, target: RequestInfo) -> Response:
         """Kinds that are answered and not kept: reviews, and bindings posted where the oldest clients post them."""
         group, plural = target.group, target.plural
         kind = review_kind(group, target.version, plural, target.namespace)
@@ -216,17 +216,17 @@ class Application:
             raise not_found()
         if request.method != "POST":
             raise wrong_method()
-        form = negotiate(request.header(b"accept"))
+        representation = negotiate(request.header(b"accept"))
         if kind is None:
             pods = self.registry.resource("v1", "Pod")
-            return await subresources.bind(self.context, Call(request, target, pods, form))
+            return await subresources.bind(self.context, Call(request, target, pods, representation))
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
         return json_response(review(group, kind, given, request.user, self._authenticate), 201)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
-        checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.barrier.failure}
+        checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}
         if root == "readyz":
             checks["shutdown"] = lambda: "the server is stopping" if self.watches.stopping else ""
         return checks
@@ -237,21 +237,21 @@ class Application:
         for resource in self.registry.resources:
             stored.setdefault(resource.store, resource)
         objects = {resource: self.registry.count(resource) for resource in stored.values()}
-        return self._metrics.text(self.watches.counts(), objects, self.registry.revision, self.barrier)
+        return self._metrics.text(self.watches.counts(), objects, self.registry.revision, self.group_commit)
 
     # What goes wrong
 
-    async def _failed(self, request: Request, error: Exception, warnings: list[str]) -> Response:
+    async def _failed(self, request: HttpRequest, error: Exception, warnings: list[str]) -> Response:
         """The answer to a request that failed. It too rests on what was read, and waits until that is durable."""
         refusal = _refusal(request, error)
         try:
-            await self.barrier.passed()
+            await self.group_commit.wait()
         except ApiError as broken:
             refusal = broken
         return failure(refusal, warnings)
 
 
-def _refusal(request: Request, error: Exception) -> ApiError:
+def _refusal(request: HttpRequest, error: Exception) -> ApiError:
     if isinstance(error, ApiError):
         return error
     if isinstance(error, RecursionError):
@@ -299,6 +299,6 @@ def _check_scope(call: Call) -> None:
             raise wrong_method()
 
 
-def _only_get(request: Request) -> None:
+def _only_get(request: HttpRequest) -> None:
     if request.method != "GET":
         raise wrong_method()

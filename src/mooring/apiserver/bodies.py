@@ -11,7 +11,7 @@ import msgspec
 
 from mooring.kube.json_errors import json_complaint
 from mooring.kube.status import ApiError, BadRequestError
-from mooring.registry.patching import PatchType
+from mooring.registry.patches import PatchType
 
 __all__ = ["UnsupportedMediaTypeError", "decode_object", "decode_patch", "media_type", "read_json"]
 

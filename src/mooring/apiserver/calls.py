@@ -1,14 +1,14 @@
-"""What every handler works with: the server's parts, and one request together with the resource it is about."""
+"""The arguments of every handler: the context of the server, and the call, a request on one resource."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mooring.apiserver.forms import Forms
-from mooring.apiserver.negotiation import Form
-from mooring.apiserver.request import Request
-from mooring.apiserver.routing import Target
+from mooring.apiserver.negotiation import Representation
+from mooring.apiserver.representations import Representations
+from mooring.apiserver.request import HttpRequest
+from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, MethodNotAllowedError, NotFoundError
 from mooring.registry import Registry, Resource
@@ -23,18 +23,18 @@ __all__ = ["Call", "Context", "not_found", "not_served", "success", "wrong_metho
 class Context:
     registry: Registry
     clock: Callable[[], datetime]
-    forms: Forms
+    representations: Representations
     webhooks: "Webhooks"
 
 
 @dataclass(slots=True)
 class Call:
-    """One request on one resource. `warnings` collects what the person at the other end should read."""
+    """One request on one resource. `warnings` are sent to the client as Warning headers."""
 
-    request: Request
-    target: Target
+    request: HttpRequest
+    target: RequestInfo
     resource: Resource
-    form: Form
+    representation: Representation
     warnings: list[str] = field(default_factory=list)
 
     @property

@@ -1,6 +1,6 @@
-"""What a client asks first: which groups, versions and kinds there are, and what may be done with each.
+"""Discovery: the groups, versions and resources that are served, and their verbs.
 
-Both forms are answered from the registry's table at the time of the request, so a new custom kind shows at once. The
+Both formats are answered from the registry's table at the time of the request, so a new custom kind shows at once. The
 aggregated form is what kubectl reads; the plain one is for clients that go from list to list. Groups stand in the order
 of a real server, because that order decides which kind a bare name like `events` means.
 """

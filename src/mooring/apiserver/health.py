@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, json_response, text_response
-from mooring.apiserver.routing import Target
+from mooring.apiserver.routing import RequestInfo
 
 __all__ = ["Check", "health", "version"]
 
@@ -45,7 +45,7 @@ def version() -> Response:
     )
 
 
-def health(request: Request, target: Target, checks: Mapping[str, Check]) -> Response:
+def health(request: HttpRequest, target: RequestInfo, checks: Mapping[str, Check]) -> Response:
     """The answer to /healthz, /livez and /readyz, and to one check below them."""
     name = target.root
     if target.rest:

@@ -1,7 +1,7 @@
-"""Logs of containers: found out whose they are, fetched from the node that has them, and passed on as they come.
+"""Logs of containers: fetched from the kubelet of the pod's node, and streamed to the client.
 
-A node says in its status where it can be reached, and proves with a certificate of the cluster's authority that it is
-the one; this server shows it a token that nobody else has.
+The address of the kubelet is in the status of the node. The kubelet proves itself with a certificate of the cluster's
+authority, and this server with a token of its own.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from mooring.kube.errors import FieldError, forbidden, invalid
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
 from mooring.net.asgi import Disconnected, Send
-from mooring.net.client_connection import Answer, ClientConnection, Cut, request_bytes
+from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse, request_bytes
 from mooring.net.destination import Destination, dial_failure
 from mooring.net.tls import client_context
 
-__all__ = ["Logs", "NodeAccess"]
+__all__ = ["LogProxy", "NodeAccess"]
 
 
 _SIMULATED: Final = "kwok.x-k8s.io/node"
@@ -41,7 +41,7 @@ class NodeAccess:
     token: str
 
 
-class Logs:
+class LogProxy:
     def __init__(self, context: Context, access: NodeAccess) -> None:
         self._context = context
         self._token = access.token
@@ -49,7 +49,7 @@ class Logs:
         self._open: set[ClientConnection] = set()
 
     def stop(self) -> None:
-        """End what is being followed."""
+        """End the logs that are being followed."""
         for connection in tuple(self._open):
             connection.close()
 
@@ -77,7 +77,7 @@ class Logs:
     # Whose log
 
     def _target(self, call: Call) -> tuple[Destination, str] | None:
-        """Where and what to ask; None for a pod that nobody runs yet, whose log is empty."""
+        """The address and path of the log; None for a pod without a node, whose log is empty."""
         query = _query(call)
         pod = self._context.registry.get(call.resource, call.namespace, call.target.name)
         container = _container(pod, call.request.text("container"))
@@ -125,7 +125,7 @@ class Logs:
                     yield part
         except TimeoutError:
             raise InternalError.of(f"the node at {node.authority} did not answer in {_ANSWER_SECONDS:.0f} s") from None
-        except Cut as error:
+        except ConnectionCut as error:
             why = f"the node at {node.authority} stopped in the middle of its answer: {error}"
             raise InternalError.of(why) from None
         finally:
@@ -133,7 +133,7 @@ class Logs:
             connection.close()
 
 
-def _refusal(answer: Answer) -> ApiError:
+def _refusal(answer: HttpResponse) -> ApiError:
     text = answer.body.decode(errors="replace").strip()
     if answer.status == 400:
         return BadRequestError(text)

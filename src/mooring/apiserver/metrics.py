@@ -1,9 +1,9 @@
-"""What the server counts, under the names that dashboards of API servers know."""
+"""The metrics of the server, under the names of kube-apiserver's where it has them."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from mooring.apiserver.barrier import Barrier
+from mooring.apiserver.group_commit import GroupCommit
 from mooring.kube.prometheus import Histogram, Metric, exposition
 from mooring.registry import Resource
 
@@ -51,7 +51,11 @@ class ServerMetrics:
             self._seconds.observe(*labels, value=seconds)
 
     def text(
-        self, watchers: Mapping[Resource, int], objects: Mapping[Resource, int], revision: int, barrier: Barrier
+        self,
+        watchers: Mapping[Resource, int],
+        objects: Mapping[Resource, int],
+        revision: int,
+        group_commit: GroupCommit,
     ) -> str:
         """All of them as a scrape reads them."""
         self._watchers.clear()
@@ -60,6 +64,6 @@ class ServerMetrics:
         self._objects.clear()
         for resource, count in objects.items():
             self._objects.set(resource.group, resource.plural, value=count)
-        self._commits.set(value=barrier.commits)
+        self._commits.set(value=group_commit.commits)
         self._revision.set(value=revision)
         return exposition((self._requests, self._seconds, self._watchers, self._objects, self._commits, self._revision))

@@ -1,8 +1,7 @@
-"""Which form of an answer a client wants, read from its Accept header.
+"""Content negotiation: the representation that a client's Accept header asks for.
 
-The server speaks JSON. Objects can be asked for as they are, as metadata alone, or as rows of a table; discovery in its
-plain or aggregated form. Go clients name protobuf first and JSON second, and are content with JSON; whoever accepts no
-JSON gets 406.
+The server answers in JSON: an object whole, as PartialObjectMetadata or as a Table; discovery plain or aggregated. Go
+clients name protobuf first and JSON second and take JSON; a client that accepts no JSON gets 406.
 """
 
 from functools import lru_cache
@@ -10,19 +9,19 @@ from typing import Final, Literal, NamedTuple
 
 from mooring.kube.status import ApiError
 
-__all__ = ["PLAIN", "Form", "NotAcceptableError", "negotiate", "negotiate_discovery"]
+__all__ = ["PLAIN", "NotAcceptableError", "Representation", "negotiate", "negotiate_discovery"]
 
 As = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList", "APIGroupDiscoveryList"]
 
 _JSON: Final = frozenset({"application/json", "application/*", "*/*"})
-_OBJECT_FORMS: Final[frozenset[As]] = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
-_DISCOVERY_FORMS: Final[frozenset[As]] = frozenset({"APIGroupDiscoveryList"})
+_OBJECT_KINDS: Final[frozenset[As]] = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
+_DISCOVERY_KINDS: Final[frozenset[As]] = frozenset({"APIGroupDiscoveryList"})
 _META_VERSIONS: Final = frozenset({"v1", "v1beta1"})
 _DISCOVERY_VERSIONS: Final = frozenset({"v2", "v2beta1"})
 
 
-class Form(NamedTuple):
-    """The form of an answer; `kind` is empty for plain JSON."""
+class Representation(NamedTuple):
+    """The representation of an answer; `kind` is empty for plain JSON."""
 
     kind: As = ""
     version: str = ""
@@ -33,7 +32,7 @@ class NotAcceptableError(ApiError):
     reason = "NotAcceptable"
 
 
-PLAIN: Final = Form()
+PLAIN: Final = Representation()
 
 
 class _Range(NamedTuple):
@@ -69,18 +68,18 @@ def _quality(text: str) -> float:
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str) -> Form:
+def negotiate(accept: str) -> Representation:
     """The form of objects and lists that an Accept header asks for; NotAcceptableError when there is none."""
-    return _first(accept, _OBJECT_FORMS, "meta.k8s.io", _META_VERSIONS)
+    return _first(accept, _OBJECT_KINDS, "meta.k8s.io", _META_VERSIONS)
 
 
 @lru_cache(maxsize=512)
-def negotiate_discovery(accept: str) -> Form:
+def negotiate_discovery(accept: str) -> Representation:
     """The same for discovery: plain, or aggregated in one of its versions."""
-    return _first(accept, _DISCOVERY_FORMS, "apidiscovery.k8s.io", _DISCOVERY_VERSIONS)
+    return _first(accept, _DISCOVERY_KINDS, "apidiscovery.k8s.io", _DISCOVERY_VERSIONS)
 
 
-def _first(accept: str, kinds: frozenset[As], group: str, versions: frozenset[str]) -> Form:
+def _first(accept: str, kinds: frozenset[As], group: str, versions: frozenset[str]) -> Representation:
     """The first form that can be served."""
     for media, parameters, quality in _ranges(accept):
         if media not in _JSON or quality <= 0:
@@ -92,7 +91,7 @@ def _first(accept: str, kinds: frozenset[As], group: str, versions: frozenset[st
             continue
         for kind in kinds:
             if kind == wanted:
-                return Form(kind, version)
+                return Representation(kind, version)
     if accept.strip():
         raise _refusal()
     return PLAIN

@@ -3,23 +3,23 @@
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, too_long
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.deletion import Propagation
-from mooring.registry.requests import FieldValidation
+from mooring.registry.write_options import FieldValidation
 
 __all__ = ["DeleteOptions", "WriteOptions", "delete_options", "delete_options_of", "write_options"]
 
 
-_LONGEST_MANAGER: Final = 128
+_MAX_MANAGER_CHARACTERS: Final = 128
 _VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 
 
 class WriteOptions(NamedTuple):
-    """How a write is meant. `force` is None when it was not said."""
+    """The options of a write. `force` is None when it was not sent."""
 
     manager: str
     dry_run: bool
@@ -29,7 +29,7 @@ class WriteOptions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """How a deletion is meant. `cascades` says that orphanDependents was sent as false, which old clients do."""
+    """The options of a deletion. `cascades` says that orphanDependents was sent as false, which old clients do."""
 
     dry_run: bool = False
     grace: int | None = None
@@ -39,7 +39,7 @@ class DeleteOptions:
     cascades: bool = False
 
 
-def write_options(request: Request, kind: str, *, applies: bool = False) -> WriteOptions:
+def write_options(request: HttpRequest, kind: str, *, applies: bool = False) -> WriteOptions:
     """The options of a create, an update or a patch; `kind` is CreateOptions, UpdateOptions or PatchOptions."""
     if not request.query:
         return WriteOptions("" if applies else _agent(request), False, "Warn", None)
@@ -59,17 +59,17 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
     return WriteOptions(manager, bool(dry_run), cast(FieldValidation, validation or "Warn"), force)
 
 
-def _agent(request: Request) -> str:
-    """Whoever does not say its name as a manager is called by its program's."""
+def _agent(request: HttpRequest) -> str:
+    """The default field manager: the program in the User-Agent."""
     head = request.header(b"user-agent").partition("/")[0]
-    return "".join(char for char in head if char.isprintable())[:_LONGEST_MANAGER]
+    return "".join(char for char in head if char.isprintable())[:_MAX_MANAGER_CHARACTERS]
 
 
 def _check_manager(errors: list[FieldError], manager: str) -> None:
-    if manager.isprintable() and manager.isascii() and len(manager) <= _LONGEST_MANAGER:
+    if manager.isprintable() and manager.isascii() and len(manager) <= _MAX_MANAGER_CHARACTERS:
         return
-    if len(manager.encode()) > _LONGEST_MANAGER:
-        errors.append(too_long("fieldManager", _LONGEST_MANAGER))
+    if len(manager.encode()) > _MAX_MANAGER_CHARACTERS:
+        errors.append(too_long("fieldManager", _MAX_MANAGER_CHARACTERS))
     for at, char in enumerate(manager):
         if not char.isprintable():
             errors.append(invalid("fieldManager", manager, f"invalid character U+{ord(char):04X} (at position {at})"))
@@ -80,7 +80,7 @@ def _check_dry_run(errors: list[FieldError], values: list[str]) -> None:
         errors.append(not_supported("dryRun", values, ("All",)))
 
 
-def delete_options(request: Request, body: Any) -> DeleteOptions:
+def delete_options(request: HttpRequest, body: Any) -> DeleteOptions:
     """The options of a deletion: the body's when there is one, otherwise the query's."""
     return delete_options_of(_from_query(request) if body is None else body)
 
@@ -115,7 +115,7 @@ def delete_options_of(given: Any) -> DeleteOptions:
     )
 
 
-def _from_query(request: Request) -> Object:
+def _from_query(request: HttpRequest) -> Object:
     found: Object = {}
     if not request.query:
         return found

@@ -1,7 +1,7 @@
 """A server process from start to exit: opens what it needs, serves, and closes it again.
 
-Whoever starts it has bound the socket and made the certificates and tokens, because they must be there, and stay the
-same, when the process is started again.
+The supervisor has bound the socket and made the certificates and tokens, because they must stay the same when the
+process is started again.
 """
 
 import socket
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.collecting import collect_young_only
 from mooring.apiserver.logs import NodeAccess
+from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.apiserver.tokens import TokenFile
 from mooring.kube.errors import MooringError
@@ -51,7 +51,7 @@ class ServerConfig:
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
     """Serve until SIGTERM or SIGINT; the exit code. A MooringError says why the server cannot start.
 
-    `prepare` is called with the registry before anybody else: whoever has admission functions of its own adds them.
+    `prepare` is called with the registry before any request is served, to register admission functions.
     """
     # The thread that waited for the disk must not wait as long again for its turn to say so.
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -61,7 +61,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     with _storage(config.data) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
-        registry.furnish(now=_now(), host=host, port=port)
+        registry.bootstrap(now=_now(), host=host, port=port)
         if prepare is not None:
             prepare(registry)
         storage.commit()

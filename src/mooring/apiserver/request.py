@@ -1,4 +1,4 @@
-"""A request as handlers see it: headers, query and body, each read when it is asked for and each with a limit."""
+"""An HTTP request as handlers see it: headers, query and body, each parsed on first use and bounded in size."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,11 +11,11 @@ from mooring.kube.status import ApiError, BadRequestError
 from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
 from mooring.net.limits import DEFAULT
 
-__all__ = ["Request", "TooLargeError"]
+__all__ = ["HttpRequest", "TooLargeError"]
 
-_MOST_PARAMETERS: Final = 1000
-# Bytes of a query that is worth remembering; longer ones hold tokens and are not said twice.
-_LONGEST_KNOWN: Final = 128
+_MAX_PARAMETERS: Final = 1000
+# Longer queries hold continue tokens and are hardly ever sent twice.
+_MAX_CACHED_QUERY_BYTES: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
 
 _ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
@@ -26,7 +26,7 @@ class TooLargeError(ApiError):
     reason = "RequestEntityTooLarge"
 
 
-class Request:
+class HttpRequest:
     """One request. `user` is set once it is known who sends it."""
 
     __slots__ = ("_headers", "_impersonates", "_query", "_receive", "_scope", "method", "path", "user")
@@ -127,10 +127,10 @@ class Request:
 def _parse_query(raw: bytes) -> Mapping[str, list[str]]:
     if not raw:
         return {}
-    return _parse_known(raw) if len(raw) <= _LONGEST_KNOWN else _parse(raw)
+    return _parse_known(raw) if len(raw) <= _MAX_CACHED_QUERY_BYTES else _parse(raw)
 
 
-# A client says the same with each of its writes.
+# A client sends the same query with each of its writes.
 @lru_cache(maxsize=1024)
 def _parse_known(raw: bytes) -> Mapping[str, list[str]]:
     return _parse(raw)
@@ -138,7 +138,7 @@ def _parse_known(raw: bytes) -> Mapping[str, list[str]]:
 
 def _parse(raw: bytes) -> Mapping[str, list[str]]:
     try:
-        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
     except ValueError as error:
         raise BadRequestError(f"the query of the request cannot be read: {error}") from None
     found: dict[str, list[str]] = {}

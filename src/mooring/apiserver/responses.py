@@ -1,7 +1,7 @@
-"""Answers: what handlers return, and how it goes out with the headers every answer of an API server has.
+"""Responses of handlers, and how they are sent with the headers that every response of an API server has.
 
-A body is bytes, or pieces that are made while they are sent: between two pieces others get their turn, so that a list
-of ten thousand objects does not stop the server for everybody else.
+A body is bytes, or pieces that are encoded while they are sent: other requests are served between two pieces, so that a
+list of ten thousand objects does not block the server.
 """
 
 import asyncio
@@ -32,18 +32,18 @@ JSON: Final = b"application/json"
 TEXT: Final = b"text/plain; charset=utf-8"
 
 # Compressing less than this costs more than it saves, in the real server's experience too.
-_WORTH_COMPRESSING: Final = 128 * 1024
+_MIN_GZIP_BYTES: Final = 128 * 1024
 _PRIVATE: Final[Header] = (b"cache-control", b"no-cache, private")
-_LONGEST_WARNINGS: Final = 4096
+_MAX_WARNING_CHARACTERS: Final = 4096
 
 encode = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)
 class Response:
-    """One answer. `body` may be made piece by piece.
+    """One response. `body` may be encoded piece by piece.
 
-    `revision` is what it rests on, where that is known: then later writes of others need not be waited for.
+    `revision` is the revision that it was read at, where known: then it need not wait for later writes to be durable.
     """
 
     status: int
@@ -62,24 +62,24 @@ def text_response(text: str, status: int = 200, headers: Sequence[Header] = ()) 
 
 
 def failure(error: ApiError, warnings: Sequence[str] = ()) -> Response:
-    """The Status that tells a client why not."""
+    """The Status of an error."""
     headers = warning_headers(warnings)
     if error.retry_after is not None:
         headers.append((b"retry-after", str(error.retry_after).encode()))
     if error.code == 413:
-        # The client may still be sending what nobody will read.
+        # The client may still be sending a body that will not be read.
         headers.append((b"connection", b"close"))
     return Response(error.code, encode(error.status()), headers=headers)
 
 
 def warning_headers(warnings: Sequence[str]) -> list[Header]:
-    """Warnings as HTTP writes them. What is too much to read is cut."""
+    """Warning headers (RFC 7234), cut at the length at which kube-apiserver cuts them."""
     found, length = [], 0
     for warning in dict.fromkeys(warnings):
         text = " ".join(warning.split()).replace("\\", "\\\\").replace('"', '\\"')
         printable = "".join(char for char in text if char.isprintable())
         length += len(printable)
-        if length > _LONGEST_WARNINGS:
+        if length > _MAX_WARNING_CHARACTERS:
             break
         found.append((b"warning", f'299 - "{printable}"'.encode()))
     return found
@@ -91,7 +91,7 @@ async def send_response(send: Send, response: Response, *, gzip: bool = False) -
     if not (response.headers and any(name == b"cache-control" for name, _ in response.headers)):
         headers.append(_PRIVATE)
     if isinstance(body, bytes):
-        if gzip and len(body) >= _WORTH_COMPRESSING:
+        if gzip and len(body) >= _MIN_GZIP_BYTES:
             body = await asyncio.to_thread(_compressed, body)
             headers += ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
         headers.append((b"content-length", str(len(body)).encode()))

@@ -1,13 +1,13 @@
-"""What a path means: one function from the path to the thing it names, so that routing costs microseconds.
+"""Routing: one function from a path to its RequestInfo, so that routing costs microseconds.
 
-An API path names a resource by group, version, namespace, plural, name and sub-resource, whether or not there is such a
-thing; who serves it looks it up. Slashes at the end and doubled ones are forgiven, because clients send them.
+An API path names a resource by group, version, namespace, plural, name and sub-resource, whether or not it exists; the
+handler looks it up. Slashes at the end and doubled ones are forgiven, because clients send them.
 """
 
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["Root", "Target", "parse_path"]
+__all__ = ["RequestInfo", "Root", "parse_path"]
 
 # The first segment of paths that are no API paths.
 Root = Literal["api", "apis", "openapi", "healthz", "livez", "readyz", "version", "metrics", "", "unknown"]
@@ -17,7 +17,7 @@ _ROOTS: Final = frozenset({"openapi", "healthz", "livez", "readyz", "version", "
 _OF_NAMESPACES: Final = frozenset({"status", "finalize"})
 
 
-class Target(NamedTuple):
+class RequestInfo(NamedTuple):
     """What a path names. `plural` is empty for discovery, `name` for a collection; `rest` follows the sub-resource."""
 
     root: Root
@@ -31,26 +31,26 @@ class Target(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def parse_path(path: str) -> Target:
+def parse_path(path: str) -> RequestInfo:
     parts = [part for part in path.split("/") if part]
     if not parts:
-        return Target("")
+        return RequestInfo("")
     head, *parts = parts
     if head == "api":
         return _resource("api", "", parts)
     if head == "apis":
-        return _resource("apis", parts[0], parts[1:]) if parts else Target("apis")
+        return _resource("apis", parts[0], parts[1:]) if parts else RequestInfo("apis")
     if head in _ROOTS:
-        return Target(head, rest=tuple(parts))  # type: ignore[arg-type]
-    return Target("unknown")
+        return RequestInfo(head, rest=tuple(parts))  # type: ignore[arg-type]
+    return RequestInfo("unknown")
 
 
-def _resource(root: Root, group: str, parts: list[str]) -> Target:
+def _resource(root: Root, group: str, parts: list[str]) -> RequestInfo:
     if not parts:
-        return Target(root, group)
+        return RequestInfo(root, group)
     version, *parts = parts
     namespace = None
     if len(parts) > 2 and parts[0] == "namespaces" and parts[2] not in _OF_NAMESPACES:
         _, namespace, *parts = parts
     plural, name, subresource, *rest = (*parts, "", "", "")
-    return Target(root, group, version, namespace, plural, name, subresource, tuple(filter(None, rest)))
+    return RequestInfo(root, group, version, namespace, plural, name, subresource, tuple(filter(None, rest)))

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from mooring.apiserver.app import Application
-from mooring.apiserver.housekeeping import Housekeeping
+from mooring.apiserver.maintenance import Maintenance
 from mooring.net.server import HttpServer
 
 __all__ = ["Server", "run"]
@@ -50,7 +50,7 @@ class Server:
         """Stop on a signal, and do not pass it on afterwards: to have been asked to stop is no failure."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            # Only the main thread can hear signals; in another one somebody else decides.
+            # Only the main thread can handle signals; on another thread the caller stops the server.
             with suppress(ValueError, RuntimeError, NotImplementedError):
                 loop.add_signal_handler(number, self.stop)
         try:
@@ -62,8 +62,8 @@ class Server:
 
 
 async def _serve(server: Server, sock: socket.socket, app: Application) -> None:
-    keeper = Housekeeping(app.registry, app.barrier, app.context.clock)
-    keeping = asyncio.create_task(keeper.run())
+    maintenance = Maintenance(app.registry, app.group_commit, app.context.clock)
+    keeping = asyncio.create_task(maintenance.run())
     try:
         await server.serve(sock)
     finally:
@@ -95,7 +95,7 @@ def run(
             runner.run(main())
     finally:
         for app in apps:
-            app.barrier.close()
+            app.group_commit.close()
     return not failed
 
 

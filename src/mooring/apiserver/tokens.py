@@ -30,7 +30,7 @@ MASTERS: Final = "system:masters"
 
 _HEADER: Final = "# Who may use this API: name, SHA-256 of the token, groups. `mooring token create` adds a line.\n"
 # How long a token may count on after it was taken out of the file.
-_PATIENCE: Final = 0.1
+_TOKEN_CACHE_SECONDS: Final = 0.1
 _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9:@._-]{0,251}[A-Za-z0-9])?").fullmatch
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}").fullmatch
 
@@ -123,15 +123,19 @@ def _writing(path: Path) -> Iterator[None]:
 class TokenFile:
     """Tells whose a token is, by the file as it is now. While the file cannot be read, what it last said holds.
 
-    A token that the file no longer lists is refused from `patience` seconds on: to look at the file for every request
-    of those who ask a thousand times a second would cost as much as what they ask for.
+    A token that the file no longer lists is refused from `cache_seconds` seconds on: to look at the file for every
+    request of a client that sends a thousand a second would cost as much as answering it.
     """
 
     def __init__(
-        self, path: Path, *, patience: float = _PATIENCE, monotonic: Callable[[], float] = time.monotonic
+        self,
+        path: Path,
+        *,
+        cache_seconds: float = _TOKEN_CACHE_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
-        self._patience, self._monotonic = patience, monotonic
+        self._cache_seconds, self._monotonic = cache_seconds, monotonic
         self._looked = monotonic()
         self._seen: tuple[int, int, int] | None = None
         self._users: dict[str, tuple[str, User]] = {}
@@ -142,7 +146,7 @@ class TokenFile:
             return None
         hashed = digest(token)
         now = self._monotonic()
-        if hashed not in self._users or now >= self._looked + self._patience:
+        if hashed not in self._users or now >= self._looked + self._cache_seconds:
             self._looked = now
             self._refresh()
         # The look-up is by a hash of a hash with a seed of this process, so its duration says nothing of the token.

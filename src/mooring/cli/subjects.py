@@ -13,7 +13,7 @@ from mooring.api.core.decoding.decoder import unknown_fields
 from mooring.api.core.defaults.pods import default_pod
 from mooring.api.core.types import ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
-from mooring.api.policy.budgets import PriorityClass
+from mooring.api.scheduling.views import PriorityClass
 from mooring.catalog import CATALOG
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
 from mooring.kube.objects import Object

@@ -1,6 +1,6 @@
 """What a client must know to reach an API server, however it was found out: a kubeconfig, a service account, or a test.
 
-`headers` is called for every request, so whoever holds a token that changes gives the current one; `refresh` is awaited
+`headers` is called for every request, so a source of rotating tokens returns the current one; `refresh` is awaited
 once when the server answers 401, and says whether there are new credentials worth a second try.
 """
 

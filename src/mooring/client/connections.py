@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from mooring.client.access import Access
 from mooring.client.transport import Unreachable
 from mooring.kube.errors import MooringError
-from mooring.net.client_connection import ClientConnection, Cut, request_bytes
+from mooring.net.client_connection import ClientConnection, ConnectionCut, request_bytes
 from mooring.net.destination import Destination
 from mooring.net.pool import Pool
 
@@ -52,14 +52,14 @@ class Connections:
         """A connection for one request, to be given back."""
         try:
             return await self._pool.lend()
-        except (OSError, Cut) as error:
+        except (OSError, ConnectionCut) as error:
             raise self._unreachable(error) from None
 
     async def open_watch(self) -> ClientConnection:
         """A connection of its own, to be ended with `end_watch`."""
         try:
             connection = await self._destination.dial(seconds=DIAL_SECONDS)
-        except (OSError, Cut) as error:
+        except (OSError, ConnectionCut) as error:
             raise self._unreachable(error) from None
         self._watches.add(connection)
         return connection
@@ -76,7 +76,7 @@ class Connections:
         # Closing takes effect when the loop comes round.
         await asyncio.sleep(0)
 
-    def _unreachable(self, error: OSError | Cut) -> Unreachable:
+    def _unreachable(self, error: OSError | ConnectionCut) -> Unreachable:
         server = self._access.server
         if isinstance(error, TimeoutError):
             return Unreachable(f"{server} does not answer: no connection in {DIAL_SECONDS:.0f} s")

@@ -19,15 +19,15 @@ from typing import Any, Final, NamedTuple
 from mooring.client.kubeconfig_files import KubeconfigError
 from mooring.kube.objects import Object
 
-__all__ = ["Clock", "ExecPlugin", "FileToken", "Issued", "system_clock"]
+__all__ = ["Clock", "ExecPlugin", "FileToken", "IssuedCredential", "system_clock"]
 
 Clock = Callable[[], datetime]
 
 API_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 # A service account's token is replaced long before it ends; looking once a minute is what other clients do.
-REREAD: Final = timedelta(minutes=1)
-# Nobody answers its questions, so a plug-in that takes longer hangs.
-PATIENCE: Final = timedelta(minutes=1)
+TOKEN_REREAD_INTERVAL: Final = timedelta(minutes=1)
+# A plug-in that may not ask the user and takes longer than this hangs.
+PLUGIN_TIMEOUT: Final = timedelta(minutes=1)
 
 
 def system_clock() -> datetime:
@@ -39,7 +39,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 class FileToken:
-    """A token that somebody else keeps current in a file. While the file cannot be read, the last one holds."""
+    """A token in a file that is replaced from outside. While the file cannot be read, the last token is used."""
 
     def __init__(self, path: Path, clock: Clock = system_clock) -> None:
         self._path = path
@@ -51,7 +51,7 @@ class FileToken:
         return self._path.read_text(encoding="utf-8").strip()
 
     def headers(self) -> Mapping[str, str]:
-        if self._clock() - self._looked >= REREAD:
+        if self._clock() - self._looked >= TOKEN_REREAD_INTERVAL:
             self._reread()
         return bearer(self._token)
 
@@ -69,7 +69,7 @@ class FileToken:
         return self._reread()
 
 
-class Issued(NamedTuple):
+class IssuedCredential(NamedTuple):
     """What a plug-in handed out."""
 
     token: str
@@ -96,10 +96,10 @@ class ExecPlugin:
     install_hint: str = ""
     install: Callable[[str, str], None] = lambda certificate, key: None
     clock: Clock = system_clock
-    _issued: Issued | None = None
+    _issued: IssuedCredential | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def current(self) -> Issued:
+    def current(self) -> IssuedCredential:
         with self._lock:
             issued = self._issued
             if issued is None or (issued.expires is not None and self.clock() > issued.expires):
@@ -112,13 +112,13 @@ class ExecPlugin:
     async def refresh(self) -> bool:
         return await asyncio.to_thread(self._again, self._issued)
 
-    def _again(self, refused: Issued | None) -> bool:
+    def _again(self, refused: IssuedCredential | None) -> bool:
         with self._lock:
             if self._issued is refused:
                 self._renew()
             return self._issued != refused
 
-    def _renew(self) -> Issued:
+    def _renew(self) -> IssuedCredential:
         before, issued = self._issued, self._read(self._run())
         if issued.certificate and (before is None or issued.certificate != before.certificate):
             self.install(issued.certificate, issued.key)
@@ -137,7 +137,7 @@ class ExecPlugin:
                 env={**self.environment, "KUBERNETES_EXEC_INFO": json.dumps(info)},
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                timeout=None if interactive else PATIENCE.total_seconds(),
+                timeout=None if interactive else PLUGIN_TIMEOUT.total_seconds(),
                 check=False,
             )
         except FileNotFoundError:
@@ -146,7 +146,7 @@ class ExecPlugin:
         except OSError as error:
             raise self._error("command", f'"{self.command}" cannot be run: {error.strerror}') from None
         except subprocess.TimeoutExpired:
-            seconds = int(PATIENCE.total_seconds())
+            seconds = int(PLUGIN_TIMEOUT.total_seconds())
             raise self._error("command", f'"{self.command}" gave no credentials within {seconds} seconds') from None
         if done.returncode:
             raise self._error("command", f'"{self.command}" failed with exit code {done.returncode}')
@@ -158,7 +158,7 @@ class ExecPlugin:
             raise self._error("interactiveMode", "is Always, but standard input is not a terminal")
         return at_terminal and self.interactive_mode != "Never"
 
-    def _read(self, text: str) -> Issued:
+    def _read(self, text: str) -> IssuedCredential:
         """The answer of the command. What it says is never shown: it may hold the secret."""
         try:
             answer = json.loads(text)
@@ -180,7 +180,7 @@ class ExecPlugin:
             raise self._error("command", f'"{self.command}" answered with neither a token nor a certificate and key')
         if bool(certificate) != bool(key):
             raise self._error("command", f'"{self.command}" answered with only one of certificate and key')
-        return Issued(token, certificate, key, self._expiry(status.get("expirationTimestamp")))
+        return IssuedCredential(token, certificate, key, self._expiry(status.get("expirationTimestamp")))
 
     def _expiry(self, value: Any) -> datetime | None:
         if not value:

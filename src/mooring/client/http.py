@@ -17,24 +17,24 @@ import msgspec
 
 from mooring.client.access import Access
 from mooring.client.connections import Connections
-from mooring.client.paths import Place, Places, base_of
+from mooring.client.rest_mapper import RestMapper, RestMapping, base_of
 from mooring.client.transport import EVERYTHING, Batch, Change, Page, Request, Scope, UnknownOutcome, Unreachable
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
-from mooring.net.client_connection import Answer, ClientConnection, Cut
+from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse
 
 # Large enough that the round trips do not count, small enough that a page is a moment's work.
 PAGE: Final = 500
-# A server says something at least every minute, if only a bookmark; one that does not has gone without a word.
+# A server sends a bookmark at least every minute; a watch that is silent for longer has lost its server.
 IDLE_SECONDS: Final = 70.0
 # Watches end after a while on the server's side, not all at once.
 WATCH_SECONDS: Final = (300, 600)
 ANSWER_SECONDS: Final = 30.0
-_PATIENCE: Final = 5
-_LONGEST_PATIENCE: Final = 30.0
-# Bodies come from typed code: looking for fields that nobody knows, and warning of them, would be in vain.
+_READ_RETRIES: Final = 5
+_MAX_RETRY_SECONDS: Final = 30.0
+# Bodies come from typed code and have no unknown fields, so field validation would be wasted.
 _TRUSTED: Final = {"fieldValidation": "Ignore"}
 # A server that cannot leave the rest away would answer with the whole object, so nothing else is accepted.
 _METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -87,7 +87,7 @@ class HttpTransport:
         self._idle = idle
         self._seconds = seconds
         self._draw = draw or random.Random()
-        self._places = Places()
+        self._rest_mapper = RestMapper()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
         self._metadata_headers = {**self._headers, "Accept": _METADATA}
         self._metadata_list_headers = {**self._headers, "Accept": _METADATA_LIST}
@@ -104,14 +104,14 @@ class HttpTransport:
     async def get(
         self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
     ) -> Object:
-        place = await self.place(api_version, kind)
+        mapping = await self.mapping(api_version, kind)
         headers = self._metadata_headers if metadata_only else self._headers
-        return _object(await self._read(place.object(namespace, name), headers), Unreachable)
+        return _object(await self._read(mapping.object(namespace, name), headers), Unreachable)
 
     async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
-        place = await self.place(api_version, kind)
+        mapping = await self.mapping(api_version, kind)
         first = _with(
-            place.collection(scope.namespace),
+            mapping.collection(scope.namespace),
             limit=str(self._page),
             labelSelector=scope.labels,
             fieldSelector=scope.fields,
@@ -139,9 +139,9 @@ class HttpTransport:
     async def watch(
         self, api_version: str, kind: str, resource_version: str, scope: Scope = EVERYTHING
     ) -> AsyncGenerator[Batch]:
-        place = await self.place(api_version, kind)
+        mapping = await self.mapping(api_version, kind)
         path = _with(
-            place.collection(scope.namespace),
+            mapping.collection(scope.namespace),
             watch="1",
             allowWatchBookmarks="true",
             resourceVersion=resource_version,
@@ -166,32 +166,32 @@ class HttpTransport:
                             raise error
         except TimeoutError:
             raise Unreachable(f"a watch of {kind} has been silent for {self._idle:.0f} s") from None
-        except Cut as error:
+        except ConnectionCut as error:
             raise Unreachable(f"a watch of {kind} was cut off: {error}") from None
         except msgspec.DecodeError as error:
             raise Unreachable(f"a watch of {kind} sent what cannot be read: {error}") from None
         finally:
             self._connections.end_watch(connection)
 
-    async def place(self, api_version: str, kind: str) -> Place:
-        """Where a kind is. Raises NotFoundError if the server does not have it."""
-        found = self._places.find(api_version, kind)
+    async def mapping(self, api_version: str, kind: str) -> RestMapping:
+        """The RestMapping of a kind; NotFoundError if the server does not serve it."""
+        found = self._rest_mapper.find(api_version, kind)
         if found is None:
             answer = _object(await self._read(base_of(api_version), self._headers), Unreachable)
-            self._places.learn(api_version, answer.get("resources", ()))
-            found = self._places.find(api_version, kind)
+            self._rest_mapper.learn(api_version, answer.get("resources", ()))
+            found = self._rest_mapper.find(api_version, kind)
         if found is None:
             raise NotFoundError(f'no matches for kind "{kind}" in version "{api_version}"')
         return found
 
-    async def _read(self, path: str, headers: Mapping[str, str]) -> Answer:
-        for patience in range(_PATIENCE, -1, -1):
+    async def _read(self, path: str, headers: Mapping[str, str]) -> HttpResponse:
+        for retries_left in range(_READ_RETRIES, -1, -1):
             try:
                 return await self._answer("GET", path, headers=headers)
             except TooManyRequestsError as error:
-                if not patience:
+                if not retries_left:
                     raise
-                await asyncio.sleep(min(error.retry_after or 1, _LONGEST_PATIENCE) * (1 + self._draw.random() / 10))
+                await asyncio.sleep(min(error.retry_after or 1, _MAX_RETRY_SECONDS) * (1 + self._draw.random() / 10))
         raise AssertionError("the last round returns or raises")
 
     async def _open(self, path: str, headers: Mapping[str, str]) -> ClientConnection:
@@ -203,7 +203,7 @@ class HttpTransport:
                 if (await connection.open(request, self._seconds)).status == 200:
                     return connection
                 answer = await connection.rest(self._seconds)
-            except (TimeoutError, Cut) as error:
+            except (TimeoutError, ConnectionCut) as error:
                 self._connections.end_watch(connection)
                 why = str(error) or f"nothing came in {self._seconds:.0f} s"
                 raise Unreachable(f"{self.server} does not answer a watch: {why}") from None
@@ -218,21 +218,21 @@ class HttpTransport:
     # Writing
 
     async def write(self, request: Request) -> Object:
-        place = await self.place(request.api_version, request.kind)
+        mapping = await self.mapping(request.api_version, request.kind)
         match request.verb:
             case "create":
-                path = _with(place.collection(request.namespace), fieldManager=request.manager, **_TRUSTED)
+                path = _with(mapping.collection(request.namespace), fieldManager=request.manager, **_TRUSTED)
                 return _object(await self._answer("POST", path, request.body, headers=self._accepting(request)))
             case "delete":
-                return await self._delete(place, request)
+                return await self._delete(mapping, request)
             case "bind":
-                return await self._bind(place, request)
+                return await self._bind(mapping, request)
             case "evict":
-                return await self._evict(place, request)
+                return await self._evict(mapping, request)
         if request.subresource == "finalize":
-            return await self._finalize(place, request)
+            return await self._finalize(mapping, request)
         force = {"force": "true"} if request.verb == "apply" else {}
-        path = place.object(request.namespace, request.name, request.subresource)
+        path = mapping.object(request.namespace, request.name, request.subresource)
         body = _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version)
         path = _with(path, fieldManager=request.manager, **force, **_TRUSTED)
         return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb], self._accepting(request)))
@@ -240,13 +240,13 @@ class HttpTransport:
     def _accepting(self, request: Request) -> Mapping[str, str]:
         return self._metadata_headers if request.metadata_only else self._headers
 
-    async def _delete(self, place: Place, request: Request) -> Object:
+    async def _delete(self, mapping: RestMapping, request: Request) -> Object:
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
         basis = _present(uid=request.uid, resourceVersion=request.resource_version)
         if basis:
             options["preconditions"] = basis
         options |= _present(propagationPolicy=request.propagation, gracePeriodSeconds=request.grace)
-        path = place.object(request.namespace, request.name)
+        path = mapping.object(request.namespace, request.name)
         found = _object(await self._answer("DELETE", path, options, headers=self._accepting(request)))
         if found.get("kind") != "Status":
             return found
@@ -254,7 +254,7 @@ class HttpTransport:
         uid = (found.get("details") or {}).get("uid") or request.uid or ""
         return {"metadata": {"namespace": request.namespace, "name": request.name, "uid": uid}}
 
-    async def _evict(self, place: Place, request: Request) -> Object:
+    async def _evict(self, mapping: RestMapping, request: Request) -> Object:
         options = _present(gracePeriodSeconds=request.grace)
         if request.uid is not None:
             options["preconditions"] = {"uid": request.uid}
@@ -262,25 +262,25 @@ class HttpTransport:
         body: Object = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
         if options:
             body["deleteOptions"] = options
-        await self._answer("POST", place.object(request.namespace, request.name, "eviction"), body)
+        await self._answer("POST", mapping.object(request.namespace, request.name, "eviction"), body)
         # The answer is a Status, which does not show the pod.
         return {"metadata": {**metadata, "uid": request.uid or ""}}
 
-    async def _finalize(self, place: Place, request: Request) -> Object:
+    async def _finalize(self, mapping: RestMapping, request: Request) -> Object:
         """What holds a namespace can only be put, together with the whole object; there is no patch for it."""
         found = await self.get(request.api_version, request.kind, request.namespace, request.name)
         body = merge_patch(found, _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version))
-        path = place.object(request.namespace, request.name, request.subresource)
+        path = mapping.object(request.namespace, request.name, request.subresource)
         return _object(await self._answer("PUT", _with(path, fieldManager=request.manager), body))
 
-    async def _bind(self, place: Place, request: Request) -> Object:
+    async def _bind(self, mapping: RestMapping, request: Request) -> Object:
         metadata = {"name": request.name, "namespace": request.namespace, **_present(uid=request.uid)}
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, **request.body}
-        path = _with(place.object(request.namespace, request.name, "binding"), fieldManager=request.manager)
+        path = _with(mapping.object(request.namespace, request.name, "binding"), fieldManager=request.manager)
         found = _object(await self._answer("POST", path, body))
         if (found.get("metadata") or {}).get("resourceVersion"):
             return found
-        # A Status tells no version, and whoever bound the pod must know which one to wait for.
+        # The Status of a binding has no resourceVersion, and the caller needs it to wait for its own write.
         try:
             return await self.get(request.api_version, request.kind, request.namespace, request.name)
         except (ApiError, Unreachable) as error:
@@ -293,7 +293,7 @@ class HttpTransport:
         body: Object | None = None,
         media: str = "application/json",
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> HttpResponse:
         """The answer to a request, if it is a good one."""
         data = b"" if body is None else go_json(body)
         headers = headers or self._headers
@@ -306,7 +306,7 @@ class HttpTransport:
             raise _error(answer)
         return answer
 
-    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> Answer:
+    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> HttpResponse:
         connections = self._connections
         while True:
             connection = connections.take() or await connections.lend()
@@ -314,7 +314,7 @@ class HttpTransport:
                 # Made last, because tokens change while one waits.
                 request = connections.request(method, path, headers, data)
                 return await connection.ask(request, self._seconds)
-            except Cut as error:
+            except ConnectionCut as error:
                 connections.drop_idle()
                 if method != "GET":
                     raise UnknownOutcome(f"{method} {path} was not answered: {error}") from None
@@ -349,7 +349,7 @@ def _batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:
     return Batch(changes, version), error
 
 
-def _error(answer: Answer) -> ApiError:
+def _error(answer: HttpResponse) -> ApiError:
     after = answer.headers.get(b"retry-after", b"")
     seconds = int(after) if after.isdigit() else None
     try:
@@ -361,7 +361,7 @@ def _error(answer: Answer) -> ApiError:
     return error_from_status(status, answer.status, seconds)
 
 
-def _object(answer: Answer, otherwise: type[Unreachable | UnknownOutcome] = UnknownOutcome) -> Object:
+def _object(answer: HttpResponse, otherwise: type[Unreachable | UnknownOutcome] = UnknownOutcome) -> Object:
     try:
         found: Object = msgspec.json.decode(answer.body, type=dict[str, Any])
     except msgspec.DecodeError as error:

@@ -108,7 +108,7 @@ class InProcessStream:
 
 
 class AsyncInProcess:
-    """The same for whoever awaits."""
+    """The same as an AsyncTransport."""
 
     def __init__(self, registry: Registry, clock: Callable[[], datetime]) -> None:
         self._inner = InProcess(registry, clock)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from mooring.client.access import Access
 from mooring.client.credentials import API_VERSIONS, Clock, ExecPlugin, FileToken, bearer, system_clock
-from mooring.client.kubeconfig_files import Kubeconfig, KubeconfigError, Section, default_files, read_files
+from mooring.client.kubeconfig_files import Kubeconfig, KubeconfigError, KubeconfigSection, default_files, read_files
 from mooring.kube.names import is_dns1123_label
 from mooring.kube.objects import Object
 from mooring.net.tls import client_context, show_certificate
@@ -102,7 +102,7 @@ def access_to(
 # Contexts
 
 
-def _chosen(config: Kubeconfig, context: str | None) -> tuple[Section, Section, str]:
+def _chosen(config: Kubeconfig, context: str | None) -> tuple[KubeconfigSection, KubeconfigSection, str]:
     files = ", ".join(map(str, config.files))
     name = context or config.current_context
     known = ", ".join(sorted(config.contexts)) or "none"
@@ -120,7 +120,7 @@ def _chosen(config: Kubeconfig, context: str | None) -> tuple[Section, Section, 
     return cluster, user, namespace
 
 
-def _referred(context: Section, field: str, known: Mapping[str, Section]) -> Section:
+def _referred(context: KubeconfigSection, field: str, known: Mapping[str, KubeconfigSection]) -> KubeconfigSection:
     name = context.text(field)
     if not name:
         raise context.error(field, "is not set")
@@ -132,7 +132,7 @@ def _referred(context: Section, field: str, known: Mapping[str, Section]) -> Sec
 # Clusters
 
 
-def _server(cluster: Section) -> tuple[str, bool]:
+def _server(cluster: KubeconfigSection) -> tuple[str, bool]:
     server = cluster.text("server")
     if not server:
         raise cluster.error("server", "is not set")
@@ -142,7 +142,7 @@ def _server(cluster: Section) -> tuple[str, bool]:
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", parts.scheme == "https"
 
 
-def _split(section: Section, field: str, url: str) -> Any:
+def _split(section: KubeconfigSection, field: str, url: str) -> Any:
     try:
         parts = urlsplit(url)
         # A port that is none shows only when it is asked for.
@@ -152,7 +152,7 @@ def _split(section: Section, field: str, url: str) -> Any:
         raise section.error(field, f'"{url}" is not a URL: {error}') from None
 
 
-def _proxy(cluster: Section) -> str | None:
+def _proxy(cluster: KubeconfigSection) -> str | None:
     proxy = cluster.text("proxy-url")
     if not proxy:
         return None
@@ -162,7 +162,7 @@ def _proxy(cluster: Section) -> str | None:
     return proxy
 
 
-def _trust(cluster: Section) -> ssl.SSLContext:
+def _trust(cluster: KubeconfigSection) -> ssl.SSLContext:
     authority = cluster.data("certificate-authority")
     insecure = cluster.flag("insecure-skip-tls-verify")
     if insecure and authority is not None:
@@ -187,7 +187,7 @@ class _Credentials(NamedTuple):
 
 
 def _credentials(
-    cluster: Section, user: Section, tls: ssl.SSLContext, environ: Mapping[str, str], clock: Clock
+    cluster: KubeconfigSection, user: KubeconfigSection, tls: ssl.SSLContext, environ: Mapping[str, str], clock: Clock
 ) -> _Credentials:
     if user.section("auth-provider") is not None:
         raise user.error("auth-provider", "left Kubernetes with version 1.26; use an exec plug-in instead")
@@ -205,7 +205,7 @@ def _credentials(
     return _Credentials(lambda: {**credentials.headers(), **as_somebody}, credentials.refresh)
 
 
-def _own_token(user: Section, clock: Clock) -> _Credentials | None:
+def _own_token(user: KubeconfigSection, clock: Clock) -> _Credentials | None:
     """A token in the file counts more than one in the kubeconfig, as long as it can be read."""
     token, path = user.text("token"), user.located("tokenFile")
     name, password = user.text("username"), user.text("password")
@@ -228,7 +228,7 @@ def _own_token(user: Section, clock: Clock) -> _Credentials | None:
     return None
 
 
-def _show_own_certificate(user: Section, tls: ssl.SSLContext) -> bool:
+def _show_own_certificate(user: KubeconfigSection, tls: ssl.SSLContext) -> bool:
     certificate, key = user.data("client-certificate"), user.data("client-key")
     if certificate is None:
         return False
@@ -241,7 +241,7 @@ def _show_own_certificate(user: Section, tls: ssl.SSLContext) -> bool:
     return True
 
 
-def _impersonation(user: Section) -> dict[str, str]:
+def _impersonation(user: KubeconfigSection) -> dict[str, str]:
     name, uid, groups = user.text("as"), user.text("as-uid"), user.texts("as-groups")
     if user.values.get("as-user-extra"):
         raise user.error("as-user-extra", "is not supported")
@@ -254,7 +254,11 @@ def _impersonation(user: Section) -> dict[str, str]:
 
 
 def _plugin(
-    section: Section, cluster: Section, tls: ssl.SSLContext, environ: Mapping[str, str], clock: Clock
+    section: KubeconfigSection,
+    cluster: KubeconfigSection,
+    tls: ssl.SSLContext,
+    environ: Mapping[str, str],
+    clock: Clock,
 ) -> ExecPlugin:
     command, version = section.text("command"), section.text("apiVersion")
     if not command:
@@ -284,14 +288,14 @@ def _plugin(
     )
 
 
-def _install(section: Section, tls: ssl.SSLContext, certificate: str, key: str) -> None:
+def _install(section: KubeconfigSection, tls: ssl.SSLContext, certificate: str, key: str) -> None:
     try:
         show_certificate(tls, certificate.encode(), key.encode())
     except (ssl.SSLError, OSError):
         raise section.error("command", "answered with certificate and key that do not fit each other") from None
 
 
-def _cluster_info(cluster: Section) -> Object:
+def _cluster_info(cluster: KubeconfigSection) -> Object:
     authority = cluster.data("certificate-authority")
     info: Object = {
         "server": cluster.text("server"),

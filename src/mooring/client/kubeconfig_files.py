@@ -19,7 +19,7 @@ from mooring.kube.objects import Object
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load
 
-__all__ = ["Kubeconfig", "KubeconfigError", "Section", "default_files", "read_files", "read_plain"]
+__all__ = ["Kubeconfig", "KubeconfigError", "KubeconfigSection", "default_files", "read_files", "read_plain"]
 
 
 # The lists of a kubeconfig and the field that holds the content of their items.
@@ -31,7 +31,7 @@ class KubeconfigError(MooringError):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class KubeconfigSection:
     """One mapping of a kubeconfig, and where it stands."""
 
     file: Path
@@ -65,21 +65,21 @@ class Section:
             raise self.error(name, "must be a list of strings")
         return value
 
-    def section(self, name: str) -> Section | None:
+    def section(self, name: str) -> KubeconfigSection | None:
         value = self.values.get(name)
         if value is None:
             return None
         if not isinstance(value, dict):
             raise self.error(name, "must be a mapping")
-        return Section(self.file, f"{self.path}.{name}", value)
+        return KubeconfigSection(self.file, f"{self.path}.{name}", value)
 
-    def sections(self, name: str) -> list[Section]:
+    def sections(self, name: str) -> list[KubeconfigSection]:
         value = self.values.get(name)
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.error(name, "must be a list of mappings")
-        return [Section(self.file, f"{self.path}.{name}[{index}]", item) for index, item in enumerate(value)]
+        return [KubeconfigSection(self.file, f"{self.path}.{name}[{index}]", item) for index, item in enumerate(value)]
 
     def located(self, name: str) -> Path | None:
         """A path, taken from the folder of the file where it is relative."""
@@ -110,26 +110,26 @@ class Kubeconfig:
 
     files: list[Path] = field(default_factory=list)
     current_context: str = ""
-    clusters: dict[str, Section] = field(default_factory=dict)
-    users: dict[str, Section] = field(default_factory=dict)
-    contexts: dict[str, Section] = field(default_factory=dict)
+    clusters: dict[str, KubeconfigSection] = field(default_factory=dict)
+    users: dict[str, KubeconfigSection] = field(default_factory=dict)
+    contexts: dict[str, KubeconfigSection] = field(default_factory=dict)
 
     def add(self, file: Path, value: Object) -> None:
         """Merge another file: what is known already stays."""
         self.files.append(file)
-        whole = Section(file, "kubeconfig", value)
+        whole = KubeconfigSection(file, "kubeconfig", value)
         self.current_context = self.current_context or whole.text("current-context")
         for name, content in _LISTS.items():
-            known: dict[str, Section] = getattr(self, name)
+            known: dict[str, KubeconfigSection] = getattr(self, name)
             for key, section in _entries(file, value, name, content).items():
                 known.setdefault(key, section)
 
 
-def _entries(file: Path, value: Object, name: str, content: str) -> dict[str, Section]:
+def _entries(file: Path, value: Object, name: str, content: str) -> dict[str, KubeconfigSection]:
     items = value.get(name)
     if not isinstance(items, list | None):
         raise KubeconfigError(f"{file}: {name}: must be a list")
-    found: dict[str, Section] = {}
+    found: dict[str, KubeconfigSection] = {}
     for index, item in enumerate(items or ()):
         here = f"{name}[{index}]"
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
@@ -139,7 +139,7 @@ def _entries(file: Path, value: Object, name: str, content: str) -> dict[str, Se
             raise KubeconfigError(f"{file}: {here}.{content}: must be a mapping")
         if key in found:
             raise KubeconfigError(f'{file}: {here}.name: "{key}" is there twice')
-        found[key] = Section(file, f'{name}["{key}"].{content}', inner or {})
+        found[key] = KubeconfigSection(file, f'{name}["{key}"].{content}', inner or {})
     return found
 
 

@@ -1,7 +1,7 @@
-"""Follows one kind for as long as it is let: a list, a watch from there, and a list again when the watch cannot go on.
+"""The reflector of one kind: a list, a watch from there, and a list again when the watch cannot go on.
 
-Nothing is lost on the way. A watch that ends or breaks goes on from the last version it delivered; only when the server
-no longer has that version is everything listed anew, and whoever takes the list in finds out what changed meanwhile.
+No change is lost. A watch that ends or breaks is resumed from the last resourceVersion that it delivered; only when the
+server no longer has that version everything is listed again, and the informer handler finds the changes in the list.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import NoReturn, Protocol
 
-from mooring.client.delays import Delay
+from mooring.client.backoff import Backoff
 from mooring.client.transport import EVERYTHING, AsyncTransport, Change, Item, Scope, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import (
@@ -70,7 +70,7 @@ class Reflector:
         self._api_version, self._kind = api_version, kind
         self._handler, self._scope = handler, scope
         self._clock, self._sleep = clock, sleep
-        self._delay = Delay(draw)
+        self._delay = Backoff(draw)
         # Empty when a list is needed before anything can be watched.
         self._version = ""
         self.heard = clock()

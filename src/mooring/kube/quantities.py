@@ -8,14 +8,14 @@ the real scheduler on those edges too, so they are kept.
 `value` and `milli_value` are called for every container of every pod, with few distinct strings: they are cached.
 """
 
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
 
 from mooring.kube.errors import QuantityError
+from mooring.kube.interning import intern
 
 __all__ = ["ZERO", "Quantity", "Style", "canonical", "milli_value", "parse_quantity", "value"]
 
 Style = Literal["BinarySI", "DecimalExponent", "DecimalSI"]
-_T = TypeVar("_T")
 
 _BAD_FORMAT: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _BAD_NUMBER: Final = "unable to parse numeric part of quantity"
@@ -238,7 +238,7 @@ def parse_quantity(text: str | float) -> Quantity:
     found = _PARSED.get(text)
     if found is None:
         found = _parse(text.strip())
-        _remember(_PARSED, text, found)
+        intern(_PARSED, text, found, _MAX_CACHED)
     return found
 
 
@@ -254,7 +254,7 @@ def value(text: str | float) -> int:
     found = _VALUES.get(text)
     if found is None:
         found = parse_quantity(text).value
-        _remember(_VALUES, text, found)
+        intern(_VALUES, text, found, _MAX_CACHED)
     return found
 
 
@@ -265,20 +265,14 @@ def milli_value(text: str | float) -> int:
     found = _MILLI_VALUES.get(text)
     if found is None:
         found = parse_quantity(text).milli_value
-        _remember(_MILLI_VALUES, text, found)
+        intern(_MILLI_VALUES, text, found, _MAX_CACHED)
     return found
 
 
+_MAX_CACHED: Final = 65_536
 _PARSED: Final[dict[str, Quantity]] = {}
 _VALUES: Final[dict[str, int]] = {}
 _MILLI_VALUES: Final[dict[str, int]] = {}
-_CACHE_LIMIT: Final = 65_536
-
-
-def _remember(cache: dict[str, _T], text: str, found: _T) -> None:
-    if len(cache) >= _CACHE_LIMIT:
-        cache.clear()
-    cache[text] = found
 
 
 def _number_text(number: object) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from weakref import WeakValueDictionary
 
 from mooring.kube.errors import FieldError, SelectorError, aggregate, go_quote, invalid
+from mooring.kube.interning import intern
 from mooring.kube.names import is_label_value, is_qualified_name
 
 __all__ = [
@@ -230,8 +231,8 @@ _LABEL_OPERATORS: Final[dict[str, Operator]] = {
 _NOT_A_SELECTOR: Final = "a label selector has matchLabels, a map of strings, and matchExpressions, a list of objects"
 
 # Selectors by the shape they were written in, so that the same manifest is checked once.
+_MAX_COMPILED: Final = 16_384
 _COMPILED: Final[dict[tuple[Any, ...], Selector]] = {}
-_COMPILED_LIMIT: Final = 16_384
 
 
 def selector_from_labels(labels: Labels | None) -> Selector:
@@ -256,10 +257,7 @@ def selector_from_dict(selector: Mapping[str, Any] | None) -> Selector:
     except (AttributeError, TypeError):
         raise SelectorError(_NOT_A_SELECTOR) from None
     if found is None:
-        found = _compile(*shape)
-        if len(_COMPILED) >= _COMPILED_LIMIT:
-            _COMPILED.clear()
-        _COMPILED[shape] = found
+        return intern(_COMPILED, shape, _compile(*shape), _MAX_COMPILED)
     return found
 
 

@@ -15,11 +15,12 @@ import re
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from mooring.kube.interning import intern
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load
 from mooring.manifests.scalars import WORDS, NotJsonError, Scalar, resolve
 
-_SEEN_LIMIT: Final = 20_000
+_MAX_SEEN: Final = 20_000
 _MAX_INDENT: Final = 100
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PLAIN_START: Final = frozenset(_LETTERS + "0123456789_./+()~^$;<=\\-")
@@ -36,7 +37,7 @@ class Unusual(Exception):
     """The text is not in the part of YAML that this module reads."""
 
 
-class Block(NamedTuple):
+class YamlBlock(NamedTuple):
     """What stands below a key: the entries of a mapping or the items of a list, and how far they are indented."""
 
     text: str
@@ -60,13 +61,13 @@ def items(text: str, indent: int) -> list[str]:
     return text[2:].split(f"\n{' ' * indent}- ")
 
 
-def block_below(text: str, above: int) -> Block:
+def block_below(text: str, above: int) -> YamlBlock:
     """The block in these whole lines below a key that is indented by `above`."""
     indent = len(text) - len(text.lstrip(" "))
     is_list = text.startswith("- ", indent)
     if indent < above or (indent == above and not is_list) or indent > _MAX_INDENT:
         raise Unusual
-    return Block(text[indent:], indent, is_list)
+    return YamlBlock(text[indent:], indent, is_list)
 
 
 def is_regular(text: str) -> bool:
@@ -125,7 +126,7 @@ class BlockReader:
             key = text
         else:
             raise Unusual
-        if len(self._keys) < _SEEN_LIMIT:
+        if len(self._keys) < _MAX_SEEN:
             self._keys[text] = key
         return key
 
@@ -140,10 +141,7 @@ class BlockReader:
         if text == "[]":
             return []
         value = _scalar(text)
-        if len(self._scalars) >= _SEEN_LIMIT:
-            self._scalars.clear()
-        self._scalars[text] = value
-        return value
+        return intern(self._scalars, text, value, _MAX_SEEN)
 
     def odd_entry(self, entry: str, indent: int) -> dict[str, Any]:
         """Has the general reader take one entry with all its lines."""

@@ -22,7 +22,7 @@ from mooring.manifests import pieces
 from mooring.manifests.blocks import BlockReader, Unusual, is_regular
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load_all
-from mooring.manifests.stream import Section, json_items, sections, text_chunks
+from mooring.manifests.stream import TextSection, json_items, sections, text_chunks
 from mooring.manifests.views import ViewReader, convert
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class _Pending:
     """A YAML document that is being collected."""
 
     def __init__(self) -> None:
-        self.sections: list[Section] = []
+        self.sections: list[TextSection] = []
         self.kindless: list[tuple[dict[str, Any], int]] = []
         self.next_index = 0
         self.in_items = False
@@ -216,7 +216,7 @@ class _Reader:
             for item, index in pending.kindless:
                 yield from self._object(_with_kind(item, value), index)
 
-    def _item(self, section: Section, pending: _Pending) -> Iterator[Document[Any]]:
+    def _item(self, section: TextSection, pending: _Pending) -> Iterator[Document[Any]]:
         if not pending.next_index:
             self._number += 1
         index = self._index = pending.next_index

@@ -22,7 +22,7 @@ _JSON_NEXT: Final = "\n        },\n        {\n"
 _JSON_LAST: Final = "\n        }\n    ]"
 
 
-class Section(NamedTuple):
+class TextSection(NamedTuple):
     """A line at column 0 and the deeper lines below it, the number of its first line, and how many lines follow."""
 
     text: str
@@ -56,18 +56,18 @@ def text_chunks(stream: IO[bytes]) -> Iterator[str]:
         raise ManifestError(f"not UTF-8 text (it ends inside a character at byte {offset})") from None
 
 
-def sections(chunks: Iterable[str]) -> Iterator[Section]:
+def sections(chunks: Iterable[str]) -> Iterator[TextSection]:
     """The sections of a YAML stream, in order; what they leave out are line ends only."""
     line, rest = 1, ""
     for chunk in chunks:
         *whole, rest = _COLUMN_0.split(rest + chunk)
         for text in whole:
             more = text.count("\n")
-            yield Section(text, line, more)
+            yield TextSection(text, line, more)
             line += more + 1
     if rest.strip():
         text = rest.removesuffix("\n")
-        yield Section(text, line, text.count("\n"))
+        yield TextSection(text, line, text.count("\n"))
 
 
 def json_items(head: str, chunks: Iterator[str]) -> Iterator[str] | None:

@@ -15,14 +15,15 @@ from typing import Any, Final
 
 import msgspec
 
+from mooring.kube.interning import intern
 from mooring.manifests.blocks import BlockReader, Unusual, block_below, entries, is_regular, items
 from mooring.manifests.scalars import WORDS
-from mooring.manifests.templates import Template
+from mooring.manifests.shape_reader import ShapeReader
 
 _NAME = re.compile(r"[a-z][a-z0-9.-]*")
-_MEMO_LIMIT: Final = 20_000
-_MEMO_TEXT: Final = 4096
-_TRIAL: Final = 4096
+_MAX_MEMO_ENTRIES: Final = 20_000
+_MAX_MEMO_CHARACTERS: Final = 4096
+_TRIAL_LOOKUPS: Final = 4096
 
 
 def convert(value: Any, view: Any) -> Any:
@@ -33,7 +34,7 @@ def convert(value: Any, view: Any) -> Any:
         return msgspec.convert(_without_nulls(value), view)
 
 
-class Plan:
+class TypePlan:
     """How to read one type: a Struct, a tuple of Structs, or a leaf that msgspec checks as a whole."""
 
     def __init__(self, wanted: Any) -> None:
@@ -41,16 +42,16 @@ class Plan:
         self.struct: type[msgspec.Struct] | None = None
         self.fields: dict[str, Field] = {}
         self.spellings: dict[str, Field | None] = {}
-        self.item: Plan | None = None
+        self.item: TypePlan | None = None
         self.memo: dict[str, Any] | None = {}
         self._tries = self._hits = 0
         inner = self.leaf = _without_none(wanted)
         if _is_struct(inner):
             self.struct = inner
             for field in msgspec.structs.fields(inner):
-                self.fields[field.encode_name] = (field.name, Plan(field.type))
+                self.fields[field.encode_name] = (field.name, TypePlan(field.type))
         elif typing.get_origin(inner) is tuple and _is_struct(typing.get_args(inner)[0]):
-            self.item = Plan(typing.get_args(inner)[0])
+            self.item = TypePlan(typing.get_args(inner)[0])
 
     def remembered(self, text: str) -> Any:
         """The value that this very text had before, or None. What hardly ever repeats is soon no longer remembered."""
@@ -60,18 +61,16 @@ class Plan:
         value = self.memo.get(text)
         if value is not None:
             self._hits += 1
-        elif self._tries == _TRIAL and self._hits * 8 < _TRIAL:
+        elif self._tries == _TRIAL_LOOKUPS and self._hits * 8 < _TRIAL_LOOKUPS:
             self.memo = None
         return value
 
     def remember(self, text: str, value: Any) -> None:
-        if self.memo is not None and len(text) <= _MEMO_TEXT:
-            if len(self.memo) >= _MEMO_LIMIT:
-                self.memo.clear()
-            self.memo[text] = value
+        if self.memo is not None and len(text) <= _MAX_MEMO_CHARACTERS:
+            intern(self.memo, text, value, _MAX_MEMO_ENTRIES)
 
 
-Field = tuple[str, Plan]
+Field = tuple[str, TypePlan]
 """The name of a field in its view, and how to read it."""
 
 
@@ -80,40 +79,40 @@ class ViewReader:
 
     def __init__(self) -> None:
         self._blocks = BlockReader()
-        self._plans: dict[Any, Plan] = {}
-        self._templates: dict[tuple[Any, int], tuple[Template | None, int]] = {}
+        self._plans: dict[Any, TypePlan] = {}
+        self._shape_readers: dict[tuple[Any, int], tuple[ShapeReader | None, int]] = {}
 
     def read(self, text: str, indent: int, view: type[msgspec.Struct], more: int | None = None) -> Any:
         """The object with entries at `indent` as a view. Raises Unusual where the general reader must decide.
 
-        `more` is the number of line ends in the text, for those who have counted them.
+        `more` is the number of line ends in the text, if the caller has counted them.
         """
         shape = (view, text.count("\n") if more is None else more)
-        template, misses = self._templates.get(shape, (None, 0))
-        if template is not None:
-            value = template.read(text)
+        shape_reader, misses = self._shape_readers.get(shape, (None, 0))
+        if shape_reader is not None:
+            value = shape_reader.read(text)
             if value is not None:
                 if misses:
-                    self._templates[shape] = (template, 0)
+                    self._shape_readers[shape] = (shape_reader, 0)
                 return value
         if not is_regular(text):
             raise Unusual
         plan = self._plans.get(view)
         if plan is None:
-            plan = self._plans[view] = Plan(view)
-        # Objects of which no two are alike would make every one a template for nothing.
+            plan = self._plans[view] = TypePlan(view)
+        # Objects of which no two are alike would each get a shape reader for nothing.
         if misses < 8 or misses % 64 == 0:
             try:
-                template = Template(self, text, indent, plan)
+                shape_reader = ShapeReader(self, text, indent, plan)
             except Unusual:
                 pass
             else:
-                self._templates[shape] = (template, misses + 1)
-                return template.value
-        self._templates[shape] = (template, misses + 1)
+                self._shape_readers[shape] = (shape_reader, misses + 1)
+                return shape_reader.value
+        self._shape_readers[shape] = (shape_reader, misses + 1)
         return self._struct(text, indent, plan)
 
-    def field_of(self, plan: Plan, entry: str, indent: int) -> Field | None:
+    def field_of(self, plan: TypePlan, entry: str, indent: int) -> Field | None:
         """The field that an entry is for, if the view has it."""
         key, _, rest = entry.partition(":")
         try:
@@ -127,22 +126,22 @@ class ViewReader:
             raise Unusual
         return field
 
-    def _field_for(self, plan: Plan, key: str, entry: str, indent: int) -> Field | None:
+    def _field_for(self, plan: TypePlan, key: str, entry: str, indent: int) -> Field | None:
         try:
             field = plan.fields.get(self._blocks.key(key))
         except Unusual:
             return plan.fields.get(next(iter(self._blocks.odd_entry(entry, indent))))
-        if len(plan.spellings) < _MEMO_LIMIT:
+        if len(plan.spellings) < _MAX_MEMO_ENTRIES:
             plan.spellings[key] = field
         return field
 
-    def scalar(self, text: str, plan: Plan) -> Any:
+    def scalar(self, text: str, plan: TypePlan) -> Any:
         """The value of a field that has one line."""
         if plan.leaf is str and _NAME.fullmatch(text) and text not in WORDS:
             return text
         return self._leaf(self._blocks.scalar(text), plan)
 
-    def _struct(self, text: str, indent: int, plan: Plan) -> Any:
+    def _struct(self, text: str, indent: int, plan: TypePlan) -> Any:
         assert plan.struct is not None
         values: dict[str, Any] = {}
         for entry in entries(text, indent):
@@ -163,14 +162,14 @@ class ViewReader:
                 values[name] = value
         return plan.struct(**values)
 
-    def _odd_field(self, plan: Plan, entry: str, indent: int, values: dict[str, Any]) -> None:
+    def _odd_field(self, plan: TypePlan, entry: str, indent: int, values: dict[str, Any]) -> None:
         # The key may not be what it looked like: in `status:: x` it has a colon at its end.
         for key, plain in self._blocks.odd_entry(entry, indent).items():
             field = plan.fields.get(key)
             if field is not None and plain is not None:
                 values[field[0]] = self._leaf(plain, field[1])
 
-    def block(self, text: str, above: int, plan: Plan) -> Any:
+    def block(self, text: str, above: int, plan: TypePlan) -> Any:
         """The value of a field that has lines below its key."""
         value = plan.remembered(text)
         if value is not None:
@@ -186,7 +185,7 @@ class ViewReader:
         plan.remember(text, value)
         return value
 
-    def _tuple(self, text: str, indent: int, plan: Plan) -> tuple[Any, ...]:
+    def _tuple(self, text: str, indent: int, plan: TypePlan) -> tuple[Any, ...]:
         values = []
         for item in items(text, indent):
             value = plan.remembered(item)
@@ -196,7 +195,7 @@ class ViewReader:
             values.append(value)
         return tuple(values)
 
-    def _leaf(self, value: Any, plan: Plan) -> Any:
+    def _leaf(self, value: Any, plan: TypePlan) -> Any:
         if value is None or value.__class__ is plan.leaf:
             return value
         try:

@@ -15,7 +15,7 @@ from mooring.manifests.documents import read_stream
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.pieces import PieceStream
 
-BATCH = 1000
+BATCH_OBJECTS = 1000
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def main() -> int:
                 if document.index is None or document.number != 1:
                     return 1
                 batch.append((document.index, document.value))
-                if len(batch) == BATCH:
+                if len(batch) == BATCH_OBJECTS:
                     _send(batch)
                     batch.clear()
     except ManifestError:

@@ -15,13 +15,13 @@ import httptools
 
 from mooring.kube.errors import MooringError
 
-__all__ = ["Answer", "ClientConnection", "Cut", "Malformed", "request_bytes"]
+__all__ = ["ClientConnection", "ConnectionCut", "HttpResponse", "MalformedResponse", "request_bytes"]
 
 # Beyond this much that nobody has read yet, the server is made to wait.
 _HIGH_WATER_BYTES: Final = 4 * 1024 * 1024
 
 
-class Cut(MooringError):
+class ConnectionCut(MooringError):
     """A connection that ended before the answer did.
 
     `begun` says whether any of the answer had come, `error` why it ended; None where the server just closed it.
@@ -33,11 +33,11 @@ class Cut(MooringError):
         self.error = error
 
 
-class Malformed(Cut):
+class MalformedResponse(ConnectionCut):
     """An answer that is not HTTP, or larger than the one who asked wants to hear."""
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     status: int
     headers: dict[bytes, bytes]
     body: bytes
@@ -65,7 +65,7 @@ class ClientConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._why_closed: Cut | None = None
+        self._why_closed: ConnectionCut | None = None
         # A connection that has served before may be closed by the server while a request is on its way.
         self.reused = False
         # Whether a request waits for its answer.
@@ -94,12 +94,12 @@ class ClientConnection(asyncio.Protocol):
 
     # Asking
 
-    async def ask(self, data: bytes, seconds: float | None = None) -> Answer:
+    async def ask(self, data: bytes, seconds: float | None = None) -> HttpResponse:
         """Send a request and read its whole answer. Raises Cut, or TimeoutError where there is a limit."""
         self._send(data)
         return await self._whole(seconds)
 
-    async def open(self, data: bytes, seconds: float | None = None) -> Answer:
+    async def open(self, data: bytes, seconds: float | None = None) -> HttpResponse:
         """Send a request and read the head of its answer; the rest is read with `parts` or `rest`."""
         self._send(data)
         self._streams = True
@@ -110,7 +110,7 @@ class ClientConnection(asyncio.Protocol):
         finally:
             if timer is not None:
                 timer.cancel()
-        return Answer(self._status, self._headers, b"")
+        return HttpResponse(self._status, self._headers, b"")
 
     async def parts(self, idle: float | None = None) -> AsyncGenerator[bytes]:
         """The body as it arrives. Raises TimeoutError after so many seconds of silence, Cut if it breaks off."""
@@ -132,12 +132,12 @@ class ClientConnection(asyncio.Protocol):
                     if timer is not None:
                         timer.cancel()
 
-    async def rest(self, seconds: float | None = None) -> Answer:
+    async def rest(self, seconds: float | None = None) -> HttpResponse:
         """The whole answer to a request that was sent with `open`."""
         self._streams = False
         return await self._whole(seconds)
 
-    async def _whole(self, seconds: float | None) -> Answer:
+    async def _whole(self, seconds: float | None) -> HttpResponse:
         timer = self._timer(seconds)
         try:
             while not self._complete:
@@ -145,13 +145,13 @@ class ClientConnection(asyncio.Protocol):
         finally:
             if timer is not None:
                 timer.cancel()
-        return Answer(self._status, self._headers, b"".join(self._parts))
+        return HttpResponse(self._status, self._headers, b"".join(self._parts))
 
     def _send(self, data: bytes) -> None:
         transport = self._transport
         self.reused = self._complete
         if transport is None or transport.is_closing():
-            raise Cut(str(self._why_closed or "the connection is closed"), begun=False)
+            raise ConnectionCut(str(self._why_closed or "the connection is closed"), begun=False)
         if self._complete:
             self._reset()
         self._asked = True
@@ -160,7 +160,7 @@ class ClientConnection(asyncio.Protocol):
     def _news(self) -> asyncio.Future[None]:
         """To be awaited until something has come, or time is over."""
         if self._transport is None:
-            raise self._why_closed or Cut("the connection is closed", begun=self._begun)
+            raise self._why_closed or ConnectionCut("the connection is closed", begun=self._begun)
         self._waiter = self._loop.create_future()
         return self._waiter
 
@@ -191,7 +191,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._why_closed = Malformed(f"the server does not speak HTTP ({error})", begun=True, error=error)
+            self._why_closed = MalformedResponse(f"the server does not speak HTTP ({error})", begun=True, error=error)
             self.close()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -200,7 +200,7 @@ class ClientConnection(asyncio.Protocol):
             self._complete = True
         elif self._why_closed is None:
             why = str(error) if error else "the server closed the connection"
-            self._why_closed = Cut(why, begun=self._begun, error=error)
+            self._why_closed = ConnectionCut(why, begun=self._begun, error=error)
         self._wake()
 
     def _ends_with_connection(self) -> bool:
@@ -228,7 +228,7 @@ class ClientConnection(asyncio.Protocol):
                 self._transport.pause_reading()
             self._wake()
         elif self._most_bytes is not None and self._size > self._most_bytes:
-            self._why_closed = Malformed(f"the answer is larger than {self._most_bytes} bytes", begun=True)
+            self._why_closed = MalformedResponse(f"the answer is larger than {self._most_bytes} bytes", begun=True)
             self.close()
 
     def on_message_complete(self) -> None:

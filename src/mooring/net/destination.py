@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from mooring.net.client_connection import ClientConnection, Cut
+from mooring.net.client_connection import ClientConnection, ConnectionCut
 
 __all__ = ["Destination", "dial_failure"]
 
@@ -64,7 +64,7 @@ class Destination:
         status = (await through.open("\r\n".join((*lines, "", "")).encode())).status
         if status != 200:
             through.close()
-            raise Cut(f"the proxy {proxy.hostname} answered {status}", begun=True)
+            raise ConnectionCut(f"the proxy {proxy.hostname} answered {status}", begun=True)
         connection = ClientConnection(most_bytes)
         if self.tls is None:
             transport.set_protocol(connection)
@@ -72,7 +72,7 @@ class Destination:
             return connection
         secured = await loop.start_tls(transport, connection, self.tls, server_hostname=self._name)
         if secured is None:
-            raise Cut("the proxy closed the connection", begun=False)
+            raise ConnectionCut("the proxy closed the connection", begun=False)
         connection.connection_made(secured)
         return connection
 

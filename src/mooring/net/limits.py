@@ -7,13 +7,13 @@ connections (`server.py`), so a limit is exceeded by a second at most and costs 
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DEFAULT", "Limits"]
+__all__ = ["DEFAULT", "HttpLimits"]
 
 MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HttpLimits:
     """`head_bytes` is for the request line with all headers, `body_bytes` for what an application is given.
 
     Of a larger body `drained_bytes` are read and dropped, because clients read their answer only after they have sent
@@ -39,4 +39,4 @@ class Limits:
         return min(1.0, shortest / 4)
 
 
-DEFAULT: Final = Limits()
+DEFAULT: Final = HttpLimits()

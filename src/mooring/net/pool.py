@@ -16,8 +16,8 @@ from mooring.net.destination import Destination
 
 __all__ = ["Pool"]
 
-_MOMENT_SECONDS: Final = 0.1
-_DIALS_AT_ONCE: Final = 2
+_WAIT_SECONDS: Final = 0.1
+_MAX_CONCURRENT_DIALS: Final = 2
 
 
 class Pool:
@@ -132,12 +132,12 @@ class Pool:
             self._hand_place()
 
     def _grow_later(self, waiter: asyncio.Future[ClientConnection | None]) -> None:
-        asyncio.get_running_loop().call_later(_MOMENT_SECONDS, self._grow, waiter)
+        asyncio.get_running_loop().call_later(_WAIT_SECONDS, self._grow, waiter)
 
     def _grow(self, waiter: asyncio.Future[ClientConnection | None]) -> None:
         if waiter.done():
             return
-        if self._dialling < _DIALS_AT_ONCE and self._taken < self._most:
+        if self._dialling < _MAX_CONCURRENT_DIALS and self._taken < self._most:
             self._dialling += 1
             waiter.set_result(None)
         else:

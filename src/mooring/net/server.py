@@ -14,7 +14,7 @@ from typing import Final
 
 from mooring.net.asgi import App
 from mooring.net.fairqueue import FairQueue
-from mooring.net.limits import DEFAULT, Limits
+from mooring.net.limits import DEFAULT, HttpLimits
 from mooring.net.server_connection import ServerConnection
 
 __all__ = ["HttpServer"]
@@ -31,7 +31,7 @@ class HttpServer:
     application that needs a task, as `asyncio.timeout` does, awaits `asyncio.sleep(0)` first.
     """
 
-    def __init__(self, app: App, *, queue: FairQueue | None = None, limits: Limits = DEFAULT) -> None:
+    def __init__(self, app: App, *, queue: FairQueue | None = None, limits: HttpLimits = DEFAULT) -> None:
         self.app = app
         self.queue = queue or FairQueue()
         self.limits = limits

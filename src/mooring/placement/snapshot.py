@@ -13,7 +13,8 @@ import msgspec
 
 from mooring.api.apps.owners import ReplicaSet, StatefulSet
 from mooring.api.core.types import Container, Namespace, Node, Pod, ReplicationController, Service
-from mooring.api.policy.budgets import PodDisruptionBudget, PriorityClass
+from mooring.api.policy.budgets import PodDisruptionBudget
+from mooring.api.scheduling.views import PriorityClass
 from mooring.kube.errors import MooringError, QuantityError
 from mooring.kube.quantities import parse_quantity
 from mooring.placement.cluster import Cluster

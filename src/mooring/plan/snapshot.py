@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from mooring.api.core.views import Node, Pod
+from mooring.kube.interning import intern
 from mooring.kube.objects import Object
 from mooring.manifests import Views, read_objects
 
@@ -20,7 +21,7 @@ Restored = Object | Node | Pod
 
 _VIEWS: Final[Views] = {("v1", "Node"): Node, ("v1", "Pod"): Pod}
 _KINDS: Final = {Node: "Node", Pod: "Pod"}
-_LIMIT: Final = 20_000
+_MAX_PARTS: Final = 20_000
 
 
 def read_snapshot(path: str) -> Iterator[Restored]:
@@ -70,9 +71,7 @@ class Plain:
             made = [self._part(item) if not isinstance(item, str) else item for item in value]
         elif isinstance(value, msgspec.Struct):
             made = self._struct(value)
-        if len(self._parts) >= _LIMIT:
-            self._parts.clear()
-        self._parts[id(value)] = value, made
+        intern(self._parts, id(value), (value, made), _MAX_PARTS)
         return made
 
 

@@ -5,8 +5,8 @@ validating ones run. A function has no I/O and no clock: what it may know is in 
 new object, or None to leave it as it is; objects it is given are shared and must not be mutated. To refuse, it raises
 an ApiError. When any but a built-in function has changed the object, the built-in ones look at it once more.
 
-Whoever has to be asked over a network is `remote`. It cannot answer at once, and nothing here waits: it raises, nothing
-is written, and the same write is tried again when the answer is there.
+Webhooks are called by `remote`. It has no response at once, and nothing here waits: it raises, nothing is written, and
+the same write is repeated when the response is there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,23 +15,23 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 from mooring.kube.objects import Object
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = [
     "Admission",
+    "AdmissionChain",
     "AdmissionRequest",
-    "Chain",
     "ClusterView",
     "Complete",
     "Naming",
     "Operation",
-    "Remote",
+    "RemoteAdmission",
     "request_of",
 ]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
-# Takes an object and what somebody made of it; gives the latter as the API would read it, with its defaults.
+# Takes an object and the object that admission changed it to; returns the latter, decoded and with defaults.
 Complete = Callable[[Object, Object], Object]
 
 
@@ -76,25 +76,25 @@ class Naming(Protocol):
     def name(self, prefix: str) -> str: ...
 
 
-class Remote(Protocol):
-    """Who is asked about one write beside the functions. Raises where its answer is not there yet."""
+class RemoteAdmission(Protocol):
+    """Admission of one write outside of the process. Raises while a response is missing."""
 
     @property
     def naming(self) -> Naming: ...
 
     def mutate(self, request: AdmissionRequest, complete: Complete, *, again: bool) -> Object | None:
-        """The changed object, complete, or None. `again` says that this is the second look."""
+        """The changed object, with defaults, or None. `again` is true in the second round."""
 
     def validate(self, request: AdmissionRequest) -> None: ...
 
 
 @dataclass(slots=True)
-class Chain:
-    """The functions in force. `builtin` and `late` ones give objects that need no second round of defaults.
+class AdmissionChain:
+    """The admission functions in force. Objects from `builtin` and `late` functions need no second round of defaults.
 
-    The late ones come after all others that change objects: they hand out what others must not change any more.
-    `builtin_validating` ones come before the other validating ones. `mutating_again` are those of the mutating ones
-    that want to see an object again that was changed in the first round.
+    `late` functions run after all other mutating ones: they allocate what others must not change any more.
+    `builtin_validating` run before the other validating ones. `mutating_again` are the mutating functions that see an
+    object again that was changed in the first round (reinvocationPolicy IfNeeded).
     """
 
     builtin: list[Admission] = field(default_factory=list)
@@ -103,11 +103,11 @@ class Chain:
     late: list[Admission] = field(default_factory=list)
     builtin_validating: list[Admission] = field(default_factory=list)
     validating: list[Admission] = field(default_factory=list)
-    remote: Remote | None = None
+    remote: RemoteAdmission | None = None
 
     @contextmanager
-    def asking(self, remote: Remote) -> Iterator[None]:
-        """Ask `remote` about the write that is made inside. There is one writer at a time."""
+    def with_webhooks(self, remote: RemoteAdmission) -> Iterator[None]:
+        """Let `remote` admit the write that is made inside. There is one writer at a time."""
         self.remote = remote
         try:
             yield
@@ -115,8 +115,8 @@ class Chain:
             self.remote = None
 
     @contextmanager
-    def unasked(self) -> Iterator[None]:
-        """Ask nobody about what the server makes itself, in the middle of a write that somebody is asked about."""
+    def without_webhooks(self) -> Iterator[None]:
+        """Write an object of the server's own, without remote admission, in the middle of another write."""
         remote, self.remote = self.remote, None
         try:
             yield
@@ -124,7 +124,7 @@ class Chain:
             self.remote = remote
 
     def mutate(self, request: AdmissionRequest, view: ClusterView, complete: Complete) -> Object:
-        """The object that a creation or a change is about, as admission wants it."""
+        """The object of a create or an update after mutating admission."""
         obj, changed = self._round(request, view, complete, again=False)
         return self._round(request.about(obj), view, complete, again=True)[0] if changed else obj
 
@@ -149,7 +149,7 @@ class Chain:
         return obj, changed
 
     def validate(self, request: AdmissionRequest, view: ClusterView) -> None:
-        """Let everybody refuse what is about to be stored."""
+        """Run validating admission on the object that is about to be stored."""
         for admit in self.builtin_validating:
             admit(request, view)
         for admit in self.validating:
@@ -158,7 +158,7 @@ class Chain:
             self.remote.validate(request)
 
     def check_deletion(self, request: AdmissionRequest, view: ClusterView) -> None:
-        """Let everybody refuse a deletion; those who change objects are asked too, and have nothing to change."""
+        """Run admission on a deletion. Mutating webhooks are called too, but have nothing to change."""
         if self.remote is not None:
             self.remote.mutate(request, lambda _, made: made, again=False)
         for admit in (*self.builtin_validating, *self.validating):

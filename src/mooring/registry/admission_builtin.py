@@ -6,7 +6,7 @@ are not looked up and tokens not mounted, because nothing here issues them.
 
 from typing import Final
 
-from mooring.api.policy.validation import SYSTEM_PRIORITIES
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission import Admission, AdmissionRequest, ClusterView
@@ -28,7 +28,7 @@ __all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_REA
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-_PATIENCE: Final = 300
+_TOLERATION_SECONDS: Final = 300
 _PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
 
 
@@ -83,7 +83,7 @@ def default_tolerations(request: AdmissionRequest, view: ClusterView) -> Object 
     spec = pod["spec"]
     tolerations = spec.get("tolerations", [])
     added = [
-        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _PATIENCE}
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
         for key in (NOT_READY, UNREACHABLE)
         if not any(
             each.get("key", "") in (key, "") and each.get("effect", "") in ("NoExecute", "") for each in tolerations
@@ -154,7 +154,7 @@ def keep_system_priorities(request: AdmissionRequest, view: ClusterView) -> Obje
 
 
 def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Nothing lands on a node before somebody has seen it ready."""
+    """Taint a new node not-ready, until the node lifecycle controller has seen it ready."""
     node = request.object
     if node is None or request.resource.store != "nodes" or request.operation != "CREATE":
         return None
@@ -166,7 +166,7 @@ def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | No
 
 
 def name_requester(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """A request for a certificate says who made it; nobody can ask in another's name."""
+    """Set the username and groups of a CertificateSigningRequest to those of its author."""
     obj = request.object
     if obj is None or request.resource.store != "certificatesigningrequests.certificates.k8s.io":
         return None

@@ -1,15 +1,15 @@
-"""What a cluster has beside what people make.
+"""The objects that a cluster has from the start.
 
-Every one has its first namespaces and the system's priority classes. One that people live in has accounts to run as,
-and the API's own Service. A picture of a cluster, as a plan or a test has one, does without those: its pods may name
-accounts that nobody wrote down.
+Every registry has the first namespaces and the system's priority classes. A cluster that is served also has a
+ServiceAccount in every namespace, and the Service of the API. A plan or a test does without those, because its pods may
+name service accounts that are not part of the snapshot.
 """
 
 from datetime import datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
-from mooring.api.policy.validation import SYSTEM_PRIORITIES
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
@@ -20,7 +20,7 @@ from mooring.registry.core import Core
 if TYPE_CHECKING:
     from mooring.registry.registry import Registry
 
-__all__ = ["begin", "furnish"]
+__all__ = ["bootstrap", "create_system_objects"]
 
 
 _CONTROLLERS: Final = "kube-controller-manager"
@@ -38,8 +38,8 @@ _PRIORITY_DESCRIPTIONS: Final = {
 }
 
 
-def begin(registry: "Registry", core: Core, *, now: datetime) -> None:
-    """Make what every cluster has from its first second: namespaces and the system's priority classes."""
+def create_system_objects(registry: "Registry", core: Core, *, now: datetime) -> None:
+    """Create the objects of every registry: the first namespaces and the system's priority classes."""
     namespaces = registry.resource("v1", "Namespace")
     for name in _NAMESPACES:
         if core.find(namespaces, "", name) is None:
@@ -51,8 +51,8 @@ def begin(registry: "Registry", core: Core, *, now: datetime) -> None:
             registry.create(classes, made, now=now, manager=_SERVER)
 
 
-def furnish(registry: "Registry", core: Core, *, now: datetime, host: str, port: int) -> None:
-    """Give every namespace its account, now and later, and keep the Service of the API where it is reached."""
+def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, port: int) -> None:
+    """Keep a default ServiceAccount in every namespace, and the Service of the API at its address."""
     registry.admission.builtin.append(require_account)
 
     def settle(namespace: Object | None) -> None:
@@ -60,7 +60,7 @@ def furnish(registry: "Registry", core: Core, *, now: datetime, host: str, port:
             _give_account(registry, namespace)
 
     def replace(account: Object | None) -> None:
-        """An account that was deleted may have been a namespace's own, which comes back at once."""
+        """Create again the default ServiceAccount of a namespace after it was deleted."""
         if account is None:
             for namespace in core.storage.items("namespaces"):
                 _give_account(registry, namespace)
@@ -73,7 +73,7 @@ def furnish(registry: "Registry", core: Core, *, now: datetime, host: str, port:
 
 
 def require_account(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """A pod runs as an account that exists, and pulls images with the secrets of that account."""
+    """Admit a pod only if its ServiceAccount exists, and add that account's imagePullSecrets."""
     pod = request.object
     if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
         return None
@@ -97,7 +97,7 @@ def _give_account(registry: "Registry", namespace: Object) -> None:
     if registry.find("v1", "ServiceAccount", name, _ACCOUNT) is None:
         accounts = registry.resource("v1", "ServiceAccount")
         made = {"metadata": {"name": _ACCOUNT, "namespace": name}}
-        with registry.admission.unasked():
+        with registry.admission.without_webhooks():
             born = moment(namespace["metadata"]["creationTimestamp"])
             registry.create(accounts, made, now=born, manager=_CONTROLLERS)
 

@@ -1,7 +1,7 @@
-"""How a changed object comes about: what the client may set is taken from its object, the rest from the stored one.
+"""The object of an update: what the client may set is taken from its object, the rest from the stored one.
 
-Every section that comes out as it was is the very section that is stored, so that whoever comes after can tell by
-identity what needs another look.
+Every unchanged section is the very dict that is stored, so that validation and tracking can tell by identity what has
+changed.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from mooring.kube.schemas import apply_defaults
 from mooring.kube.status import BadRequestError, ConflictError, InvalidError
 from mooring.registry.core import Core
 from mooring.registry.objects import body
-from mooring.registry.reading import blank, check_fields, decoded, own_metadata, own_object, own_status
-from mooring.registry.requests import Options
+from mooring.registry.request_body import blank, check_fields, decoded, own_metadata, own_object, own_status
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = ["SYSTEM", "is_finished", "managed", "merge", "same", "same_managers", "shares_body", "wrong_uid"]
 
@@ -63,7 +63,7 @@ def merge(
             check_fields(resource, schema, {"status": given.get("status")}, options)
         _set_status(core, resource, new, current, given.get("status", _MISSING))
         return new
-    same = not options.doubled and body(given) == body(current)
+    same = not options.duplicate_fields and body(given) == body(current)
     if same and resource.custom:
         # To Python 1 and true are the same, and a change from one to the other would be lost. Typed kinds tell later.
         same = equal(body(given), body(current))
@@ -196,7 +196,7 @@ def shares_body(new: Object, current: Object) -> bool:
 
 
 def same(new: Object, current: Object) -> bool:
-    """Whether nothing was changed, whoever manages it."""
+    """Whether nothing but managedFields was changed."""
     if new.keys() != current.keys():
         return False
     for key, value in new.items():
@@ -211,7 +211,7 @@ def same(new: Object, current: Object) -> bool:
 
 
 def managed(obj: Object) -> list[Object] | None:
-    """Who manages what in an object; None when nobody says."""
+    """The managedFields of an object; None when it has none."""
     entries: list[Object] | None = obj["metadata"].get("managedFields")
     return entries
 

@@ -1,4 +1,4 @@
-"""What is wrong with an object that is about to be stored, and what is not good about it and still accepted."""
+"""The validation of an object that is about to be stored, and its warnings."""
 
 from collections.abc import Callable
 from typing import Final
@@ -9,10 +9,10 @@ from mooring.kube.objects import Object
 from mooring.kube.schemas import validate
 from mooring.registry.changes import shares_body
 from mooring.registry.core import Core
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
 from mooring.registry.scale import check_scaled
 from mooring.registry.strategies import Strategy
+from mooring.registry.write_options import Options
 
 __all__ = ["add_warnings", "check_change", "check_new"]
 
@@ -30,7 +30,7 @@ _PLAIN_FINALIZERS: Final = frozenset(
 
 
 def check_new(core: Core, resource: Resource, strategy: Strategy, obj: Object) -> list[FieldError]:
-    """What the mechanism finds wrong with a new object; the rules of its kind are asked apart from this."""
+    """The errors of a new object in what all kinds share; the rules of its kind are separate."""
     errors: list[FieldError] = []
     if not strategy.checks_metadata:
         _check_metadata(errors, resource, obj["metadata"], strategy.name_texts)
@@ -59,7 +59,7 @@ def _check_metadata(
 def check_change(
     core: Core, resource: Resource, strategy: Strategy, new: Object, current: Object, subresource: str
 ) -> list[FieldError]:
-    """What is wrong with a change, by the mechanism and by the rules of the kind."""
+    """The errors of an update, in what all kinds share and by the rules of the kind."""
     errors: list[FieldError] = []
     metadata, was = new["metadata"], current["metadata"]
     if metadata != was and {**metadata, "managedFields": None} == {**was, "managedFields": None}:
@@ -94,7 +94,7 @@ def check_change(
 
 
 def add_warnings(strategy: Strategy, resource: Resource, obj: Object, options: Options) -> None:
-    """Warn about what is accepted and still not good."""
+    """Add the warnings about fields that are accepted but deprecated or ineffective."""
     options.warnings += strategy.warn(obj)
     for finalizer in obj["metadata"].get("finalizers", ()) if resource.custom else ():
         if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:

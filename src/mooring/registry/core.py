@@ -11,7 +11,7 @@ from mooring.kube.apply import Convert as ApplyConvert
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_schema, prune
 from mooring.kube.status import NotFoundError
-from mooring.registry.history import Change, History
+from mooring.registry.history import History, HistoryEntry
 from mooring.registry.objects import Identity
 from mooring.registry.resources import Resource, Resources, builtin_resources
 from mooring.registry.rules import STRATEGIES
@@ -89,7 +89,7 @@ class Core:
         return found
 
     def deprecation(self, resource: Resource) -> str:
-        """What to tell whoever uses a kind or a version that is on its way out; empty for others."""
+        """The deprecation warning of a kind or version; empty for others."""
         if resource.custom:
             return self.custom[resource.api_version, resource.kind].warning
         return DEPRECATED.get(resource.store, "")
@@ -101,7 +101,7 @@ class Core:
         return found
 
     def compact(self, revision: int) -> None:
-        """Forget changes up to a revision in every store."""
+        """Drop the history up to a revision in every store."""
         self._start = max(self._start, revision)
         for history in self._histories.values():
             history.compact(revision)
@@ -184,7 +184,7 @@ class Core:
         metadata["resourceVersion"] = str(revision)
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         self.storage.put(resource.store, namespace, name, obj, revision)
-        self._changed(resource.store, Change(revision, namespace, name, obj, old))
+        self._changed(resource.store, HistoryEntry(revision, namespace, name, obj, old))
         return obj
 
     def remove(self, resource: Resource, old: Object) -> Object:
@@ -193,12 +193,12 @@ class Core:
         metadata = old["metadata"]
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         self.storage.remove(resource.store, namespace, name, revision)
-        self._changed(resource.store, Change(revision, namespace, name, None, old))
+        self._changed(resource.store, HistoryEntry(revision, namespace, name, None, old))
         if resource.custom and self.on_custom_removal is not None:
             self.on_custom_removal(resource.store)
         return {**old, "metadata": {**metadata, "resourceVersion": str(revision)}}
 
-    def _changed(self, store: str, change: Change) -> None:
+    def _changed(self, store: str, change: HistoryEntry) -> None:
         hook = self.hooks.get(store)
         if hook is not None:
             hook(change.object, change.previous)

@@ -21,7 +21,14 @@ from mooring.registry.core import Convert, Core, CustomKind
 from mooring.registry.resources import Resource
 from mooring.registry.strategies import Strategy
 
-__all__ = ["CLEANUP", "DEFINITIONS", "Definitions", "RemoteConvert", "accept_definition", "marked_for_cleaning"]
+__all__ = [
+    "CLEANUP",
+    "DEFINITIONS",
+    "CustomResourceDefinitions",
+    "RemoteConvert",
+    "accept_definition",
+    "marked_for_cleaning",
+]
 
 # Takes the spec of a definition, an object and the apiVersion wanted; raises where the answer is not there yet.
 RemoteConvert = Callable[[Object, Object, str], Object]
@@ -111,7 +118,7 @@ def _taken(obj: Object, view: ClusterView) -> tuple[str, str] | None:
     return found
 
 
-class Definitions:
+class CustomResourceDefinitions:
     """Serves what the stored definitions say; called after every change of one."""
 
     def __init__(self, core: Core) -> None:

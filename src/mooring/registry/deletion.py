@@ -15,8 +15,8 @@ from mooring.kube.times import moment, timestamp
 from mooring.registry.changes import is_finished
 from mooring.registry.core import Core
 from mooring.registry.definitions import DEFINITIONS, marked_for_cleaning
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = ["Propagation", "check_preconditions", "delete"]
 
@@ -25,7 +25,7 @@ Propagation = Literal["Background", "Foreground", "Orphan"]
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 _FOREGROUND: Final = "foregroundDeletion"
 _ORPHAN: Final = "orphan"
-# Without these nobody could log in, or write anything, again.
+# kube-apiserver refuses to delete these: clients and controllers rely on them.
 _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 
 

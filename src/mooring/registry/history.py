@@ -1,7 +1,7 @@
-"""What happened to the objects of one store, for watches and for lists of the past.
+"""The history of one store, for watches and for lists at an earlier revision.
 
 A bounded ring of changes, each with the object before and after. A watch reads on from a position; a list at an earlier
-revision is the list of now with the later changes undone. Whoever asks for more than is kept gets 410 and lists anew.
+revision is the current list with the later changes undone. A request for a revision that is no longer kept gets 410.
 """
 
 from bisect import bisect_right, insort
@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from mooring.kube.objects import Object
 from mooring.kube.status import ExpiredError
 
-__all__ = ["Change", "History", "order"]
+__all__ = ["History", "HistoryEntry", "order"]
 
 
 _STEP: Final = 256
 
 
-class Change(NamedTuple):
+class HistoryEntry(NamedTuple):
     """One write. `object` is None for a removal; `previous` is None for a creation."""
 
     revision: int
@@ -38,7 +38,7 @@ def order(obj: Object) -> str:
     return f"{metadata.get('namespace', '')}/{metadata['name']}"
 
 
-def _revision(change: Change) -> int:
+def _revision(change: HistoryEntry) -> int:
     return change.revision
 
 
@@ -46,7 +46,7 @@ class History:
     """The changes of one store, oldest first. Positions count all changes ever recorded and never shift."""
 
     def __init__(self, revision: int, limit: int) -> None:
-        self._changes: list[Change] = []
+        self._changes: list[HistoryEntry] = []
         self._base = 0
         self._limit = limit
         self._listeners: list[Callable[[], None]] = []
@@ -57,12 +57,12 @@ class History:
     def end(self) -> int:
         return self._base + len(self._changes)
 
-    def record(self, change: Change) -> None:
+    def record(self, change: HistoryEntry) -> None:
         self._changes.append(change)
         # Some at a time: moving what stays costs little, freeing twenty thousand objects at once a tenth of a second.
         if len(self._changes) >= self._limit + min(self._limit, _STEP):
             self._drop(len(self._changes) - self._limit)
-        # A copy, because whoever is woken may stop listening.
+        # A copy, because a listener may remove itself when it is woken.
         for wake in tuple(self._listeners):
             wake()
 
@@ -83,7 +83,7 @@ class History:
             raise ExpiredError.too_old(revision, self.compacted)
         return self._base + bisect_right(self._changes, revision, key=_revision)
 
-    def since(self, position: int, revision: int) -> Sequence[Change]:
+    def since(self, position: int, revision: int) -> Sequence[HistoryEntry]:
         """The changes from a position on; `revision` is the last one the reader has seen."""
         if position < self._base:
             raise ExpiredError.too_old(revision, self.compacted)

@@ -1,8 +1,8 @@
-"""Lists: of now or of an earlier revision, selected, in pages that together are one consistent picture.
+"""Lists: current or at an earlier revision, selected, in pages that together are consistent.
 
 A page's continue token names the revision of the first page and the last key shown. Later pages are cut from the list
-as it was then, which the history can still tell for a while; after that the client gets 410 with a token that goes on
-with the list of now.
+as it was then, as long as the history has it; after that the client gets 410 with a token that goes on with the current
+list.
 """
 
 from bisect import bisect_right
@@ -14,7 +14,7 @@ from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, parse_selector
 from mooring.kube.status import BadRequestError, ExpiredError, InvalidError, TooLargeVersionError
 from mooring.registry.core import Core
-from mooring.registry.fields import FieldSelector, parse_field_selector
+from mooring.registry.field_selectors import FieldSelector, parse_field_selector
 from mooring.registry.history import order
 from mooring.registry.pages import decode_token, encode_token, page_at
 from mooring.registry.resources import Resource
@@ -227,7 +227,7 @@ def _names_one(resource: Resource, namespace: str | None, fields: FieldSelector 
 
 
 def _expired(error: ExpiredError, continue_: str | None, start: str) -> ExpiredError:
-    """Whoever reads page by page is told how to go on."""
+    """The 410 of a later page, with a token that goes on with the current list."""
     return ExpiredError(_TOO_OLD, continue_=encode_token(-1, start)) if continue_ else error
 
 

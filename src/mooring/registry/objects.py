@@ -16,7 +16,7 @@ _OUTSIDE_BODY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 # Characters that make no words by accident.
 _SUFFIX: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH: Final = 5
-_LONGEST_GENERATED: Final = 63
+_MAX_NAME_CHARACTERS: Final = 63
 
 
 def copy_json(value: Any) -> Any:
@@ -59,4 +59,4 @@ class Identity:
     def name(self, prefix: str) -> str:
         """A name from a generateName prefix."""
         suffix = "".join(self._random.choices(_SUFFIX, k=_SUFFIX_LENGTH))
-        return prefix[: _LONGEST_GENERATED - _SUFFIX_LENGTH] + suffix
+        return prefix[: _MAX_NAME_CHARACTERS - _SUFFIX_LENGTH] + suffix

@@ -18,10 +18,10 @@ from mooring.registry.core import Core
 from mooring.registry.history import order
 from mooring.registry.resources import Resource
 
-__all__ = ["Page", "decode_token", "encode_token", "page_at"]
+__all__ = ["ObjectPage", "decode_token", "encode_token", "page_at"]
 
 
-class Page(NamedTuple):
+class ObjectPage(NamedTuple):
     """The objects of a page, the key it ends with if there are more, and how many there are, where that is known."""
 
     items: list[Object]
@@ -37,7 +37,7 @@ def page_at(
     start: str,
     limit: int,
     matches: Callable[[Object], bool] | None,
-) -> Page:
+) -> ObjectPage:
     """The objects behind the key `start` as they were at a revision; ExpiredError when that cannot be told."""
     storage, store = core.storage, resource.store
     touched = core.history(store).touched(revision, namespace) if revision < storage.revision else {}
@@ -48,15 +48,15 @@ def page_at(
     if matches is not None:
         found = list(islice(filter(matches, stream), limit + 1))
         # The API does not count what a selector would leave.
-        return Page(found) if len(found) <= limit else Page(found[:limit], order(found[limit - 1]))
+        return ObjectPage(found) if len(found) <= limit else ObjectPage(found[:limit], order(found[limit - 1]))
     items = list(islice(stream, limit))
     total = storage.count_after(store, namespace, start)
     for (space, name), before in touched.items():
         if f"{space}/{name}" > start:
             total += (before is not None) - (storage.get(store, space, name) is not None)
     if total <= len(items):
-        return Page(items)
-    return Page(items, order(items[-1]), total - len(items))
+        return ObjectPage(items)
+    return ObjectPage(items, order(items[-1]), total - len(items))
 
 
 def _without(objects: Iterator[Object], touched: dict[tuple[str, str], Object | None]) -> Iterator[Object]:

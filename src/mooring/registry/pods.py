@@ -1,6 +1,6 @@
-"""Binding and evicting: the two writes through which others decide where a pod runs and that it must go.
+"""The binding and eviction subresources of pods.
 
-A binding sets the node once; whoever comes second gets a conflict. An eviction is a deletion that a disruption budget
+A binding sets the node once; a second binding gets a conflict. An eviction is a deletion that a disruption budget
 may refuse, and that takes one disruption from the budget so that two evictions cannot spend the same one.
 """
 
@@ -13,15 +13,15 @@ from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import ApiError, ConflictError, ForbiddenError, TooManyRequestsError, UnknownError
 from mooring.registry.changes import wrong_uid
 from mooring.registry.core import Core
-from mooring.registry.requests import Options
 from mooring.registry.resources import Resource
+from mooring.registry.write_options import Options
 
 __all__ = ["bind", "check_eviction", "disrupted", "topology"]
 
 
 _TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 _REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
-_MOST_DISRUPTED: Final = 2000
+_MAX_DISRUPTED_PODS: Final = 2000
 
 
 def bind(core: Core, pods: Resource, nodes: Resource, binding: Object, options: Options) -> Object:
@@ -163,7 +163,7 @@ def _check_budget(budget: Object, status: Object) -> None:
         raise _refusal(f"The disruption budget {name} is still being processed by the server.", 10)
     if allowed < 0:
         raise ForbiddenError.of("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")
-    if len(status.get("disruptedPods", {})) > _MOST_DISRUPTED:
+    if len(status.get("disruptedPods", {})) > _MAX_DISRUPTED_PODS:
         why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise ForbiddenError.of("poddisruptionbudget", "policy", name, why)
     if allowed:

@@ -1,7 +1,7 @@
-"""Storage in use stays: volumes and claims that are deleted go when nothing uses them any more.
+"""Storage object in use protection: deleted volumes and claims stay until no pod uses them.
 
-A real cluster has controllers that take the protecting finalizers away. Here the registry does it by itself, at the
-moment the last user is gone, so that deleting a claim works wherever the API does.
+A real cluster has controllers that remove the protection finalizers. Here the registry removes them itself when the
+last user is gone, so that deleting a claim works without controllers.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ _FINISHED: Final = ("Succeeded", "Failed")
 
 
 class Protection:
-    """Looks at volumes and claims that are being deleted, and at pods while there are such claims."""
+    """Removes the protection finalizers of unused volumes and claims that are being deleted."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

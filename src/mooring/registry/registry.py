@@ -14,23 +14,23 @@ from mooring.kube.schemas import builtin_schema
 from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
-from mooring.registry.admission import Chain
+from mooring.registry.admission import AdmissionChain
 from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
-from mooring.registry.bootstrap import begin, furnish
-from mooring.registry.conversion import convert_event
+from mooring.registry.bootstrap import bootstrap, create_system_objects
 from mooring.registry.core import Convert, Core
-from mooring.registry.definitions import CLEANUP, DEFINITIONS, Definitions, RemoteConvert
+from mooring.registry.definitions import CLEANUP, DEFINITIONS, CustomResourceDefinitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
-from mooring.registry.expiry import expire_events, forget_events
-from mooring.registry.patching import PatchType, check_patch_options, patch_in_words, patcher
+from mooring.registry.event_conversion import convert_event
+from mooring.registry.event_ttl import delete_events, expire_events
+from mooring.registry.patches import PatchType, as_patch_error, check_patch_options, patcher
 from mooring.registry.pods import bind, check_eviction, disrupted
 from mooring.registry.protection import Protection
 from mooring.registry.reader import Reader
-from mooring.registry.requests import FieldValidation, Options
 from mooring.registry.resources import Resource
 from mooring.registry.scale import replicas_setter, to_scale
 from mooring.registry.storage import MemoryStorage, Storage
-from mooring.registry.writes import Writer
+from mooring.registry.write_options import FieldValidation, Options
+from mooring.registry.writer import Writer
 
 __all__ = ["Registry"]
 
@@ -42,11 +42,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class Registry(Reader):
     """See the module. `seed` makes uids and generated names repeatable.
 
-    A write may name the `groups` of its user, and the fields that its body held twice (`doubled`), which only whoever
-    read the body knows.
+    A write may name the `groups` of its user, and the `duplicate_fields` of its body, which only the parser
+    of the body can find.
 
     Without `traces`, creations, updates and patches leave no entries in metadata.managedFields, which saves an eighth
-    of the time where nobody will ask who wrote which field.
+    of the time where managed fields are not needed.
     """
 
     def __init__(
@@ -59,32 +59,32 @@ class Registry(Reader):
         traces: bool = True,
     ) -> None:
         super().__init__(Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed))
-        self._chain = Chain(
+        self._chain = AdmissionChain(
             builtin=list(BUILTIN_ADMISSION),
             late=list(LATE_ADMISSION),
             builtin_validating=list(BUILTIN_VALIDATION),
         )
         self._writer = Writer(self._core, self._chain, self, traces=traces)
-        self._definitions = Definitions(self._core)
+        self._definitions = CustomResourceDefinitions(self._core)
         self._core.hooks[DEFINITIONS] = self._definitions.changed
         self._core.hooks["namespaces"] = self._namespace_changed
         self._core.on_custom_removal = self._definitions.finish
         self._core.converts["events"] = convert_event
         self._core.converts["horizontalpodautoscalers.autoscaling"] = convert_autoscaler
         Protection(self._core)
-        begin(self, self._core, now=now)
+        create_system_objects(self, self._core, now=now)
 
-    def furnish(self, *, now: datetime, host: str, port: int) -> None:
-        """Make this a cluster that people live in: accounts in every namespace, and the Service of the API itself.
+    def bootstrap(self, *, now: datetime, host: str, port: int) -> None:
+        """Create what a served cluster needs: a ServiceAccount in every namespace, and the Service of the API.
 
-        `host` and `port` are where the API is reached. Called once, by whoever serves the registry.
+        `host` and `port` are the address of the API. Called once, by the server of the registry.
         """
-        furnish(self, self._core, now=now, host=host, port=port)
+        bootstrap(self, self._core, now=now, host=host, port=port)
 
     # Settings
 
     def compact(self, revision: int) -> None:
-        """Forget what happened up to a revision; watches and lists from before it get 410."""
+        """Drop the history up to a revision; watches and lists from before it get 410."""
         self._core.compact(revision)
 
     def register_conversion(self, group: str, kind: str, convert: Convert) -> None:
@@ -92,11 +92,11 @@ class Registry(Reader):
         self._definitions.conversions[group, kind] = convert
 
     def register_remote_conversion(self, convert: RemoteConvert) -> None:
-        """Who converts the custom kinds that have a conversion webhook and no function of their own."""
+        """The converter of custom kinds that have a conversion webhook and no registered function."""
         self._definitions.remote_conversion = convert
 
     @property
-    def admission(self) -> Chain:
+    def admission(self) -> AdmissionChain:
         """The admission functions in force; append to `mutating` and `validating`."""
         return self._chain
 
@@ -114,10 +114,10 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
         return self._writer.create(resource, obj, namespace, options)
 
     def update(
@@ -132,10 +132,10 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, doubled)
+        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
         options.replaces = True
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
@@ -180,21 +180,21 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        doubled: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, doubled)
+        options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         if patch_type == "apply":
-            with patch_in_words(resource, patch_type, body):
+            with as_patch_error(resource, patch_type, body):
                 return self._writer.apply(resource, namespace, name, body, options, subresource)
         if subresource == "scale":
             make = patcher(resource, builtin_schema("autoscaling/v1", "Scale"), patch_type, body)
-            with patch_in_words(resource, patch_type, body):
+            with as_patch_error(resource, patch_type, body):
                 return self._rescale(resource, namespace, name, make, options)
         make = patcher(resource, self._core.schema(resource), patch_type, body)
-        with patch_in_words(resource, patch_type, body):
+        with as_patch_error(resource, patch_type, body):
             return self._writer.change(resource, namespace, name, make, options, subresource)
 
     def delete(
@@ -271,10 +271,10 @@ class Registry(Reader):
 
     def _namespace_changed(self, new: Object | None, old: Object | None) -> None:
         if new is None and old is not None:
-            forget_events(self._core, self.resource("v1", "Event"), old["metadata"]["name"])
+            delete_events(self._core, self.resource("v1", "Event"), old["metadata"]["name"])
 
     def expire_events(self, now: datetime) -> int:
-        """Forget events that are an hour old; whoever keeps the clock calls this now and then."""
+        """Delete events that are an hour old. Called about once a minute by the owner of the clock."""
         return expire_events(self._core, self.resource("v1", "Event"), now)
 
     def bind(self, binding: Mapping[str, Any], *, now: datetime, dry_run: bool = False, user: str = "") -> Object:
@@ -338,7 +338,7 @@ def _options(
     user: str,
     warnings: Warnings | None,
     groups: Sequence[str] = (),
-    doubled: Sequence[FieldPath] = (),
+    duplicate_fields: Sequence[FieldPath] = (),
 ) -> Options:
     return Options(
         now=now,
@@ -348,6 +348,6 @@ def _options(
         force=force,
         user=user,
         groups=tuple(groups),
-        doubled=tuple(doubled),
+        duplicate_fields=tuple(duplicate_fields),
         warnings=[] if warnings is None else warnings,
     )

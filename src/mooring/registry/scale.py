@@ -12,7 +12,7 @@ from mooring.kube.errors import FieldError, SelectorError, go_text, invalid
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import BadRequestError, ConflictError, InternalError, InvalidError
-from mooring.registry.reading import UnreadableError
+from mooring.registry.request_body import UnreadableError
 from mooring.registry.resources import Resource
 
 __all__ = ["ScalePaths", "check_scaled", "replicas_setter", "to_scale"]
@@ -23,7 +23,7 @@ ScalePaths = Mapping[str, str]
 _BUILTIN: Final[ScalePaths] = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 _SHAPE: Final = "autoscaling1.Scale"
 _SCALE: Final = Resource("autoscaling", "v1", "Scale", "scales", True, "scale")
-_MOST: Final = 2**31 - 1
+_MAX_REPLICAS: Final = 2**31 - 1
 _META: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -67,7 +67,7 @@ def _number(obj: Object, path: str) -> tuple[int, str]:
         return 0, f"{path} accessor error: {_told(value)}, expected int64"
     if value < 0:
         return value, "should be a non-negative integer"
-    return value, f"should be less than or equal to {_MOST}" if value > _MOST else ""
+    return value, f"should be less than or equal to {_MAX_REPLICAS}" if value > _MAX_REPLICAS else ""
 
 
 def _told(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Where objects are kept: the protocol, and the home in memory.
+"""The storage of objects: the protocol, and the storage in memory.
 
 Stored objects are shared, never copied: a reader gets the very dict that is stored, and so does the watch history. They
-must not be mutated by anyone, ever; whoever changes an object builds a new dict around the parts that stay.
+must never be mutated; to change an object, build a new dict around the parts that stay.
 `CheckedStorage` finds breaches of that, for tests.
 
 Keys are ordered as the real server orders them, by the bytes of `namespace/name`, because pages depend on it.
@@ -18,15 +18,15 @@ from mooring.kube.objects import Object
 __all__ = ["CheckedStorage", "MemoryStorage", "Storage"]
 
 
-# So many names are put in their places one by one; for more, the order is made anew.
-_FEW: Final = 64
+# Up to so many new names are inserted one by one; for more, the names are sorted again.
+_MAX_INSERTED_NAMES: Final = 64
 
 
 class Storage(Protocol):
     """One writer, one revision that grows with every change.
 
-    A change is seen by readers at once and lasts once `commit` returns; nobody outside may hear of it before. What is
-    committed together is lost together or not at all.
+    A change is seen by readers at once and lasts once `commit` returns; no client may
+    learn of it before. What is committed together is lost together or not at all.
     """
 
     @property
@@ -67,7 +67,7 @@ class MemoryStorage:
     """Objects in dicts: stores, namespaces, names.
 
     An order is made when it is asked for. From then on, names that come and go are noted, and put in their places when
-    the order is asked for again: whoever reads a store page by page pays for the pages, and whoever writes for nothing.
+    the order is asked for again: reading a store page by page costs the pages, and writing costs nothing.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ class MemoryStorage:
         if key in self._names:
             moved = self._moved.setdefault(key, {})
             moved[name] = None
-            if len(moved) > _FEW:
+            if len(moved) > _MAX_INSERTED_NAMES:
                 del self._names[key], self._moved[key]
 
     @property

@@ -66,7 +66,7 @@ class Strategy:
     update_is_whole whether `validate_update` says all there is to say, without `validate` before it
     validate_status of a new status against the old one, the objects given whole
     validate_sections of what is written through other sub-resources, by their names
-    warn            what to tell whoever writes such an object
+    warn            the warnings for the author of such an object
     intent          what of an object its generation counts changes of; None where the kind has no generation
     name_texts      what is wrong with a name, or with a prefix of one
     unconditional   whether an update may leave resourceVersion out

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from mooring.kube.objects import Object
-from mooring.registry.history import Change, History
+from mooring.registry.history import History, HistoryEntry
 
 __all__ = ["EventType", "Watch", "WatchEvent"]
 
@@ -95,7 +95,7 @@ class Watch:
         self.revision = max(self.revision, changes[-1].revision)
         return events
 
-    def _changes(self, until: int | None) -> Sequence[Change]:
+    def _changes(self, until: int | None) -> Sequence[HistoryEntry]:
         if self._position == self._history.end:
             return ()
         changes = self._history.since(self._position, self.revision)
@@ -103,7 +103,7 @@ class Watch:
             return changes[: bisect_right(changes, until, key=lambda change: change.revision)]
         return changes
 
-    def _event(self, change: Change) -> WatchEvent | None:
+    def _event(self, change: HistoryEntry) -> WatchEvent | None:
         """An object that enters the selection is added and one that leaves it is deleted, whatever the write was."""
         matches, new, old = self._matches, change.object, change.previous
         if matches is not None:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mooring.api.kinds import Key, Kind
-from mooring.client.delays import Delay
+from mooring.client.backoff import Backoff
 from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.objects import Object
@@ -287,7 +287,7 @@ class Live:
         if not views:
             return
         metadata_only = all(view.metadata_only for view in views)
-        delay = Delay(self._draw)
+        delay = Backoff(self._draw)
         while True:
             try:
                 found: Object | None = await self._transport.get(

@@ -17,11 +17,12 @@ import msgspec
 from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.client.transport import Item
 from mooring.kube.errors import MooringError
+from mooring.kube.interning import intern
 from mooring.kube.objects import Object
 
 T = TypeVar("T", bound=HasMeta)
 
-_LIMIT: Final = 20_000
+_MAX_VALUES: Final = 20_000
 _TRIAL: Final = 4096
 _fingerprint: Final = msgspec.json.Encoder().encode
 _set: Final = msgspec.structs.force_setattr
@@ -142,9 +143,7 @@ class _Sharing:
                 key = value if field.is_text else _fingerprint(value)
                 found = field.values.get(key)
                 if found is None:
-                    if len(field.values) >= _LIMIT:
-                        field.values.clear()
-                    field.values[key] = value
+                    intern(field.values, key, value, _MAX_VALUES)
                 elif found is not value:
                     field.hits += 1
                     _set(struct, field.name, found)

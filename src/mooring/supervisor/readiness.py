@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from mooring.net.client_connection import Cut, request_bytes
+from mooring.net.client_connection import ConnectionCut, request_bytes
 from mooring.net.destination import Destination
 from mooring.net.tls import client_context
 
@@ -37,7 +37,7 @@ def _says_yes(url: str, authority: Path, path: str, seconds: float) -> bool:
     destination = Destination(place.hostname or "", place.port or 443, tls)
     try:
         return asyncio.run(_status(destination, path, seconds)) == 200
-    except (OSError, Cut):
+    except (OSError, ConnectionCut):
         # It is not there yet, or has died on the way; the parent sees to that.
         return False
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mooring.apiserver.webhooks.endpoints import Target, Unresolved, find_target, url_of
+from mooring.apiserver.webhooks.endpoints import Unresolved, WebhookAddress, find_address, url_of
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 
@@ -47,8 +47,10 @@ def endpoints_of(*addresses: str) -> Object:
 def test_a_url_is_where_it_says() -> None:
     registry = Registry(now=NOW, seed=1)
     client = {"url": "https://hooks.example.com:8443/admit", "caBundle": "Q0E="}
-    assert find_target(registry, client) == Target("hooks.example.com", 8443, "hooks.example.com", "/admit", "Q0E=")
-    assert find_target(registry, {"url": "https://[::1]"}) == Target("::1", 443, "::1", "/", "")
+    assert find_address(registry, client) == WebhookAddress(
+        "hooks.example.com", 8443, "hooks.example.com", "/admit", "Q0E="
+    )
+    assert find_address(registry, {"url": "https://[::1]"}) == WebhookAddress("::1", 443, "::1", "/", "")
     assert url_of({"url": "https://host"}) == "https://host/"
 
 
@@ -61,8 +63,8 @@ def test_a_url_is_where_it_says() -> None:
     ],
 )
 def test_a_service_leads_to_a_ready_endpoint_and_keeps_its_name(objects: tuple[Object, ...]) -> None:
-    found = find_target(world(*objects), SERVICE)
-    assert found == Target("10.0.0.2", 9443, "hook.default.svc", "/admit", "")
+    found = find_address(world(*objects), SERVICE)
+    assert found == WebhookAddress("10.0.0.2", 9443, "hook.default.svc", "/admit", "")
     assert url_of(SERVICE) == "https://hook.default.svc:8443/admit"
 
 
@@ -79,5 +81,5 @@ def test_a_service_leads_to_a_ready_endpoint_and_keeps_its_name(objects: tuple[O
 )
 def test_a_service_that_leads_nowhere_says_why(registry: Registry, client: Object, why: str) -> None:
     with pytest.raises(Unresolved) as lost:
-        find_target(registry, {"service": SERVICE["service"] | client.get("service", client)})
+        find_address(registry, {"service": SERVICE["service"] | client.get("service", client)})
     assert str(lost.value) == why

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mooring.kube.apply import ApplyConflict, apply, update, writing
+from mooring.kube.apply import ApplyConflict, apply, update, updater
 from mooring.kube.apply.managers import decode_managed
 from mooring.kube.apply.traces import TracesMemo
 from mooring.kube.schemas import Schema, builtin_schema, structural_schema
@@ -170,8 +170,8 @@ def test_items_that_differ_in_their_names_alone_are_worked_out_once(monkeypatch:
         worked_out.append(entries)
         return decode_managed(entries)
 
-    monkeypatch.setattr(writing, "_MEMO", TracesMemo())
-    monkeypatch.setattr(writing, "decode_managed", decode)
+    monkeypatch.setattr(updater, "_MEMO", TracesMemo())
+    monkeypatch.setattr(updater, "decode_managed", decode)
     for first, second in (("a", "b"), ("q", "c"), ("x", "z")):
         new = {**live, "spec": {**live["spec"], "parts": [{"name": first, "size": 1}, {"name": second}]}}
         entries = update(live, new, "writer", SCHEMA, managed, VERSION, NOW)

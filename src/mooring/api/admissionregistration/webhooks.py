@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mooring.api.core.validation.meta import check_label_key, check_label_selector
-from mooring.api.domains import check_full_domain
+from mooring.kube.domains import check_full_domain
 from mooring.kube.errors import Enum, FieldError, duplicate, invalid, not_supported, required, too_many
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain, is_port_number
 from mooring.kube.objects import Object
@@ -32,7 +32,7 @@ _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
 _REINVOCATIONS: Final = ("IfNeeded", "Never")
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
-_MOST_CONDITIONS: Final = 64
+_MAX_CONDITIONS: Final = 64
 
 
 def default_webhooks(obj: Object) -> None:
@@ -164,8 +164,8 @@ def _check_service(errors: Errors, service: Object, path: str) -> None:
 
 
 def check_conditions(errors: Errors, conditions: list[Object] | tuple[()], path: str) -> None:
-    if len(conditions) > _MOST_CONDITIONS:
-        errors.append(too_many(path, len(conditions), _MOST_CONDITIONS))
+    if len(conditions) > _MAX_CONDITIONS:
+        errors.append(too_many(path, len(conditions), _MAX_CONDITIONS))
     names: set[str] = set()
     for index, condition in enumerate(conditions):
         here, name = f"{path}[{index}]", condition["name"]

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from mooring.kube.errors import FieldError, duplicate, invalid, required, too_many
+from mooring.kube.interning import intern
 from mooring.kube.names import is_dns1035_label
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, SchemaError, structural_schema, validate
@@ -22,7 +23,7 @@ Errors = list[FieldError]
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-_MOST_SELECTABLE: Final = 8
+_MAX_SELECTABLE: Final = 8
 # The parts of a version that may be kept once for all, with their names there.
 _PARTS: Final = {
     "schema": "spec.validation",
@@ -33,8 +34,8 @@ _PARTS: Final = {
 
 
 # A definition's schema is read when it is checked and again when it is served, and a large one takes a while.
+_MAX_KNOWN: Final = 64
 _KNOWN: Final[dict[bytes, Schema]] = {}
-_MOST_KNOWN: Final = 64
 
 
 def version_schema(version: Object, path: str) -> Schema:
@@ -44,9 +45,7 @@ def version_schema(version: Object, path: str) -> Schema:
     found = _KNOWN.get(key)
     if found is None:
         found = structural_schema(source, f"{path}.openAPIV3Schema")
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[key] = found
+        intern(_KNOWN, key, found, _MAX_KNOWN)
     return found
 
 
@@ -217,8 +216,8 @@ def _check_selectable(errors: Errors, fields: list[Object], schema: Object | Non
         if value in seen:
             errors.append(duplicate(here, value))
         seen.add(value)
-    if len(seen) > _MOST_SELECTABLE:
-        errors.append(too_many(path, len(seen), _MOST_SELECTABLE))
+    if len(seen) > _MAX_SELECTABLE:
+        errors.append(too_many(path, len(seen), _MAX_SELECTABLE))
 
 
 _EXCLUDED: Final = "`version.schema.openAPIV3Schema` is not included"

@@ -30,8 +30,8 @@ _SCALE_UP: Final = {
 }
 _SCALE_DOWN: Final = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
 _METRICS: Final = "autoscaling.alpha.kubernetes.io/metrics"
-_LONGEST_PERIOD: Final = 1800
-_LONGEST_WINDOW: Final = 3600
+_MAX_PERIOD_SECONDS: Final = 1800
+_MAX_WINDOW_SECONDS: Final = 3600
 _SELECT_POLICIES: Final = ("Disabled", "Max", "Min")
 _POLICY_TYPES: Final = ("Percent", "Pods")
 _SOURCE_TYPES: Final = ("ContainerResource", "External", "Object", "Pods", "Resource")
@@ -233,8 +233,8 @@ def _check_rules(errors: Errors, rules: Object, path: str) -> None:
     window = rules.get("stabilizationWindowSeconds", 0)
     if window < 0:
         errors.append(invalid(f"{path}.stabilizationWindowSeconds", window, "must be greater than or equal to zero"))
-    if window > _LONGEST_WINDOW:
-        detail = f"must be less than or equal to {_LONGEST_WINDOW}"
+    if window > _MAX_WINDOW_SECONDS:
+        detail = f"must be less than or equal to {_MAX_WINDOW_SECONDS}"
         errors.append(invalid(f"{path}.stabilizationWindowSeconds", window, detail))
     if rules["selectPolicy"] not in _SELECT_POLICIES:
         errors.append(not_supported(f"{path}.selectPolicy", Enum(rules["selectPolicy"]), _SELECT_POLICIES))
@@ -250,8 +250,8 @@ def _check_policy(errors: Errors, policy: Object, path: str) -> None:
     for name in ("value", "periodSeconds"):
         if policy[name] <= 0:
             errors.append(invalid(f"{path}.{name}", policy[name], "must be greater than zero"))
-    if policy["periodSeconds"] > _LONGEST_PERIOD:
-        detail = f"must be less than or equal to {_LONGEST_PERIOD}"
+    if policy["periodSeconds"] > _MAX_PERIOD_SECONDS:
+        detail = f"must be less than or equal to {_MAX_PERIOD_SECONDS}"
         errors.append(invalid(f"{path}.periodSeconds", policy["periodSeconds"], detail))
 
 

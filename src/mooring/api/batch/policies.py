@@ -23,9 +23,9 @@ Errors = list[FieldError]
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS: Final = ("In", "NotIn")
 _STATUSES: Final = ("False", "True", "Unknown")
-_MOST_RULES: Final = 20
-_MOST_PATTERNS: Final = 20
-_MOST_CODES: Final = 255
+_MAX_RULES: Final = 20
+_MAX_PATTERNS: Final = 20
+_MAX_CODES: Final = 255
 
 
 def _valid(values: tuple[str, ...]) -> str:
@@ -35,8 +35,8 @@ def _valid(values: tuple[str, ...]) -> str:
 def check_failure_policy(errors: Errors, spec: Object, path: str) -> None:
     """`path` is that of the rules."""
     rules = spec["podFailurePolicy"]["rules"] or ()
-    if len(rules) > _MOST_RULES:
-        errors.append(too_many(path, len(rules), _MOST_RULES))
+    if len(rules) > _MAX_RULES:
+        errors.append(too_many(path, len(rules), _MAX_RULES))
     template = spec["template"]["spec"]
     names = {each["name"] for kind in ("containers", "initContainers") for each in template.get(kind) or ()}
     for index, rule in enumerate(rules):
@@ -55,8 +55,8 @@ def _check_rule(errors: Errors, spec: Object, rule: Object, names: set[str], pat
         errors.append(not_supported(f"{path}.action", Enum(action), _ACTIONS))
     if codes is not None:
         _check_exit_codes(errors, codes, names, f"{path}.onExitCodes")
-    if len(conditions) > _MOST_PATTERNS:
-        errors.append(too_many(f"{path}.onPodConditions", len(conditions), _MOST_PATTERNS))
+    if len(conditions) > _MAX_PATTERNS:
+        errors.append(too_many(f"{path}.onPodConditions", len(conditions), _MAX_PATTERNS))
     for index, pattern in enumerate(conditions):
         at = f"{path}.onPodConditions[{index}]"
         check_label_key(errors, pattern["type"], f"{at}.type")
@@ -81,8 +81,8 @@ def _check_exit_codes(errors: Errors, codes: Object, names: set[str], path: str)
         errors.append(invalid(f"{path}.containerName", name, detail))
     if not values:
         errors.append(invalid(f"{path}.values", codes["values"], "at least one value is required"))
-    elif len(values) > _MOST_CODES:
-        errors.append(too_many(f"{path}.values", len(values), _MOST_CODES))
+    elif len(values) > _MAX_CODES:
+        errors.append(too_many(f"{path}.values", len(values), _MAX_CODES))
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             errors.append(invalid(f"{path}.values[{index}]", value, "must not be 0 for the In operator"))
@@ -101,8 +101,8 @@ def check_success_policy(errors: Errors, spec: Object, path: str) -> None:
     if not rules:
         detail = "at least one rules must be specified when the successPolicy is specified"
         errors.append(required(f"{path}.rules", detail))
-    if len(rules) > _MOST_RULES:
-        errors.append(too_many(f"{path}.rules", len(rules), _MOST_RULES))
+    if len(rules) > _MAX_RULES:
+        errors.append(too_many(f"{path}.rules", len(rules), _MAX_RULES))
     for index, rule in enumerate(rules):
         _check_success_rule(errors, rule, spec.get("completions", 0), f"{path}.rules[{index}]")
 

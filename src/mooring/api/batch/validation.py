@@ -6,7 +6,7 @@ from mooring.api.batch.policies import check_failure_policy, check_success_polic
 from mooring.api.batch.schedules import schedule_problem, time_zone_problem
 from mooring.api.core.pod_templates import check_immutable, check_template, matches_template
 from mooring.api.core.validation.meta import check_label_selector, check_nonnegative
-from mooring.api.domains import check_domain_path
+from mooring.kube.domains import check_domain_path
 from mooring.kube.errors import Enum, FieldError, invalid, not_supported, required, too_long
 from mooring.kube.names import is_dns1123_label
 from mooring.kube.objects import Object
@@ -15,11 +15,11 @@ __all__ = ["validate_cron_job", "validate_cron_job_update", "validate_job", "val
 
 Errors = list[FieldError]
 
-_MOST_PARALLEL: Final = 100_000
+_MAX_PARALLEL: Final = 100_000
 _MANY_COMPLETIONS: Final = 100_000
 _PARALLEL_OF_MANY: Final = 10_000
 _FAILED_OF_MANY: Final = 10_000
-_LONGEST_MANAGER: Final = 63
+_MAX_MANAGER_BYTES: Final = 63
 
 
 def validate_job(obj: Object) -> list[FieldError]:
@@ -76,8 +76,8 @@ def _check_job_spec(errors: Errors, spec: Object, path: str) -> None:
         errors.append(required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     if "managedBy" in spec:
         check_domain_path(errors, spec["managedBy"], f"{path}.managedBy")
-        if len(spec["managedBy"]) > _LONGEST_MANAGER:
-            errors.append(too_long(f"{path}.managedBy", _LONGEST_MANAGER))
+        if len(spec["managedBy"]) > _MAX_MANAGER_BYTES:
+            errors.append(too_long(f"{path}.managedBy", _MAX_MANAGER_BYTES))
     _check_mode(errors, spec, path)
     if "podFailurePolicy" in spec:
         check_failure_policy(errors, spec, f"{path}.podFailurePolicy.rules")
@@ -99,14 +99,14 @@ def _check_mode(errors: Errors, spec: Object, path: str) -> None:
         completions, failed = spec.get("completions"), spec.get("maxFailedIndexes")
         if completions is None:
             errors.append(required(f"{path}.completions", "when completion mode is Indexed"))
-        if spec.get("parallelism", 0) > _MOST_PARALLEL:
-            detail = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is Indexed"
+        if spec.get("parallelism", 0) > _MAX_PARALLEL:
+            detail = f"must be less than or equal to {_MAX_PARALLEL} when completion mode is Indexed"
             errors.append(invalid(f"{path}.parallelism", spec["parallelism"], detail))
         if completions is not None and failed is not None and failed > completions:
             detail = "must be less than or equal to completions"
             errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
-        if failed is not None and failed > _MOST_PARALLEL:
-            detail = f"must be less than or equal to {_MOST_PARALLEL}"
+        if failed is not None and failed > _MAX_PARALLEL:
+            detail = f"must be less than or equal to {_MAX_PARALLEL}"
             errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
         if completions is not None and completions > _MANY_COMPLETIONS and "backoffLimitPerIndex" in spec:
             _check_many(errors, spec, failed, path)

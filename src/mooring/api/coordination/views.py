@@ -1,4 +1,4 @@
-"""Leases as those see them who watch over their holders."""
+"""Leases as the node lifecycle controller and leader election see them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from typing import Final
 from mooring.api.core.addresses import check_endpoint_ip, check_ip, family_of
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.meta import check_dns_label, check_label_key, check_labels, check_texts
-from mooring.api.domains import check_full_domain
+from mooring.kube.domains import check_full_domain
 from mooring.kube.errors import Enum, FieldError, duplicate, invalid, not_supported, required, too_many
 from mooring.kube.names import is_dns1123_subdomain, is_label_value, is_port_number
 from mooring.kube.objects import Object
@@ -24,11 +24,11 @@ Errors = list[FieldError]
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
-_MOST_ADDRESSES: Final = 100
-_MOST_PORTS: Final = 20_000
-_MOST_ENDPOINTS: Final = 1000
-_MOST_TOPOLOGY: Final = 16
-_MOST_HINTS: Final = 8
+_MAX_ADDRESSES: Final = 100
+_MAX_PORTS: Final = 20_000
+_MAX_ENDPOINTS: Final = 1000
+_MAX_TOPOLOGY: Final = 16
+_MAX_HINTS: Final = 8
 
 
 # Endpoints
@@ -104,16 +104,16 @@ def validate_slice(obj: Object) -> list[FieldError]:
         errors.append(not_supported("addressType", Enum(kind), _ADDRESS_TYPES))
     _check_slice_ports(errors, obj["ports"] or ())
     endpoints = obj["endpoints"] or ()
-    if len(endpoints) > _MOST_ENDPOINTS:
-        return [*errors, too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
+    if len(endpoints) > _MAX_ENDPOINTS:
+        return [*errors, too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)]
     for index, endpoint in enumerate(endpoints):
         _check_endpoint(errors, endpoint, kind, f"endpoints[{index}]")
     return errors
 
 
 def _check_slice_ports(errors: Errors, ports: list[Object] | tuple[()]) -> None:
-    if len(ports) > _MOST_PORTS:
-        errors.append(too_many("ports", len(ports), _MOST_PORTS))
+    if len(ports) > _MAX_PORTS:
+        errors.append(too_many("ports", len(ports), _MAX_PORTS))
         return
     names: set[str] = set()
     for index, port in enumerate(ports):
@@ -133,8 +133,8 @@ def _check_endpoint(errors: Errors, endpoint: Object, kind: str, path: str) -> N
     addresses, here = endpoint["addresses"] or (), f"{path}.addresses"
     if not addresses:
         errors.append(required(here, "must contain at least 1 address"))
-    elif len(addresses) > _MOST_ADDRESSES:
-        errors.append(too_many(here, len(addresses), _MOST_ADDRESSES))
+    elif len(addresses) > _MAX_ADDRESSES:
+        errors.append(too_many(here, len(addresses), _MAX_ADDRESSES))
     for index, address in enumerate(addresses):
         if kind == "FQDN":
             check_full_domain(errors, address, f"{here}[{index}]")
@@ -145,15 +145,15 @@ def _check_endpoint(errors: Errors, endpoint: Object, kind: str, path: str) -> N
     if "nodeName" in endpoint:
         check_texts(errors, f"{path}.nodeName", endpoint["nodeName"], is_dns1123_subdomain(endpoint["nodeName"]))
     topology = endpoint.get("deprecatedTopology", {})
-    if len(topology) > _MOST_TOPOLOGY:
-        errors.append(too_many(f"{path}.deprecatedTopology", len(topology), _MOST_TOPOLOGY))
+    if len(topology) > _MAX_TOPOLOGY:
+        errors.append(too_many(f"{path}.deprecatedTopology", len(topology), _MAX_TOPOLOGY))
     check_labels(errors, topology, f"{path}.deprecatedTopology")
     if "hostname" in endpoint:
         check_dns_label(errors, endpoint["hostname"], f"{path}.hostname")
     for name, rule in (("forZones", is_label_value), ("forNodes", is_dns1123_subdomain)):
         hints = endpoint.get("hints", {}).get(name, ())
-        if len(hints) > _MOST_HINTS:
-            errors.append(too_many(f"{path}.hints.{name}", len(hints), _MOST_HINTS))
+        if len(hints) > _MAX_HINTS:
+            errors.append(too_many(f"{path}.hints.{name}", len(hints), _MAX_HINTS))
             return
         seen: set[str] = set()
         for index, hint in enumerate(hints):

@@ -16,8 +16,8 @@ __all__ = ["validate_event", "validate_new_event", "validate_new_event_update"]
 
 Errors = list[FieldError]
 
-_LIMIT: Final = 128
-_LONGEST_MESSAGE: Final = 1024
+_MAX_FIELD_CHARACTERS: Final = 128
+_MAX_MESSAGE_CHARACTERS: Final = 1024
 # Of an event that comes through events.k8s.io, what cannot change, in the API's order.
 _FIXED: Final = (
     *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type"),
@@ -52,10 +52,10 @@ def _check_reported(errors: Errors, obj: Object, controller: str) -> None:
         value = obj.get(name, "")
         if not value:
             errors.append(required(name, ""))
-        if len(value) > _LIMIT:
-            errors.append(invalid(name, "", f"can have at most {_LIMIT} characters"))
-    if len(obj.get("message", "")) > _LONGEST_MESSAGE:
-        errors.append(invalid("message", "", f"can have at most {_LONGEST_MESSAGE} characters"))
+        if len(value) > _MAX_FIELD_CHARACTERS:
+            errors.append(invalid(name, "", f"can have at most {_MAX_FIELD_CHARACTERS} characters"))
+    if len(obj.get("message", "")) > _MAX_MESSAGE_CHARACTERS:
+        errors.append(invalid("message", "", f"can have at most {_MAX_MESSAGE_CHARACTERS} characters"))
 
 
 def validate_new_event(obj: Object) -> list[FieldError]:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from mooring.api.core.defaults_spec import rounded
+from mooring.api.core.defaults.spec import rounded
 from mooring.api.core.resources import is_hugepages, is_overcommit_allowed
 from mooring.api.core.validation.meta import check_texts
 from mooring.api.core.validation.resources import (

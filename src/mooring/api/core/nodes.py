@@ -1,7 +1,7 @@
 """Nodes: what the API server adds to them, and the rules that do not matter to placement."""
 
 from mooring.api.core.addresses import check_cidr, family_of, is_cidr
-from mooring.api.core.defaults_spec import rounded
+from mooring.api.core.defaults.spec import rounded
 from mooring.api.core.validation.nodes import validate_node, validate_node_resources, validate_taints
 from mooring.kube.errors import FieldError, duplicate, forbidden, invalid
 from mooring.kube.objects import Object

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from posixpath import normpath
 from typing import Final
 
-from mooring.api.core.defaults_spec import default_volume_source, rounded
+from mooring.api.core.defaults.spec import default_volume_source, rounded
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.affinity import check_node_selector
 from mooring.api.core.validation.claims import check_claim_spec

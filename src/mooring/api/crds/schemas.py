@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final, Literal, TypeGuard
 
 import msgspec
 
+from mooring.api.crds.builtin_schemas import INT_OR_STRING, builtin_openapi
 from mooring.api.crds.markers import Markers
-from mooring.api.openapi_schemas import INT_OR_STRING, builtin_openapi
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 

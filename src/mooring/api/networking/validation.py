@@ -6,7 +6,7 @@ from typing import Final
 from mooring.api.core.addresses import check_cidr, check_ip, is_cidr, is_ip
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.meta import check_label_selector, check_texts
-from mooring.api.domains import check_domain_path, is_wildcard_domain
+from mooring.kube.domains import check_domain_path, is_wildcard_domain
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required, too_long
 from mooring.kube.names import (
     byte_length,
@@ -36,7 +36,7 @@ _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_ENDINGS: Final = ("/..", "/.")
-_LONGEST_CONTROLLER: Final = 250
+_MAX_CONTROLLER_BYTES: Final = 250
 _PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 
 
@@ -169,8 +169,8 @@ def validate_ingress_class(obj: Object) -> list[FieldError]:
     errors: Errors = []
     spec = obj["spec"]
     controller, parameters = spec.get("controller", ""), spec.get("parameters")
-    if byte_length(controller) > _LONGEST_CONTROLLER:
-        errors.append(too_long("spec.controller", _LONGEST_CONTROLLER))
+    if byte_length(controller) > _MAX_CONTROLLER_BYTES:
+        errors.append(too_long("spec.controller", _MAX_CONTROLLER_BYTES))
     check_domain_path(errors, controller, "spec.controller")
     if parameters is None:
         return errors

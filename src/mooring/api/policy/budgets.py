@@ -1,4 +1,4 @@
-"""Typed views of policy/v1 and scheduling.k8s.io/v1: what decides who may be preempted."""
+"""PodDisruptionBudgets as preemption sees them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,3 @@ class PodDisruptionBudget(View, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
-
-
-class PriorityClass(View, frozen=True):
-    metadata: ObjectMeta = ObjectMeta()
-    value: int = 0
-    global_default: bool = False
-    preemption_policy: str | None = None

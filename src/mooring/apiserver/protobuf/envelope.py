@@ -3,7 +3,7 @@
 from typing import Final
 
 from mooring.apiserver.protobuf.tables import message_of
-from mooring.apiserver.protobuf.wire import Malformed, Reader
+from mooring.apiserver.protobuf.wire import MalformedProtobuf, WireReader
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
@@ -20,7 +20,7 @@ def decode(body: bytes) -> Object:
         raise BadRequestError(
             "the body of the request is not a protobuf message: it must begin with the bytes 6b 38 73 00"
         )
-    reader = Reader(body)
+    reader = WireReader(body)
     api_version = kind = ""
     try:
         api_version, kind, start, stop = _unwrap(reader, len(_PREFIX), len(body))
@@ -31,7 +31,7 @@ def decode(body: bytes) -> Object:
         if message is None:
             raise BadRequestError(f"no kind {go_quote(kind)} is registered for version {go_quote(api_version)}")
         made = reader.message(message, start, stop, 0)
-    except Malformed as error:
+    except MalformedProtobuf as error:
         raise _refusal(kind, str(error)) from None
     except UnicodeDecodeError as error:
         raise _refusal(kind, f"a text in it is not UTF-8: {error.reason} in {error.object[:40]!r}") from None
@@ -40,7 +40,7 @@ def decode(body: bytes) -> Object:
     return {"kind": kind, "apiVersion": api_version, **made}
 
 
-def _unwrap(reader: Reader, pos: int, end: int) -> tuple[str, str, int, int]:
+def _unwrap(reader: WireReader, pos: int, end: int) -> tuple[str, str, int, int]:
     """apiVersion, kind, and where the object begins and ends."""
     api_version, kind, start, stop = "", "", 0, 0
     for number, _, begin, after in reader.fields(pos, end, 0b1110):

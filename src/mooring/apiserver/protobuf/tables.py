@@ -22,10 +22,10 @@ from mooring.apiserver.protobuf.wire import (
     OMIT,
     PACKED,
     VARINT,
-    Field,
     Message,
     Read,
-    Reader,
+    WireField,
+    WireReader,
 )
 
 __all__ = ["message_of"]
@@ -92,14 +92,14 @@ def _add(message: Message, number: int, key: str, text: str) -> None:
     if kind.startswith("["):
         _add_list(message, number, key, kind[1:-1])
     elif kind.startswith("{"):
-        message.tags[number << 3 | BYTES] = Field(MAP, key, _reader(kind[1:-1]))
+        message.tags[number << 3 | BYTES] = WireField(MAP, key, _reader(kind[1:-1]))
     elif kind in NUMBERS:
         wire = FIXED64 if kind == "double" else VARINT
-        message.tags[number << 3 | wire] = Field(KEEP if kept or shown else OMIT, key, NUMBERS[kind])
+        message.tags[number << 3 | wire] = WireField(KEEP if kept or shown else OMIT, key, NUMBERS[kind])
     elif "." in kind:
-        message.tags[number << 3 | BYTES] = Field(MESSAGE, key, _nothing, _message(kind))
+        message.tags[number << 3 | BYTES] = WireField(MESSAGE, key, _nothing, _message(kind))
     else:
-        message.tags[number << 3 | BYTES] = Field(KEEP if kept or shown else OMIT, key, _reader(kind))
+        message.tags[number << 3 | BYTES] = WireField(KEEP if kept or shown else OMIT, key, _reader(kind))
     if shown:
         message.blank[key] = None if kept else _EMPTY.get(kind)
         if not kept and kind not in _EMPTY and kind[0] not in "[{" and kind != "bytes":
@@ -108,17 +108,17 @@ def _add(message: Message, number: int, key: str, text: str) -> None:
 
 def _add_inline(message: Message, number: int, kind: str) -> None:
     inner = _message(kind)
-    message.tags[number << 3 | BYTES] = Field(INLINE, "", _nothing, inner)
+    message.tags[number << 3 | BYTES] = WireField(INLINE, "", _nothing, inner)
     message.blank |= inner.blank
     message.structs += inner.structs
 
 
 def _add_list(message: Message, number: int, key: str, kind: str) -> None:
     if kind in NUMBERS:
-        message.tags[number << 3 | VARINT] = Field(LIST, key, NUMBERS[kind])
-        message.tags[number << 3 | BYTES] = Field(PACKED, key, NUMBERS[kind])
+        message.tags[number << 3 | VARINT] = WireField(LIST, key, NUMBERS[kind])
+        message.tags[number << 3 | BYTES] = WireField(PACKED, key, NUMBERS[kind])
     else:
-        message.tags[number << 3 | BYTES] = Field(LIST, key, _reader(kind))
+        message.tags[number << 3 | BYTES] = WireField(LIST, key, _reader(kind))
 
 
 def _reader(kind: str) -> Read:
@@ -131,5 +131,5 @@ def _reader(kind: str) -> Read:
     return lambda reader, start, stop, depth: reader.message(message, start, stop, depth)
 
 
-def _nothing(reader: Reader, start: int, stop: int, depth: int) -> None:
+def _nothing(reader: WireReader, start: int, stop: int, depth: int) -> None:
     """Messages are read by their table."""

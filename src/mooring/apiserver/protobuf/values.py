@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.apiserver.protobuf.wire import DEPTH_LIMIT, Malformed, Read, Reader
+from mooring.apiserver.protobuf.wire import DEPTH_LIMIT, MalformedProtobuf, Read, WireReader
 
 __all__ = ["NUMBERS", "TEXTS", "schema_or_bool", "schema_or_list", "schema_or_strings"]
 
@@ -33,19 +33,19 @@ def _int64(number: int) -> int:
 def _double(data: bytes) -> int | float:
     value: float = struct.unpack("<d", data)[0]
     if not math.isfinite(value):
-        raise Malformed(f"{value} is no number in JSON")
+        raise MalformedProtobuf(f"{value} is no number in JSON")
     return int(value) if value.is_integer() and abs(value) < _LARGEST_PLAIN else value
 
 
-def _text(reader: Reader, start: int, stop: int, depth: int) -> str:
+def _text(reader: WireReader, start: int, stop: int, depth: int) -> str:
     return reader.data[start:stop].decode()
 
 
-def _bytes(reader: Reader, start: int, stop: int, depth: int) -> str:
+def _bytes(reader: WireReader, start: int, stop: int, depth: int) -> str:
     return b64encode(reader.data[start:stop]).decode()
 
 
-def _quantity(reader: Reader, start: int, stop: int, depth: int) -> str:
+def _quantity(reader: WireReader, start: int, stop: int, depth: int) -> str:
     text = "0"
     for number, _, begin, after in reader.fields(start, stop, 0b1110):
         if number == 1:
@@ -53,7 +53,7 @@ def _quantity(reader: Reader, start: int, stop: int, depth: int) -> str:
     return text
 
 
-def _int_or_string(reader: Reader, start: int, stop: int, depth: int) -> int | str:
+def _int_or_string(reader: WireReader, start: int, stop: int, depth: int) -> int | str:
     is_text, integer, text = False, 0, ""
     for number, value, begin, after in reader.fields(start, stop, 0b1000):
         if number == 1:
@@ -70,10 +70,10 @@ def _moment(seconds: int, microseconds: int) -> datetime:
     try:
         return _EPOCH + timedelta(seconds=seconds, microseconds=microseconds)
     except OverflowError:
-        raise Malformed(f"{seconds} seconds is a time outside of the years 1 to 9999") from None
+        raise MalformedProtobuf(f"{seconds} seconds is a time outside of the years 1 to 9999") from None
 
 
-def _clock(reader: Reader, start: int, stop: int) -> tuple[int, int]:
+def _clock(reader: WireReader, start: int, stop: int) -> tuple[int, int]:
     seconds, nanoseconds = 0, 0
     for number, value, _, _ in reader.fields(start, stop, 0b1000):
         if number == 1:
@@ -83,7 +83,7 @@ def _clock(reader: Reader, start: int, stop: int) -> tuple[int, int]:
     return seconds, nanoseconds
 
 
-def _time(reader: Reader, start: int, stop: int, depth: int) -> str | None:
+def _time(reader: WireReader, start: int, stop: int, depth: int) -> str | None:
     """Whole seconds, as JSON has them."""
     seconds, _ = _clock(reader, start, stop)
     if start == stop or seconds == _ZERO_TIME:
@@ -91,7 +91,7 @@ def _time(reader: Reader, start: int, stop: int, depth: int) -> str | None:
     return f"{_moment(seconds, 0).replace(tzinfo=None).isoformat()}Z"
 
 
-def _micro_time(reader: Reader, start: int, stop: int, depth: int) -> str | None:
+def _micro_time(reader: WireReader, start: int, stop: int, depth: int) -> str | None:
     seconds, nanoseconds = _clock(reader, start, stop)
     microseconds = int(nanoseconds / 1000)
     if start == stop or (seconds, microseconds) == (_ZERO_TIME, 0):
@@ -99,13 +99,13 @@ def _micro_time(reader: Reader, start: int, stop: int, depth: int) -> str | None
     return f"{_moment(seconds, microseconds).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
-def _words(reader: Reader, start: int, stop: int, depth: int) -> list[str]:
+def _words(reader: WireReader, start: int, stop: int, depth: int) -> list[str]:
     """A list with a message around it."""
     fields = reader.fields(start, stop, 0b1110)
     return [reader.data[begin:after].decode() for number, _, begin, after in fields if number == 1]
 
 
-def _raw(reader: Reader, start: int, stop: int, depth: int) -> Any:
+def _raw(reader: WireReader, start: int, stop: int, depth: int) -> Any:
     """JSON in a message around it; nothing is null."""
     text = b""
     for number, _, begin, after in reader.fields(start, stop, 0b1110):
@@ -116,10 +116,10 @@ def _raw(reader: Reader, start: int, stop: int, depth: int) -> Any:
     try:
         value = msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Malformed(f"the JSON in it cannot be read: {error}") from None
+        raise MalformedProtobuf(f"the JSON in it cannot be read: {error}") from None
     # Without that many brackets it cannot be too deep, and nothing needs to be walked.
     if text.count(b"{") + text.count(b"[") + depth > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT - depth):
-        raise Malformed(f"it is nested more than {DEPTH_LIMIT} deep")
+        raise MalformedProtobuf(f"it is nested more than {DEPTH_LIMIT} deep")
     return value
 
 
@@ -155,7 +155,7 @@ TEXTS: Final[dict[str, Read]] = {
 
 
 def schema_or_list(schema: Read) -> Read:
-    def read(reader: Reader, start: int, stop: int, depth: int) -> Any:
+    def read(reader: WireReader, start: int, stop: int, depth: int) -> Any:
         one, many = None, []
         for number, _, begin, after in reader.fields(start, stop, 0b1110):
             if number == 1:
@@ -168,7 +168,7 @@ def schema_or_list(schema: Read) -> Read:
 
 
 def schema_or_bool(schema: Read) -> Read:
-    def read(reader: Reader, start: int, stop: int, depth: int) -> Any:
+    def read(reader: WireReader, start: int, stop: int, depth: int) -> Any:
         allows, one = False, None
         for number, value, begin, after in reader.fields(start, stop, 0b1100):
             if number == 1:
@@ -181,7 +181,7 @@ def schema_or_bool(schema: Read) -> Read:
 
 
 def schema_or_strings(schema: Read) -> Read:
-    def read(reader: Reader, start: int, stop: int, depth: int) -> Any:
+    def read(reader: WireReader, start: int, stop: int, depth: int) -> Any:
         one, words = None, []
         for number, _, begin, after in reader.fields(start, stop, 0b1110):
             if number == 1:

@@ -25,11 +25,11 @@ __all__ = [
     "OMIT",
     "PACKED",
     "VARINT",
-    "Field",
-    "Malformed",
+    "MalformedProtobuf",
     "Message",
     "Read",
-    "Reader",
+    "WireField",
+    "WireReader",
 ]
 
 
@@ -42,13 +42,13 @@ _FIXED32: Final = 5
 
 # Objects are walked recursively behind this point. Schemas of real definitions nest about 60 deep.
 DEPTH_LIMIT: Final = 200
-_PARTS_LIMIT: Final = 200_000
-_LONGEST_VARINT: Final = 10
+_MAX_PARTS: Final = 200_000
+_MAX_VARINT_BYTES: Final = 10
 _ENTRY_KEY: Final = 1 << 3 | BYTES
 _ENTRY_VALUE: Final = 2 << 3 | BYTES
 
 
-class Malformed(Exception):
+class MalformedProtobuf(Exception):
     """Bytes that are not a message; the text says what is wrong with them."""
 
 
@@ -65,10 +65,10 @@ INLINE: Final = 5
 PACKED: Final = 6
 
 # Takes the reader, where the value begins and ends, and how deep it is nested.
-Read = Callable[["Reader", int, int, int], Any]
+Read = Callable[["WireReader", int, int, int], Any]
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     mode: int
     key: str
     # For numbers it takes the number; for the others see `Read`.
@@ -83,20 +83,20 @@ class Message:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.tags: dict[int, Field] = {}
+        self.tags: dict[int, WireField] = {}
         # What is shown when nothing is set; a part that is itself a message is None here and listed below.
         self.blank: Object = {}
         self.structs: list[tuple[str, Read]] = []
 
 
-class Reader:
+class WireReader:
     """Reads one body. Positions are absolute, so nothing is cut out before it is a value."""
 
     __slots__ = ("_parts", "data")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self._parts = _PARTS_LIMIT
+        self._parts = _MAX_PARTS
 
     def message(self, message: Message, pos: int, end: int, depth: int) -> Object:
         out = message.blank.copy()
@@ -109,9 +109,9 @@ class Reader:
     def _fill(self, message: Message, pos: int, end: int, depth: int, out: Object) -> None:
         self._parts -= 1
         if self._parts < 0:
-            raise Malformed(f"it has more than {_PARTS_LIMIT:,} parts")
+            raise MalformedProtobuf(f"it has more than {_MAX_PARTS:,} parts")
         if depth > DEPTH_LIMIT:
-            raise Malformed(f"it is nested more than {DEPTH_LIMIT} deep")
+            raise MalformedProtobuf(f"it is nested more than {DEPTH_LIMIT} deep")
         data, tags = self.data, message.tags
         while pos < end:
             tag = data[pos]
@@ -146,7 +146,7 @@ class Reader:
                 # Of a field that is sent twice, the last one counts.
                 out.pop(key, None)
 
-    def _put(self, field: Field, start: int, stop: int, depth: int, out: Object) -> None:
+    def _put(self, field: WireField, start: int, stop: int, depth: int, out: Object) -> None:
         mode, key, read, message = field
         if mode == MAP:
             self._put_entry(field, start, stop, depth, out)
@@ -164,7 +164,7 @@ class Reader:
                 # Sent twice, a message is merged with what came before.
                 self._fill(message, start, stop, depth + 1, before)
 
-    def _put_entry(self, field: Field, pos: int, end: int, depth: int, out: Object) -> None:
+    def _put_entry(self, field: WireField, pos: int, end: int, depth: int, out: Object) -> None:
         """An entry of a map is a message of key and value."""
         key, start, stop = "", 0, 0
         data = self.data
@@ -179,7 +179,7 @@ class Reader:
             else:
                 tag, pos = self.varint(pos, end)
                 if tag >> 3 in (1, 2):
-                    raise Malformed(f"an entry of {field.key} has wire type {tag & 7}, which is not its own")
+                    raise MalformedProtobuf(f"an entry of {field.key} has wire type {tag & 7}, which is not its own")
                 pos = self.skip(tag, pos, end)
         entries = out.get(field.key)
         if entries is None:
@@ -199,7 +199,7 @@ class Reader:
                 pos = self.skip(tag, pos, end)
                 continue
             if wire != (BYTES if texts >> number & 1 else VARINT):
-                raise Malformed(f"field {number} at byte {pos} has wire type {wire}, which is not its own")
+                raise MalformedProtobuf(f"field {number} at byte {pos} has wire type {wire}, which is not its own")
             if wire == BYTES:
                 start, pos = self.span(pos, end)
                 yield number, 0, start, pos
@@ -230,7 +230,7 @@ class Reader:
         if value < 0x80:
             return value, pos
         value &= 0x7F
-        for shift in range(7, 7 * _LONGEST_VARINT, 7):
+        for shift in range(7, 7 * _MAX_VARINT_BYTES, 7):
             if pos >= end:
                 raise _truncated(pos)
             byte = data[pos]
@@ -238,7 +238,7 @@ class Reader:
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value & 0xFFFF_FFFF_FFFF_FFFF, pos
-        raise Malformed(f"the number that ends at byte {pos} is longer than {_LONGEST_VARINT} bytes")
+        raise MalformedProtobuf(f"the number that ends at byte {pos} is longer than {_MAX_VARINT_BYTES} bytes")
 
     def _unknown(self, message: Message, tag: int, pos: int, end: int) -> int:
         """Step over a field that is not in the table; a known one of another wire type is an error."""
@@ -247,7 +247,7 @@ class Reader:
             known = message.tags.get(number << 3 | wire)
             if known is not None:
                 what = known.key or f"field {number}"
-                raise Malformed(f"{what} of {message.name} has wire type {tag & 7}, which is not its own")
+                raise MalformedProtobuf(f"{what} of {message.name} has wire type {tag & 7}, which is not its own")
         return self.skip(tag, pos, end)
 
     def skip(self, tag: int, pos: int, end: int) -> int:
@@ -256,7 +256,7 @@ class Reader:
         while True:
             wire = tag & 7
             if tag >> 3 == 0 or wire > _FIXED32 or (wire == _END_GROUP and not open_groups):
-                raise Malformed(f"there is no field with tag {tag}, at byte {pos}")
+                raise MalformedProtobuf(f"there is no field with tag {tag}, at byte {pos}")
             if wire == VARINT:
                 _, pos = self.varint(pos, end)
             elif wire == BYTES:
@@ -282,5 +282,5 @@ def _append(out: Object, key: str, value: Any) -> None:
         items.append(value)
 
 
-def _truncated(pos: int) -> Malformed:
-    return Malformed(f"it ends in the middle of a field, at byte {pos}")
+def _truncated(pos: int) -> MalformedProtobuf:
+    return MalformedProtobuf(f"it ends in the middle of a field, at byte {pos}")

@@ -1,8 +1,8 @@
 """The SQLite file: how it is made and opened so that a commit that returns is on the disk.
 
 One table, to which every change adds a row; a row without a value is a removal. Rows carry a checksum, because SQLite
-notices a broken structure and not a flipped bit. The file is held exclusively: nobody else can write to it, and no
-shared memory is needed to agree with anybody.
+notices a broken structure and not a flipped bit. The file is locked exclusively: no other process can write to it, and
+no shared memory is needed.
 """
 
 import os
@@ -31,7 +31,7 @@ _TABLE: Final = (
 # Pages after which the log is folded into the file: about 4 MB, so a fold takes milliseconds.
 _CHECKPOINT_PAGES: Final = 1000
 # A log that grew beyond this by one large commit is cut back.
-_LOG_LIMIT: Final = 16 * 1024 * 1024
+_MAX_WAL_BYTES: Final = 16 * 1024 * 1024
 # What `PRAGMA synchronous` answers when every commit waits for the disk.
 _FULL: Final = 2
 
@@ -90,7 +90,7 @@ def _open(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA fullfsync = ON")
         connection.execute("PRAGMA checkpoint_fullfsync = ON")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-        connection.execute(f"PRAGMA journal_size_limit = {_LOG_LIMIT}")
+        connection.execute(f"PRAGMA journal_size_limit = {_MAX_WAL_BYTES}")
         (synchronous,) = connection.execute("PRAGMA synchronous").fetchone()
         if mode != "wal" or synchronous != _FULL:
             raise DataFolderError(

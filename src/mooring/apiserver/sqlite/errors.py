@@ -13,8 +13,8 @@ class DataFolderError(MooringError):
 class StorageFailed(InternalError):
     """Writes could not be made to last, or were attempted after that happened.
 
-    Memory is ahead of the disk then, and nothing can take it back: whoever gets this answers nobody any more and ends
-    the process, so that the next one starts from what is on disk.
+    Memory is ahead of the disk then, and nothing can take it back: the server answers no
+    request any more and ends the process, so that the next one starts from what is on disk.
     """
 
     @classmethod

@@ -64,7 +64,7 @@ def claim(folder: Path) -> int:
 
 
 def check_strangers(folder: Path) -> None:
-    """Refuse to begin in a folder that somebody else uses."""
+    """Refuse a folder that holds files of other programs."""
     strangers = sorted(path.name for path in folder.iterdir() if path.name not in _OURS)
     if strangers:
         raise DataFolderError(

@@ -1,7 +1,7 @@
 """Objects to rows and rows to objects.
 
 Ten thousand pods of one template differ in a few fields. Of what is read, parts with the same text are decoded once and
-are one part in memory, which is safe because nobody changes a stored object.
+are one part in memory, which is safe because stored objects are never mutated.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from zlib import crc32
 
 import msgspec
 
+from mooring.kube.interning import intern
 from mooring.kube.objects import Object
 
 __all__ = ["ObjectDecoder", "checksum", "encode"]
@@ -18,9 +19,9 @@ __all__ = ["ObjectDecoder", "checksum", "encode"]
 encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
 
 _SECTIONS: Final = frozenset({"metadata", "spec", "status"})
-_LIMIT: Final = 65_536
+_MAX_PARTS: Final = 65_536
 # Longer texts are hardly ever the same twice, and keys this long would cost more than they save.
-_LONGEST: Final = 8192
+_MAX_PART_BYTES: Final = 8192
 
 
 def checksum(store: str, namespace: str, name: str, value: bytes | None) -> int:
@@ -65,8 +66,6 @@ class ObjectDecoder:
         found = self._parts.get(text)
         if found is None:
             found = self._any.decode(text)
-            if len(text) <= _LONGEST:
-                if len(self._parts) >= _LIMIT:
-                    self._parts.clear()
-                self._parts[text] = found
+            if len(text) <= _MAX_PART_BYTES:
+                intern(self._parts, text, found, _MAX_PARTS)
         return found

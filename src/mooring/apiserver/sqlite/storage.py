@@ -120,7 +120,7 @@ class SqliteStorage(MemoryStorage):
         self._durable = revision
 
     def close(self) -> None:
-        """Close the file and leave the folder to others. What is not committed is lost, as nobody was told of it."""
+        """Close the file and leave the folder to others. What is not committed is lost, and was never answered."""
         self._failure = self._failure or "the storage was closed"
         self._connection.close()
         os.close(self._lock)

@@ -9,7 +9,7 @@ from mooring.kube.objects import Object
 
 __all__: list[str] = []
 
-_MOST: Final = 2
+_SHOWN_METRICS: Final = 2
 _UNKNOWN: Final = "<unknown>"
 # Types of metrics, and the field that describes each.
 _SOURCES: Final = {
@@ -50,8 +50,8 @@ def _metrics(specs: list[Any], statuses: list[Any]) -> str:
         return NONE
     padded = [*statuses, *[{}] * len(specs)]
     shown = [_metric(spec, status) for spec, status in zip(specs, padded, strict=False)]
-    text = ", ".join(shown[:_MOST])
-    return f"{text} + {len(shown) - _MOST} more..." if len(shown) > _MOST else text
+    text = ", ".join(shown[:_SHOWN_METRICS])
+    return f"{text} + {len(shown) - _SHOWN_METRICS} more..." if len(shown) > _SHOWN_METRICS else text
 
 
 def _metric(spec: Object, status: Object) -> str:

@@ -20,7 +20,7 @@ from mooring.kube.objects import Object
 
 __all__: list[str] = []
 
-_MOST: Final = 3
+_SHOWN_ADDRESSES: Final = 3
 
 
 @printer("v1", "Service", "Name, Type, Cluster-IP, External-IP, Port(s), Age, Selector+")
@@ -62,7 +62,7 @@ def _service_port(port: Object) -> str:
 @printer("v1", "Endpoints", "Name, Endpoints, Age")
 def _endpoints(obj: Object, now: datetime) -> Cells:
     subsets = items(obj, "subsets")
-    shown = limited((each for subset in subsets for each in _subset(subset)), _MOST, "") if subsets else NONE
+    shown = limited((each for subset in subsets for each in _subset(subset)), _SHOWN_ADDRESSES, "") if subsets else NONE
     return [name(obj), shown, age(obj, now)]
 
 
@@ -82,8 +82,8 @@ def _endpoint_slice(obj: Object, now: datetime) -> Cells:
     return [
         name(obj),
         obj.get("addressType") or "",
-        limited((_slice_port(port) for port in items(obj, "ports")), _MOST, "<unset>"),
-        limited(addresses, _MOST, "<unset>"),
+        limited((_slice_port(port) for port in items(obj, "ports")), _SHOWN_ADDRESSES, "<unset>"),
+        limited(addresses, _SHOWN_ADDRESSES, "<unset>"),
         age(obj, now),
     ]
 
@@ -111,11 +111,11 @@ def _hosts(rules: list[Any]) -> str:
     shown: list[str] = []
     more = False
     for rule in rules:
-        more = more or len(shown) == _MOST
+        more = more or len(shown) == _SHOWN_ADDRESSES
         if not more and rule.get("host"):
             shown.append(rule["host"])
     text = ",".join(shown) or "*"
-    return f"{text} + {len(rules) - _MOST} more..." if more else text
+    return f"{text} + {len(rules) - _SHOWN_ADDRESSES} more..." if more else text
 
 
 @printer("networking.k8s.io/v1", "IngressClass", "Name, Controller, Parameters, Age")

@@ -18,9 +18,9 @@ __all__ = [
     "NONE",
     "PRINTERS",
     "Cells",
-    "Column",
     "Object",
     "Printer",
+    "PrinterColumn",
     "age",
     "columns",
     "containers",
@@ -41,7 +41,7 @@ NONE: Final = "<none>"
 _NOTHING: Final[Object] = {}
 
 
-class Column(NamedTuple):
+class PrinterColumn(NamedTuple):
     """One column; priority 0 is always shown, others with `-o wide`."""
 
     name: str
@@ -57,7 +57,7 @@ class Column(NamedTuple):
 class Printer(NamedTuple):
     """The columns of a kind, and its row."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[PrinterColumn, ...]
     cells: Print
     # What the row says about the object beside its cells; clients use it to leave out what has completed.
     conditions: Callable[[Object], list[Object]] | None = None
@@ -66,13 +66,13 @@ class Printer(NamedTuple):
 PRINTERS: Final[dict[tuple[str, str], Printer]] = {}
 
 
-def columns(text: str) -> tuple[Column, ...]:
+def columns(text: str) -> tuple[PrinterColumn, ...]:
     """Columns from a line: `Name, Desired:integer, Selector+`, where a plus marks those for `-o wide` only."""
     found = []
     for item in text.split(","):
         label, _, kind = item.strip().removesuffix("+").partition(":")
         form = "name" if label == "Name" else ""
-        found.append(Column(label, kind or "string", form, "", 1 if item.endswith("+") else 0))
+        found.append(PrinterColumn(label, kind or "string", form, "", 1 if item.endswith("+") else 0))
     return tuple(found)
 
 

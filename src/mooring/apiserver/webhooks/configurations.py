@@ -1,4 +1,4 @@
-"""Keeps what the stored configurations say at hand, so that a request that concerns no webhook pays one look-up."""
+"""The webhook configurations, compiled, so that a request that matches no webhook costs one look-up."""
 
 from typing import Final, Literal
 
@@ -29,7 +29,7 @@ class Configurations:
         self._watches.append(self._listen("apiextensions.k8s.io/v1", "CustomResourceDefinition"))
 
     def _listen(self, api_version: str, kind: str) -> Watch:
-        # Never polled: it is there to hear that something has changed.
+        # Never polled: only its wake callback is used, which is called on every change.
         resource = self._registry.resource(api_version, kind)
         return self._registry.watch(resource, resource_version=str(self._registry.revision), wake=self._forget)
 
@@ -78,7 +78,7 @@ class Configurations:
 
 
 def warn_of_conditions(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Say to whoever writes a configuration with matchConditions that the webhook will be called without them."""
+    """Warn the author of a configuration that its matchConditions are not evaluated."""
     obj = request.object
     if obj is None or request.resource.kind not in _KINDS.values():
         return None

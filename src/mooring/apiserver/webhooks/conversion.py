@@ -13,8 +13,8 @@ from uuid import uuid4
 import msgspec
 
 from mooring.admission.conversions import MalformedConversion, conversion_version, encode_conversion, read_conversion
-from mooring.apiserver.webhooks.endpoints import Unresolved, find_target, url_of
-from mooring.apiserver.webhooks.http import Client, Failed
+from mooring.apiserver.webhooks.endpoints import Unresolved, find_address, url_of
+from mooring.apiserver.webhooks.http import CallFailed, WebhookClient
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import failure_of
 from mooring.kube.errors import MooringError
@@ -26,30 +26,30 @@ __all__ = ["Conversions"]
 
 Key = tuple[bytes, str]
 
-_LEAST_KEPT: Final = 10_000
-_BATCH: Final = 500
+_MIN_CACHED_OBJECTS: Final = 10_000
+_BATCH_OBJECTS: Final = 500
 # The real server waits without end; a webhook that takes longer than this is taken for dead.
-_SECONDS: Final = 30.0
+_TIMEOUT_SECONDS: Final = 30.0
 # What a conversion may look at and what it may change; the rest of the metadata passes it by.
-_SEEN: Final = ("name", "namespace", "labels", "annotations")
+_CONVERTED_METADATA: Final = ("name", "namespace", "labels", "annotations")
 
 _encode = msgspec.json.Encoder().encode
 
 
 def _key(obj: Object, wanted: str) -> Key:
     metadata = obj.get("metadata") or {}
-    seen = {name: metadata[name] for name in _SEEN if name in metadata}
+    seen = {name: metadata[name] for name in _CONVERTED_METADATA if name in metadata}
     return _encode({**obj, "metadata": seen}), wanted
 
 
 class Conversions:
     """Converts by webhook; `convert` is what the registry calls."""
 
-    def __init__(self, registry: Registry, client: Client) -> None:
+    def __init__(self, registry: Registry, client: WebhookClient) -> None:
         self._registry = registry
         self._client = client
         self._known: OrderedDict[Key, Object] = OrderedDict()
-        self._most = _LEAST_KEPT
+        self._most = _MIN_CACHED_OBJECTS
         definitions = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         # A definition that changes may name another webhook.
         self._watch = registry.watch(
@@ -74,8 +74,8 @@ class Conversions:
                         objects.setdefault(_key(each, wanted), each)
             unknown = [(key, each) for key, each in objects.items() if key not in self._known]
             self._most = max(self._most, 2 * len(objects))
-            for start in range(0, len(unknown), _BATCH):
-                await self._fetch(spec, unknown[start : start + _BATCH], wanted)
+            for start in range(0, len(unknown), _BATCH_OBJECTS):
+                await self._fetch(spec, unknown[start : start + _BATCH_OBJECTS], wanted)
 
         raise Pending(settle)
 
@@ -98,12 +98,12 @@ class Conversions:
         uid = str(uuid4())
         body = encode_conversion(version, uid, objects, wanted)
         client = webhook["clientConfig"]
-        query = f"?timeout={_SECONDS:.0f}s"
+        query = f"?timeout={_TIMEOUT_SECONDS:.0f}s"
         try:
-            target = find_target(self._registry, client)
-            answer = await self._client.post(target, query, body, _SECONDS)
-        except (Failed, Unresolved) as error:
-            raise Failed(f'Post "{url_of(client)}{query}": {error}') from None
+            target = find_address(self._registry, client)
+            answer = await self._client.post(target, query, body, _TIMEOUT_SECONDS)
+        except (CallFailed, Unresolved) as error:
+            raise CallFailed(f'Post "{url_of(client)}{query}": {error}') from None
         if not 200 <= answer.status < 300:
-            raise Failed(failure_of(answer))
+            raise CallFailed(failure_of(answer))
         return read_conversion(answer.body, uid, version, objects, wanted)

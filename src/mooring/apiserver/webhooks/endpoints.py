@@ -13,14 +13,14 @@ from mooring.kube.errors import MooringError, go_quote
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 
-__all__ = ["Target", "Unresolved", "find_target", "url_of"]
+__all__ = ["Unresolved", "WebhookAddress", "find_address", "url_of"]
 
 
 class Unresolved(MooringError):
     """A Service that leads nowhere at this moment."""
 
 
-class Target(NamedTuple):
+class WebhookAddress(NamedTuple):
     """An address, the name that its certificate must be for, and the authority that must have signed it.
 
     An empty `authority` stands for those that the system trusts.
@@ -43,7 +43,7 @@ def url_of(client: Object) -> str:
     return f"https://{host}{service.get('path') or '/'}"
 
 
-def find_target(registry: Registry, client: Object) -> Target:
+def find_address(registry: Registry, client: Object) -> WebhookAddress:
     """Where a webhook is at this moment; Unresolved if it is a Service that leads nowhere."""
     authority = (client.get("caBundle") or "").strip()
     service = client.get("service")
@@ -51,13 +51,13 @@ def find_target(registry: Registry, client: Object) -> Target:
         return _target(client.get("url") or "", authority)
     namespace, name = service["namespace"], service["name"]
     host, port = _endpoint(registry, namespace, name, service.get("port") or 443)
-    return Target(host, port, f"{name}.{namespace}.svc", service.get("path") or "/", authority)
+    return WebhookAddress(host, port, f"{name}.{namespace}.svc", service.get("path") or "/", authority)
 
 
 @lru_cache(maxsize=256)
-def _target(url: str, authority: str) -> Target:
+def _target(url: str, authority: str) -> WebhookAddress:
     parts = urlsplit(url)
-    return Target(parts.hostname or "", parts.port or 443, parts.hostname or "", parts.path or "/", authority)
+    return WebhookAddress(parts.hostname or "", parts.port or 443, parts.hostname or "", parts.path or "/", authority)
 
 
 def _endpoint(registry: Registry, namespace: str, name: str, port: int) -> tuple[str, int]:

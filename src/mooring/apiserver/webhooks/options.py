@@ -1,28 +1,28 @@
-"""The options of a request as webhooks are told them: an object of the API, named after the operation."""
+"""The `options` of an AdmissionReview: CreateOptions, UpdateOptions or DeleteOptions, after the operation."""
 
 from mooring.apiserver.options import DeleteOptions
-from mooring.apiserver.request import Request
+from mooring.apiserver.request import HttpRequest
 from mooring.kube.objects import Object
 
-__all__ = ["deletion_told", "write_told"]
+__all__ = ["delete_options_object", "write_options_object"]
 
 
 _KINDS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions"}
 
 
-def write_told(request: Request, operation: str) -> Object:
-    """The options of a create, an update or a patch, which is told as one of the other two."""
-    told: Object = {"kind": _KINDS[operation], "apiVersion": "meta.k8s.io/v1"}
+def write_options_object(request: HttpRequest, operation: str) -> Object:
+    """The options of a create, an update or a patch, which counts as one of the other two."""
+    options_object: Object = {"kind": _KINDS[operation], "apiVersion": "meta.k8s.io/v1"}
     if dry_run := request.query.get("dryRun"):
-        told["dryRun"] = dry_run
+        options_object["dryRun"] = dry_run
     for name in ("fieldManager", "fieldValidation"):
         if value := request.text(name):
-            told[name] = value
-    return told
+            options_object[name] = value
+    return options_object
 
 
-def deletion_told(options: DeleteOptions) -> Object:
-    told: Object = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+def delete_options_object(options: DeleteOptions) -> Object:
+    options_object: Object = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
     preconditions = {"uid": options.uid, "resourceVersion": options.resource_version}
     given = {
         "gracePeriodSeconds": options.grace,
@@ -30,4 +30,4 @@ def deletion_told(options: DeleteOptions) -> Object:
         "propagationPolicy": options.propagation,
         "dryRun": ["All"] if options.dry_run else None,
     }
-    return told | {name: value for name, value in given.items() if value is not None}
+    return options_object | {name: value for name, value in given.items() if value is not None}

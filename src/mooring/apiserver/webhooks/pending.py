@@ -1,7 +1,7 @@
-"""How a synchronous registry waits for a network: it does not. It is interrupted, and tried again.
+"""How the synchronous registry waits for the network: its call is interrupted, and repeated.
 
-Whatever inside a write or a read needs an answer from outside raises `Pending`. Nothing has been written by then.
-Whoever called the registry lets the question be settled and repeats the call, which finds the answer in its place.
+Code inside a write or a read that needs the response of a webhook raises `Pending`; nothing has been written by then.
+The handler awaits `settle` and repeats the call, which then finds the response.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,14 +13,14 @@ __all__ = ["Pending", "settled"]
 
 T = TypeVar("T")
 
-# More than any write needs, and an end for one whose object never stands still.
-_MOST: Final = 64
+# More than any write needs; an end for a write whose object keeps changing.
+_MAX_ATTEMPTS: Final = 64
 
 
 class Pending(Exception):
-    """A question that is open. `settle` asks it; it raises an ApiError where the answer is a refusal.
+    """A webhook call that is still to be made. `settle` makes it, and raises an ApiError when the webhook refuses.
 
-    With `whole` the answers for all objects of the kind are fetched together, for whoever is about to read them all.
+    With `whole` all objects of the kind are converted in one call, for a list or a watch.
     """
 
     def __init__(self, settle: Callable[[bool], Awaitable[None]]) -> None:
@@ -29,14 +29,14 @@ class Pending(Exception):
 
 
 async def settled(attempt: Callable[[], T], first: Pending | None = None, *, whole: bool = False) -> T:
-    """What `attempt` returns once all its questions have answers; `first` is one that is known to be open."""
+    """What `attempt` returns once all webhooks have responded; `first` is a call that is known to be open."""
     if first is not None:
         await first.settle(whole)
-    for _ in range(_MOST):
+    for _ in range(_MAX_ATTEMPTS):
         try:
             return attempt()
         except Pending as pending:
-            # Awaited outside, so that what it raises has no other exception in its tail.
+            # Awaited outside of the handler, so that its exceptions are not chained to this one.
             question = pending
         await question.settle(whole)
-    raise InternalError.of(f"webhooks were asked {_MOST} times and what they were asked about kept changing")
+    raise InternalError.of(f"webhooks were asked {_MAX_ATTEMPTS} times and what they were asked about kept changing")

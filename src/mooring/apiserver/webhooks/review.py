@@ -9,7 +9,7 @@ from mooring.admission.reviews import GroupVersionKind, GroupVersionResource, Op
 from mooring.apiserver.users import User
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
-from mooring.net.client_connection import Answer
+from mooring.net.client_connection import HttpResponse
 from mooring.registry import Resource
 
 __all__ = ["Attributes", "failure_of", "review"]
@@ -71,7 +71,7 @@ def _resource(resource: Resource) -> GroupVersionResource:
     return GroupVersionResource(resource.group, resource.version, resource.plural)
 
 
-def failure_of(answer: Answer) -> str:
+def failure_of(answer: HttpResponse) -> str:
     """What an HTTP status that is no success means, in the words of a Go client."""
     status, body = answer.status, answer.body
     try:

@@ -1,22 +1,22 @@
-"""The door between handlers and foreign webhooks: a handler says what it wants the registry to do, and that is done
-once everybody has been asked.
+"""Between handlers and webhooks: a handler gives the registry call it wants, which is repeated until all webhooks
+answered.
 
-The first attempt goes to the registry as if there were no webhooks; only where one is concerned anything here costs.
+The first attempt goes to the registry as if there were no webhooks, so a request that matches none costs nothing here.
 """
 
 from collections.abc import Callable
 from typing import TypeVar
 
 from mooring.admission.reviews import GroupVersionKind
-from mooring.apiserver.barrier import Barrier
 from mooring.apiserver.calls import Call
-from mooring.apiserver.webhooks.asking import Asking, Reinvocation
+from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.webhooks.admission_attempt import AdmissionAttempt
 from mooring.apiserver.webhooks.configurations import Configurations, Phase, warn_of_conditions
 from mooring.apiserver.webhooks.conversion import Conversions
-from mooring.apiserver.webhooks.http import Client
+from mooring.apiserver.webhooks.http import WebhookClient
+from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending, settled
 from mooring.apiserver.webhooks.review import Attributes
-from mooring.apiserver.webhooks.session import Session
 from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, Registry, Resource
 from mooring.registry.admission import Operation
@@ -36,12 +36,12 @@ _SUBRESOURCE_KINDS = {
 
 
 class Webhooks:
-    """All that a server has to do with foreign webhooks."""
+    """The webhooks of one API server: admission and conversion."""
 
-    def __init__(self, registry: Registry, barrier: Barrier) -> None:
+    def __init__(self, registry: Registry, group_commit: GroupCommit) -> None:
         self._registry = registry
-        self._barrier = barrier
-        self._client = Client()
+        self._group_commit = group_commit
+        self._client = WebhookClient()
         self._configurations = Configurations(registry)
         self._conversions = Conversions(registry, self._client)
         registry.register_remote_conversion(self._conversions.convert)
@@ -62,7 +62,7 @@ class Webhooks:
         )
 
     async def read(self, attempt: Callable[[], T], *, whole: bool = False) -> T:
-        """What `attempt` reads, converted where that takes a webhook; `whole` when it reads all objects of a kind."""
+        """What `attempt` reads, converted by webhooks where needed; `whole` when it reads all objects of a kind."""
         try:
             return attempt()
         except Pending as pending:
@@ -72,10 +72,10 @@ class Webhooks:
     async def write(
         self, call: Call, attempt: Callable[[], T], options: OptionsFor, *operations: Operation, name: str | None = None
     ) -> T:
-        """What `attempt` writes, once all webhooks that it concerns have been asked.
+        """What `attempt` writes, once all webhooks that match it have responded.
 
-        `attempt` is made several times and must give the registry the same every time, the clock included. `name` is
-        what webhooks are told the object is called, where that is not its name.
+        `attempt` is made several times and must give the registry the same every time, the clock included. `name`
+        replaces the object's name in the AdmissionReview.
         """
         if not self.concern(call.resource, call.target.subresource, *operations):
             return await self.read(attempt)
@@ -85,47 +85,49 @@ class Webhooks:
             told = known if name is None else name
             return _attributes(call, request.operation, request.namespace, told, dry_run, options)
 
-        session = Session(call, self._configurations, self._barrier, self._registry.naming, about, self._asking)
+        admission_attempt = AdmissionAttempt(
+            call, self._configurations, self._group_commit, self._registry.naming, about, self._invoker
+        )
         before = len(call.warnings)
 
         def attempt_with_webhooks() -> T:
-            # What an earlier attempt warned of is warned of again.
+            # This attempt repeats the warnings of the earlier one.
             del call.warnings[before:]
-            session.naming.start_over()
-            with self._registry.admission.asking(session):
+            admission_attempt.naming.start_over()
+            with self._registry.admission.with_webhooks(admission_attempt):
                 return attempt()
 
         try:
             return await settled(attempt_with_webhooks)
         finally:
-            call.warnings += session.warnings
+            call.warnings += admission_attempt.warnings
 
     async def review(self, call: Call, obj: Object, options: OptionsFor) -> Object:
-        """The object that is created below another one, as webhooks want it: a binding or an eviction."""
+        """A binding or an eviction (a subresource that is created) after admission by webhooks."""
         resource, subresource = call.resource, call.target.subresource
         if not self.concern(resource, subresource, "CREATE"):
             return obj
         dry_run = "dryRun" in options("CREATE")
         about = _attributes(call, "CREATE", call.namespace, call.target.name, dry_run, options)
-        asking = self._asking(about, None)
+        invoker = self._invoker(about, None)
         invocations = {
             phase: self._configurations.invocations(phase, resource, subresource, "CREATE") for phase in _PHASES
         }
         reinvocation = Reinvocation()
         try:
             for again in (False, True):
-                made = await asking.mutate(
+                made = await invoker.mutate(
                     invocations["mutating"], obj, None, lambda _, made: made, reinvocation, again=again
                 )
                 obj = obj if made is None else made
-            judges = [each for each in invocations["validating"] if asking.concerns(each.hook, obj, None)]
-            await asking.validate(judges, obj, None)
+            judges = [each for each in invocations["validating"] if invoker.concerns(each.hook, obj, None)]
+            await invoker.validate(judges, obj, None)
         finally:
-            call.warnings += asking.warnings
+            call.warnings += invoker.warnings
         return obj
 
-    def _asking(self, about: Attributes, generated: str | None) -> Asking:
-        return Asking(self._registry, self._client, about, generated)
+    def _invoker(self, about: Attributes, generated: str | None) -> WebhookInvoker:
+        return WebhookInvoker(self._registry, self._client, about, generated)
 
 
 def _attributes(

@@ -3,7 +3,7 @@
 from mooring.kube.apply.errors import ApplyConflict, ApplyError, Conflict
 from mooring.kube.apply.fieldsets import FieldSet, decode_fields, encode_fields, path_text, paths
 from mooring.kube.apply.ownership import Convert
-from mooring.kube.apply.writing import Applied, apply, update
+from mooring.kube.apply.updater import Applied, apply, update
 
 __all__ = [
     "Applied",

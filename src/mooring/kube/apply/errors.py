@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from mooring.kube.apply.fieldsets import path_text
-from mooring.kube.apply.managers import Identity, printed
+from mooring.kube.apply.managers import ManagerIdentity, printed
 from mooring.kube.errors import MooringError
 
 __all__ = ["ApplyConflict", "ApplyError", "Conflict"]
@@ -20,7 +20,7 @@ class ApplyError(MooringError):
 class Conflict(NamedTuple):
     """A field that another manager owns with another value."""
 
-    manager: Identity
+    manager: ManagerIdentity
     path: tuple[str, ...]
 
     @property

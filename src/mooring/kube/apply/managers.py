@@ -12,7 +12,7 @@ from mooring.kube.errors import go_json, go_quote
 
 __all__ = [
     "Entry",
-    "Identity",
+    "ManagerIdentity",
     "Managers",
     "cap_updaters",
     "decode_managed",
@@ -28,7 +28,7 @@ _MAX_UPDATERS: Final = 10
 _ANCIENT: Final = "ancient-changes"
 
 
-class Identity(NamedTuple):
+class ManagerIdentity(NamedTuple):
     """What makes a manager: name, operation, version (of updaters only) and sub-resource."""
 
     manager: str
@@ -57,18 +57,18 @@ class Entry(NamedTuple):
         return self if fields is self.fields else Entry(fields, self.api_version, self.time)
 
 
-Managers = dict[Identity, Entry]
+Managers = dict[ManagerIdentity, Entry]
 
 
-def identify(manager: str, operation: str, api_version: str, subresource: str) -> Identity:
-    return Identity(manager or "unknown", operation, "" if operation == "Apply" else api_version, subresource)
+def identify(manager: str, operation: str, api_version: str, subresource: str) -> ManagerIdentity:
+    return ManagerIdentity(manager or "unknown", operation, "" if operation == "Apply" else api_version, subresource)
 
 
-def identity_of(entry: Mapping[str, Any]) -> Identity:
+def identity_of(entry: Mapping[str, Any]) -> ManagerIdentity:
     """Whose entry it is."""
     operation = entry.get("operation") or ""
     version = "" if operation == "Apply" else entry.get("apiVersion") or ""
-    return Identity(entry.get("manager") or "", operation, version, entry.get("subresource") or "")
+    return ManagerIdentity(entry.get("manager") or "", operation, version, entry.get("subresource") or "")
 
 
 def decode_managed(entries: Iterable[Mapping[str, Any]] | None) -> Managers:
@@ -103,7 +103,7 @@ def entry_order(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(text)
 
 
-def _encoded(identity: Identity, entry: Entry) -> dict[str, Any]:
+def _encoded(identity: ManagerIdentity, entry: Entry) -> dict[str, Any]:
     if entry.source is not None:
         return entry.source
     made: dict[str, Any] = {
@@ -126,12 +126,12 @@ def cap_updaters(managers: Managers) -> Managers:
     if excess <= 0:
         return managers
     made = managers.copy()
-    first: dict[str, Identity] = {}
+    first: dict[str, ManagerIdentity] = {}
     for identity in sorted(updaters, key=lambda each: (managers[each].time or "", each.spelt)):
         if excess <= 0:
             break
         entry = made[identity]
-        bucket = Identity(_ANCIENT, "Update", entry.api_version, "")
+        bucket = ManagerIdentity(_ANCIENT, "Update", entry.api_version, "")
         if entry.api_version not in first:
             first[entry.api_version] = identity
             continue
@@ -144,7 +144,7 @@ def cap_updaters(managers: Managers) -> Managers:
     return made
 
 
-def printed(identity: Identity) -> str:
+def printed(identity: ManagerIdentity) -> str:
     """The manager as messages name it: `"kubectl-client-side-apply" using apps/v1`."""
     text = go_quote(identity.manager)
     if identity.subresource:

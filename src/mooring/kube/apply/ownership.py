@@ -7,7 +7,7 @@ them is converted to that version first; a version that is served no more takes 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mooring.kube.apply.comparing import Comparison, compare
+from mooring.kube.apply.compare import FieldComparison, compare
 from mooring.kube.apply.errors import ApplyConflict, Conflict
 from mooring.kube.apply.fieldsets import (
     LEAF,
@@ -19,8 +19,8 @@ from mooring.kube.apply.fieldsets import (
     paths,
     union,
 )
-from mooring.kube.apply.managers import Entry, Identity, Managers
-from mooring.kube.apply.removing import remove_fields
+from mooring.kube.apply.managers import Entry, ManagerIdentity, Managers
+from mooring.kube.apply.remove import remove_fields
 from mooring.kube.apply.typed import field_set
 from mooring.kube.objects import Object
 from mooring.kube.schemas.model import Schema
@@ -86,13 +86,13 @@ def after_write(
     before: Object,
     after: Object,
     managers: Managers,
-    writer: Identity | None,
+    writer: ManagerIdentity | None,
     versions: Versions,
     ignored: FieldSet,
     *,
     force: bool,
-    compared: Comparison | None = None,
-) -> tuple[Managers, Comparison]:
+    compared: FieldComparison | None = None,
+) -> tuple[Managers, FieldComparison]:
     """The managers after a write that led from one object to the other, without the writer's own gains.
 
     Others lose what was changed or removed; ApplyConflict instead when they would lose a change and `force` is not set.
@@ -124,7 +124,7 @@ def after_write(
 
 def _compare_at(
     before: Object, after: Object, version: str, versions: Versions, ignored: FieldSet
-) -> Comparison | None:
+) -> FieldComparison | None:
     old, new = versions.at(before, version), versions.at(after, version)
     if old is None or new is None:
         return None

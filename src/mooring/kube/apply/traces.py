@@ -13,16 +13,17 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mooring.kube.apply.comparing import Comparison
+from mooring.kube.apply.compare import FieldComparison
 from mooring.kube.apply.fieldsets import FieldSet, encode_fields
-from mooring.kube.apply.managers import Identity, Managers, entry_order, identity_of
+from mooring.kube.apply.managers import ManagerIdentity, Managers, entry_order, identity_of
+from mooring.kube.interning import intern
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["MOST_ENTRIES", "Traces", "TracesMemo"]
+__all__ = ["MAX_ENTRIES", "Traces", "TracesMemo"]
 
 # Beyond this many entries their times decide which of them are merged.
-MOST_ENTRIES: Final = 9
-_LIMIT: Final = 1024
+MAX_ENTRIES: Final = 9
+_MAX_CACHED: Final = 1024
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -31,7 +32,7 @@ class _Trace(NamedTuple):
     """One entry of the outcome. `origin` is the place of the entry it comes from, -1 for a new one."""
 
     origin: int
-    identity: Identity
+    identity: ManagerIdentity
     api_version: str
     # None for an entry that stays the very one it was.
     fields: dict[str, Any] | None
@@ -128,7 +129,7 @@ class TracesMemo:
         self._known: dict[tuple[int, bytes], Traces] = {}
 
     def alike(
-        self, schema: Schema, writer: Identity, before: Sequence[Mapping[str, Any]], comparison: Comparison
+        self, schema: Schema, writer: ManagerIdentity, before: Sequence[Mapping[str, Any]], comparison: FieldComparison
     ) -> Alike:
         entries = [
             [each.get(name) for name in ("manager", "operation", "apiVersion", "subresource", "fieldsType", "fieldsV1")]
@@ -151,7 +152,7 @@ class TracesMemo:
         self,
         alike: Alike,
         schema: Schema,
-        writer: Identity,
+        writer: ManagerIdentity,
         before: Sequence[Mapping[str, Any]],
         after: Managers,
         *,
@@ -164,10 +165,7 @@ class TracesMemo:
             origin = origins.get(identity, -1)
             fields = None if entry.source is not None else encode_fields(entry.fields)
             if fields is not None and origin >= 0 and fields == before[origin].get("fieldsV1"):
-                # Sharing the fields with the entry from before spares whoever stores them a look.
+                # The fields of the entry from before are shared, so that the storage need not compare them.
                 fields = before[origin].get("fieldsV1")
             entries.append(_Trace(origin, identity, entry.api_version, fields, gained and identity == writer))
-        if len(self._known) >= _LIMIT:
-            self._known.clear()
-        found = self._known[alike.key] = Traces(schema, tuple(entries), alike.lists)
-        return found
+        return intern(self._known, alike.key, Traces(schema, tuple(entries), alike.lists), _MAX_CACHED)

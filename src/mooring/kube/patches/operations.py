@@ -16,9 +16,9 @@ from mooring.kube.patches.errors import PatchError
 
 __all__ = ["json_patch"]
 
-_LIMIT: Final = 10_000
+_MAX_OPERATIONS: Final = 10_000
 # Thirty copies of an object into itself would otherwise make a billion of one.
-_COPY_LIMIT: Final = 3 * 1024 * 1024
+_MAX_COPY_BYTES: Final = 3 * 1024 * 1024
 _MISSING: Final = object()
 
 Edit = Callable[[Any, str], Any]
@@ -31,8 +31,8 @@ class _IndexError(Exception):
 def json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """The document after all operations, or a PatchError and no change."""
     operations = _operations(operations)
-    if len(operations) > _LIMIT:
-        message = f"The allowed maximum operations in a JSON patch is {_LIMIT}, got {len(operations)}"
+    if len(operations) > _MAX_OPERATIONS:
+        message = f"The allowed maximum operations in a JSON patch is {_MAX_OPERATIONS}, got {len(operations)}"
         raise PatchError(message, 413)
     copied = 0
     for operation in operations:
@@ -42,10 +42,10 @@ def json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
             raise PatchError(f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}")
         if apply is _copy:
             copied += _copied_size(document, operation)
-            if copied > _COPY_LIMIT:
+            if copied > _MAX_COPY_BYTES:
                 raise PatchError(
                     f"Unable to complete the copy, the accumulated size increase of copy is {copied}, "
-                    f"exceeding the limit {_COPY_LIMIT}"
+                    f"exceeding the limit {_MAX_COPY_BYTES}"
                 )
         document = apply(document, operation)
     return document

@@ -1,7 +1,7 @@
-"""What strict field validation says about fields that came twice: `duplicate field "spec.foo"`.
+"""The messages of field validation about duplicate fields: `duplicate field "spec.foo"`.
 
-A custom object is read as it is written, so each of them is told. A built-in one is read into its type, and what the
-type does not know, or keeps as it came (`data` of a ControllerRevision, `fieldsV1`), is not looked into.
+A custom object is decoded as it is, so all of its duplicates are reported. A built-in object is decoded into its type;
+duplicates in fields that the type does not know, or keeps raw (`data` of a ControllerRevision, `fieldsV1`), are not.
 """
 
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from mooring.kube.errors import go_quote
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["FieldPath", "duplicate_fields"]
+__all__ = ["FieldPath", "duplicate_field_errors"]
 
 FieldPath = tuple[str | int, ...]
 
 
-def duplicate_fields(schema: Schema, paths: Iterable[FieldPath]) -> list[str]:
-    """The sentences for the fields at these paths, in their order."""
+def duplicate_field_errors(schema: Schema, paths: Iterable[FieldPath]) -> list[str]:
+    """The messages for the fields at these paths, in order."""
     told = (path for path in paths if not schema.builtin or _is_read(schema, path))
     return [f"duplicate field {go_quote(_dotted(path))}" for path in told]
 

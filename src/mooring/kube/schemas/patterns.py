@@ -15,7 +15,7 @@ __all__ = ["Pattern", "compile_pattern"]
 
 # Enough for `\pL` a thousand times, which takes half a second to compile. Go allows more, and needs less time for it.
 _LARGEST_BYTES: Final = 32 << 20
-_MOST_REPEATS: Final = 1000
+_MAX_REPEATS: Final = 1000
 _DEEPEST: Final = 1000
 
 # RE2's words for what is wrong, and Go's.
@@ -115,7 +115,7 @@ def _refused_by_go_alone(text: str) -> tuple[int, ValueError] | None:
         if piece["counts"]:
             low, high = piece["low"], piece["high"] or piece["low"]
             # Compared by their digits first: Python refuses to read numbers of thousands of them.
-            if max(len(low), len(high)) > 4 or not int(low) <= int(high) <= _MOST_REPEATS:
+            if max(len(low), len(high)) > 4 or not int(low) <= int(high) <= _MAX_REPEATS:
                 return start, _complaint("invalid repeat count", piece[0])
     return None
 

@@ -10,13 +10,13 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.net.client_connection import Answer as HttpAnswer
+from mooring.net.client_connection import HttpResponse as HttpAnswer
 from mooring.net.client_connection import request_bytes
 from mooring.net.destination import Destination
 from mooring.net.tls import client_context
 from mooring.nodes.process.processes import Process
 
-__all__ = ["Answer", "ask", "port_of"]
+__all__ = ["HttpResponse", "ask", "port_of"]
 
 
 _MOST_BODY_BYTES: Final = 10 << 10
@@ -27,12 +27,12 @@ _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _AGENT: Final = "kube-probe/1.35"
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     good: bool
     output: str = ""
 
 
-async def ask(handler: Object, container: Object, process: Process, address: str, seconds: float) -> Answer:
+async def ask(handler: Object, container: Object, process: Process, address: str, seconds: float) -> HttpResponse:
     """The answer of a probe or hook. `address` is the pod's."""
     if (command := handler.get("exec")) is not None:
         return await _command(process, command.get("command") or [], seconds)
@@ -44,32 +44,32 @@ async def ask(handler: Object, container: Object, process: Process, address: str
                 return await _tcp(tcp.get("host") or address, port_of(tcp.get("port"), container))
             if (pause := handler.get("sleep")) is not None:
                 await asyncio.sleep(float(pause.get("seconds") or 0))
-                return Answer(True)
+                return HttpResponse(True)
     except TimeoutError:
-        return Answer(False, f"context deadline exceeded: no answer within {seconds:g} s")
+        return HttpResponse(False, f"context deadline exceeded: no answer within {seconds:g} s")
     except (OSError, ValueError, MooringError) as error:
-        return Answer(False, _words(error))
+        return HttpResponse(False, _words(error))
     kind = next((key for key in handler if key in ("grpc",)), "handler")
-    return Answer(False, f"a process node has no {kind} probes")
+    return HttpResponse(False, f"a process node has no {kind} probes")
 
 
-async def _command(process: Process, command: Sequence[str], seconds: float) -> Answer:
+async def _command(process: Process, command: Sequence[str], seconds: float) -> HttpResponse:
     try:
         code, output = await process.execute(command, seconds)
     except OSError as error:
-        return Answer(False, f"the command cannot be run: {error}")
+        return HttpResponse(False, f"the command cannot be run: {error}")
     if code is None:
-        return Answer(False, f'command timed out: "{" ".join(command)}" timed out after {seconds:g}s')
-    return Answer(code == 0, output)
+        return HttpResponse(False, f'command timed out: "{" ".join(command)}" timed out after {seconds:g}s')
+    return HttpResponse(code == 0, output)
 
 
-async def _tcp(host: str, port: int) -> Answer:
+async def _tcp(host: str, port: int) -> HttpResponse:
     _, writer = await asyncio.open_connection(host, port)
     writer.close()
-    return Answer(True)
+    return HttpResponse(True)
 
 
-async def _http(get: Object, container: Object, address: str) -> Answer:
+async def _http(get: Object, container: Object, address: str) -> HttpResponse:
     """As the kubelet asks: redirects are followed while they stay on the host, others count as an answer."""
     host, port = get.get("host") or address, port_of(get.get("port"), container)
     path = get.get("path") or "/"
@@ -84,10 +84,10 @@ async def _http(get: Object, container: Object, address: str) -> Answer:
         if urlsplit(url).hostname != urlsplit(first).hostname:
             break
     else:
-        return Answer(False, f'Get "{url}": stopped after {_MOST_REDIRECTS} redirects')
+        return HttpResponse(False, f'Get "{url}": stopped after {_MOST_REDIRECTS} redirects')
     if 200 <= answer.status < 400:
-        return Answer(True)
-    return Answer(False, f"HTTP probe failed with statuscode: {answer.status}")
+        return HttpResponse(True)
+    return HttpResponse(False, f"HTTP probe failed with statuscode: {answer.status}")
 
 
 async def _get(url: str, given: Sequence[Object]) -> HttpAnswer:

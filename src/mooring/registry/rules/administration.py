@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mooring.api import classes
 from mooring.api.admissionregistration import policies as admission_policies
 from mooring.api.admissionregistration import webhooks
 from mooring.api.apiextensions import definitions
 from mooring.api.certificates import requests as certificates
+from mooring.api.coordination import leases
 from mooring.api.core import endpoints
 from mooring.api.networking import validation as networking
-from mooring.api.policy import validation as policy
+from mooring.api.node import runtime_classes
 from mooring.api.rbac import roles as access
+from mooring.api.scheduling import priority_classes
+from mooring.api.storage import storage_classes
 from mooring.kube.objects import Object
 from mooring.registry.rules.names import any_text, path_segment
 from mooring.registry.strategies import Strategy, spec_of
@@ -45,24 +47,24 @@ _WEBHOOKS: Final = Strategy(
 
 ADMINISTRATION: Final[Mapping[str, Strategy]] = {
     "priorityclasses.scheduling.k8s.io": Strategy(
-        default=policy.default_priority_class,
-        validate=policy.validate_priority_class,
-        validate_update=policy.validate_priority_class_update,
+        default=priority_classes.default_priority_class,
+        validate=priority_classes.validate_priority_class,
+        validate_update=priority_classes.validate_priority_class_update,
         update_is_whole=True,
         # It has a generation, which never grows.
         intent=lambda obj: None,
     ),
     "leases.coordination.k8s.io": Strategy(
-        prepare=policy.prepare_lease,
-        prepare_update=policy.prepare_lease_update,
-        validate=policy.validate_lease,
+        prepare=leases.prepare_lease,
+        prepare_update=leases.prepare_lease_update,
+        validate=leases.validate_lease,
         unconditional=False,
         create_on_update=True,
     ),
     "runtimeclasses.node.k8s.io": Strategy(
-        default=classes.default_runtime_class,
-        validate=classes.validate_runtime_class,
-        validate_update=classes.validate_runtime_class_update,
+        default=runtime_classes.default_runtime_class,
+        validate=runtime_classes.validate_runtime_class,
+        validate_update=runtime_classes.validate_runtime_class_update,
         unconditional=False,
         create_on_update=True,
     ),
@@ -84,9 +86,9 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         validate=networking.validate_ingress, validate_status=networking.validate_ingress_status, intent=spec_of
     ),
     "storageclasses.storage.k8s.io": Strategy(
-        default=classes.default_storage_class,
-        validate=classes.validate_storage_class,
-        validate_update=classes.validate_storage_class_update,
+        default=storage_classes.default_storage_class,
+        validate=storage_classes.validate_storage_class,
+        validate_update=storage_classes.validate_storage_class_update,
     ),
     "endpointslices.discovery.k8s.io": Strategy(
         default=endpoints.default_slice,

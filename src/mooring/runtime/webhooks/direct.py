@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from mooring.admission.refusals import call_failure, denial
-from mooring.admission.reviews import before_create
+from mooring.admission.reviews import strip_server_fields
 from mooring.admission.rules import Hook, Invocation, hooks_of, invocation, selects_namespace, selects_object
 from mooring.api.kinds import Key, Kind
 from mooring.kube.objects import Object
@@ -111,7 +111,7 @@ class _Direct:
         found = self._invocation(request)
         if found is None or request.object is None:
             return None
-        asked = self._asked(request, found.resource, unborn=request.operation == "CREATE")
+        asked = self._asked(request, found.resource, before_create=request.operation == "CREATE")
         answer = self._answer(asked, request)
         if answer.patch:
             made: Object = json_patch(asked.object, answer.patch)
@@ -126,7 +126,7 @@ class _Direct:
     def validate(self, request: AdmissionRequest, view: ClusterView) -> None:
         found = self._invocation(request)
         if found is not None:
-            self._answer(self._asked(request, found.resource, unborn=False), request)
+            self._answer(self._asked(request, found.resource, before_create=False), request)
 
     def _invocation(self, request: AdmissionRequest) -> Invocation[Resource] | None:
         key = (request.resource, request.subresource, request.operation)
@@ -146,13 +146,13 @@ class _Direct:
     def _namespace(self, name: str) -> Object | None:
         return self._registry.find("v1", "Namespace", "", name)
 
-    def _asked(self, request: AdmissionRequest, resource: Resource, *, unborn: bool) -> Request:
+    def _asked(self, request: AdmissionRequest, resource: Resource, *, before_create: bool) -> Request:
         obj, old = (
             None if each is None else self._registry.convert(each, resource)
             for each in (request.object, request.old_object)
         )
-        if unborn and obj is not None:
-            obj = before_create(obj)
+        if before_create and obj is not None:
+            obj = strip_server_fields(obj)
         return Request(
             operation=request.operation,
             api_version=resource.api_version,

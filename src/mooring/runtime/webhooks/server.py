@@ -18,7 +18,7 @@ from typing import Any, Final
 from mooring.api.kinds import Key, Kind
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import MooringError
-from mooring.net.limits import Limits
+from mooring.net.limits import HttpLimits
 from mooring.net.server import HttpServer
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
@@ -68,7 +68,7 @@ class WebhookServer:
         self._registration = Registration(transport, name, webhooks, conversions, url)
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._http = HttpServer(self.application, limits=Limits(body_bytes=REVIEW_BYTES))
+        self._http = HttpServer(self.application, limits=HttpLimits(body_bytes=REVIEW_BYTES))
 
     @property
     def missing(self) -> list[str]:

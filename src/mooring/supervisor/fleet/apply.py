@@ -67,9 +67,9 @@ async def _create(transport: HttpTransport, obj: Object) -> bool:
     """Whether it was made; False when it was there, or was refused, which is said."""
     api_version, kind, name = obj["apiVersion"], obj["kind"], obj["metadata"]["name"]
     try:
-        place = await transport.place(api_version, kind)
-        body = in_namespace(obj) if place.namespaced else obj
-        namespace = body["metadata"].get("namespace", "") if place.namespaced else ""
+        mapping = await transport.mapping(api_version, kind)
+        body = in_namespace(obj) if mapping.namespaced else obj
+        namespace = body["metadata"].get("namespace", "") if mapping.namespaced else ""
         await transport.write(Request("create", api_version, kind, namespace, name, body, manager=MANAGER))
     except AlreadyExistsError:
         return False

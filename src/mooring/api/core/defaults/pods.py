@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mooring.api.core.decoding.decoder import decode, mismatches
-from mooring.api.core.defaults_spec import CONTAINER_LISTS, default_spec
+from mooring.api.core.defaults.spec import CONTAINER_LISTS, default_spec
 from mooring.api.core.resources import (
     aggregate_containers,
     is_hugepages,

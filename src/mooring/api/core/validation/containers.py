@@ -39,8 +39,8 @@ _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 _MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
-_MOST_RULES: Final = 20
-_MOST_EXIT_CODES: Final = 255
+_MAX_RULES: Final = 20
+_MAX_EXIT_CODES: Final = 255
 # In the order of the API's type, which is the order of the errors.
 _EPHEMERAL_FORBIDDEN: Final = (
     "ports",
@@ -223,8 +223,8 @@ def _check_restart_rules(errors: Errors, container: Object, path: str) -> None:
         errors.append(required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used"))
     elif policy not in _RESTART_POLICIES:
         errors.append(not_supported(f"{path}.restartPolicy", Enum(policy), _RESTART_POLICIES))
-    if len(rules) > _MOST_RULES:
-        errors.append(too_long(f"{path}.restartPolicyRules", _MOST_RULES))
+    if len(rules) > _MAX_RULES:
+        errors.append(too_long(f"{path}.restartPolicyRules", _MAX_RULES))
     for index, rule in enumerate(rules):
         here = f"{path}.restartPolicyRules[{index}]"
         if rule.get("action", "") != "Restart":
@@ -236,8 +236,8 @@ def _check_restart_rules(errors: Errors, container: Object, path: str) -> None:
         operator = codes.get("operator", "")
         if operator not in ("In", "NotIn"):
             errors.append(not_supported(f"{here}.exitCodes.operator", Enum(operator), ("In", "NotIn")))
-        if len(codes.get("values", ())) > _MOST_EXIT_CODES:
-            errors.append(too_long(f"{here}.exitCodes.values", _MOST_EXIT_CODES))
+        if len(codes.get("values", ())) > _MAX_EXIT_CODES:
+            errors.append(too_long(f"{here}.exitCodes.values", _MAX_EXIT_CODES))
 
 
 def _check_resize_policy(errors: Errors, policies: Sequence[Object], pod_policy: str, path: str) -> None:

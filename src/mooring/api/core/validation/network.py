@@ -13,9 +13,9 @@ __all__ = ["check_dns_config", "check_host_aliases", "check_host_network"]
 Object = Mapping[str, Any]
 Errors = list[FieldError]
 
-_MOST_NAMESERVERS: Final = 3
-_MOST_SEARCHES: Final = 32
-_LONGEST_SEARCHES: Final = 2048
+_MAX_NAMESERVERS: Final = 3
+_MAX_SEARCHES: Final = 32
+_MAX_SEARCHES_BYTES: Final = 2048
 
 
 def check_host_network(errors: Errors, spec: Object, path: str) -> None:
@@ -42,16 +42,16 @@ def check_dns_config(errors: Errors, spec: Object, path: str) -> None:
     if config is None:
         return
     servers, searches = config.get("nameservers", []), config.get("searches", [])
-    if len(servers) > _MOST_NAMESERVERS:
-        detail = f"must not have more than {_MOST_NAMESERVERS} nameservers"
+    if len(servers) > _MAX_NAMESERVERS:
+        detail = f"must not have more than {_MAX_NAMESERVERS} nameservers"
         errors.append(invalid(f"{path}.nameservers", servers, detail))
     for index, server in enumerate(servers):
         check_ip(errors, server, f"{path}.nameservers[{index}]")
-    if len(searches) > _MOST_SEARCHES:
-        detail = f"must not have more than {_MOST_SEARCHES} search paths"
+    if len(searches) > _MAX_SEARCHES:
+        detail = f"must not have more than {_MAX_SEARCHES} search paths"
         errors.append(invalid(f"{path}.searches", searches, detail))
-    if byte_length(" ".join(searches)) > _LONGEST_SEARCHES:
-        detail = f"must not have more than {_LONGEST_SEARCHES} characters (including spaces) in the search list"
+    if byte_length(" ".join(searches)) > _MAX_SEARCHES_BYTES:
+        detail = f"must not have more than {_MAX_SEARCHES_BYTES} characters (including spaces) in the search list"
         errors.append(invalid(f"{path}.searches", searches, detail))
     for index, search in enumerate(searches):
         if search != ".":

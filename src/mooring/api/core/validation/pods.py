@@ -56,7 +56,7 @@ Errors = list[FieldError]
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
-_LONGEST_DEADLINE: Final = 2**31 - 1
+_MAX_DEADLINE_SECONDS: Final = 2**31 - 1
 
 
 def validate_pod(pod: Any) -> list[FieldError]:
@@ -184,8 +184,8 @@ def _check_names(errors: Errors, spec: Object, path: str) -> None:
         if value := spec.get(name):
             check_texts(errors, f"{path}.{name}", value, is_dns1123_subdomain(value))
     deadline = spec.get("activeDeadlineSeconds", 1)
-    if not 1 <= deadline <= _LONGEST_DEADLINE:
-        detail = f"must be between 1 and {_LONGEST_DEADLINE}, inclusive"
+    if not 1 <= deadline <= _MAX_DEADLINE_SECONDS:
+        detail = f"must be between 1 and {_MAX_DEADLINE_SECONDS}, inclusive"
         errors.append(invalid(f"{path}.activeDeadlineSeconds", deadline, detail))
     for name in ("hostname", "subdomain"):
         if value := spec.get(name):

@@ -38,7 +38,7 @@ _IPC_SYSCTLS: Final = frozenset(
     }
 )
 _PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
-_LONGEST_PATH: Final = 4095
+_MAX_PATH_BYTES: Final = 4095
 
 
 def check_no_backsteps(errors: Errors, target: str, path: str) -> None:
@@ -203,8 +203,8 @@ def check_app_armor_profile(errors: Errors, profile: Object | None, path: str) -
             errors.append(required(here, "must be set when AppArmor type is Localhost"))
         elif local != local.strip():
             errors.append(invalid(here, local, "must not be padded with whitespace"))
-        if byte_length(local or "") > _LONGEST_PATH:
-            errors.append(too_long(here, _LONGEST_PATH))
+        if byte_length(local or "") > _MAX_PATH_BYTES:
+            errors.append(too_long(here, _MAX_PATH_BYTES))
     elif kind in _PROFILE_TYPES:
         if local is not None:
             errors.append(invalid(here, Enum(local), "can only be set when AppArmor type is Localhost"))

@@ -15,7 +15,7 @@ __all__ = ["validate_pod_update"]
 Object = Mapping[str, Any]
 Errors = list[FieldError]
 
-_LONGEST_DEADLINE: Final = 2**31 - 1
+_MAX_DEADLINE_SECONDS: Final = 2**31 - 1
 _UPDATABLE: Final = (
     "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
     "`spec.tolerations` (only additions to existing tolerations),"
@@ -61,8 +61,8 @@ def _check_deadline(errors: Errors, spec: Object, was: Object, path: str) -> boo
         if old is not None:
             errors.append(invalid(path, None, "must not update from a positive integer to nil value"))
         return True
-    if not 0 <= new <= _LONGEST_DEADLINE:
-        errors.append(invalid(path, new, f"must be between 0 and {_LONGEST_DEADLINE}, inclusive"))
+    if not 0 <= new <= _MAX_DEADLINE_SECONDS:
+        errors.append(invalid(path, new, f"must be between 0 and {_MAX_DEADLINE_SECONDS}, inclusive"))
         return False
     if old is not None and old < new:
         errors.append(invalid(path, new, "must be less than or equal to previous value"))

@@ -30,7 +30,7 @@ _HOST_PATH_TYPES: Final = (
     "Socket",
 )
 _MODE_TEXT: Final = "must be a number between 0 and 0777 (octal), both inclusive"
-_LONGEST_TOKEN_LIFE: Final = 1 << 32
+_MAX_TOKEN_SECONDS: Final = 1 << 32
 
 
 def check_volumes(errors: Errors, volumes: Sequence[Object], pod_name: str, path: str) -> dict[str, Object]:
@@ -207,7 +207,7 @@ def _check_token(errors: Errors, token: Object, volume_path: str, path: str) -> 
     if seconds < 600:
         detail = "may not specify a duration less than 10 minutes"
         errors.append(invalid(f"{path}.expirationSeconds", seconds, detail))
-    if seconds > _LONGEST_TOKEN_LIFE:
+    if seconds > _MAX_TOKEN_SECONDS:
         detail = "may not specify a duration larger than 2^32 seconds"
         errors.append(invalid(f"{path}.expirationSeconds", seconds, detail))
     if not token["path"]:

@@ -1,0 +1,140 @@
+"""The verbs delete and deletecollection."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from mooring.apiserver.bodies import decode_object
+from mooring.apiserver.calls import Call, Context, success
+from mooring.apiserver.options import DeleteOptions, delete_options
+from mooring.apiserver.responses import Response, json_response
+from mooring.apiserver.webhooks.options import delete_options_object
+from mooring.kube.objects import Object
+from mooring.kube.status import NotFoundError
+from mooring.registry import ListResult
+
+__all__ = ["delete", "delete_collection"]
+
+
+# Kinds whose deletion kube-apiserver answers with the object; for others it answers with a Status.
+_SHOWN_WHEN_GONE: Final = frozenset(
+    {
+        "namespaces",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+        "storageclasses.storage.k8s.io",
+    }
+)
+
+
+async def delete(context: Context, call: Call) -> Response:
+    options = await _options(call)
+    resource, name = call.resource, call.target.name
+    now = context.clock()
+
+    def attempt() -> Object:
+        return context.registry.delete(
+            resource,
+            call.namespace,
+            name,
+            now=now,
+            uid=options.uid,
+            resource_version=options.resource_version,
+            propagation=options.propagation,
+            grace=options.grace,
+            dry_run=options.dry_run,
+            user=call.user,
+            warnings=call.warnings,
+        )
+
+    gone = await context.webhooks.write(call, attempt, partial(_options_object, options), "DELETE")
+    waits = _waits(context, call, gone, options)
+    if waits or resource.store in _SHOWN_WHEN_GONE:
+        status = 202 if waits and options.cascades else 200
+        return context.representations.one(call.request, call.representation, resource, gone, status, call.warnings)
+    details = {"name": name, "group": resource.group, "kind": resource.plural, "uid": gone["metadata"]["uid"]}
+    shown = {key: value for key, value in details.items() if value}
+    return json_response(success(200, shown), 200, call.warnings)
+
+
+def _waits(context: Context, call: Call, gone: Object, options: DeleteOptions) -> bool:
+    """Whether the object still exists with a deletionTimestamp, waiting for finalizers or grace."""
+    if options.dry_run:
+        return "deletionTimestamp" in gone["metadata"]
+    return context.registry.has(call.resource, call.namespace, call.target.name, uid=gone["metadata"]["uid"])
+
+
+async def delete_collection(context: Context, call: Call) -> Response:
+    options = await _options(call)
+    if context.webhooks.concern(call.resource, "", "DELETE"):
+        gone = await _delete_each(context, call, options)
+    else:
+        gone = await context.webhooks.read(lambda: _delete_all(context, call, options), whole=True)
+    result = ListResult(list(gone), str(context.registry.revision))
+    return context.representations.many(call.request, call.representation, call.resource, result)
+
+
+def _delete_all(context: Context, call: Call, options: DeleteOptions) -> Sequence[Object]:
+    return context.registry.delete_collection(
+        call.resource,
+        call.target.namespace,
+        now=context.clock(),
+        label_selector=call.request.text("labelSelector"),
+        field_selector=call.field_selector,
+        propagation=options.propagation,
+        grace=options.grace,
+        dry_run=options.dry_run,
+        user=call.user,
+    )
+
+
+async def _delete_each(context: Context, call: Call, options: DeleteOptions) -> Sequence[Object]:
+    """Delete the objects one by one, because webhooks are called for each."""
+    now, resource, request = context.clock(), call.resource, call.request
+
+    def chosen() -> Sequence[Object]:
+        return context.registry.list(
+            resource,
+            call.target.namespace,
+            label_selector=request.text("labelSelector"),
+            field_selector=call.field_selector,
+        ).items
+
+    def deletion(metadata: Object) -> Callable[[], Object]:
+        return lambda: context.registry.delete(
+            resource,
+            metadata.get("namespace", ""),
+            metadata["name"],
+            now=now,
+            propagation=options.propagation,
+            grace=options.grace,
+            dry_run=options.dry_run,
+            user=call.user,
+        )
+
+    gone = []
+    for obj in await context.webhooks.read(chosen, whole=True):
+        # Another client may have deleted it meanwhile.
+        with suppress(NotFoundError):
+            options_object = partial(_options_object, options)
+            # The real server does not name the object when a whole collection goes.
+            gone.append(
+                await context.webhooks.write(call, deletion(obj["metadata"]), options_object, "DELETE", name="")
+            )
+    return gone
+
+
+def _options_object(options: DeleteOptions, operation: str) -> Object:
+    return delete_options_object(options)
+
+
+async def _options(call: Call) -> DeleteOptions:
+    body = await call.request.body()
+    given = await decode_object(call.request.header(b"content-type"), body, "DeleteOptions") if body else None
+    return delete_options(call.request, given)

@@ -1,0 +1,48 @@
+"""The verbs get and list."""
+
+from mooring.apiserver.calls import Call, Context, not_found, wrong_method
+from mooring.apiserver.responses import Response
+from mooring.kube.status import TooLargeVersionError
+from mooring.registry.lists import parse_revision
+
+__all__ = ["get", "list_"]
+
+# Sub-resources that can be written to but not read.
+_WRITE_ONLY = frozenset({"binding", "eviction", "finalize"})
+
+
+def get(context: Context, call: Call) -> Response:
+    """One object, or one of its sub-resources."""
+    resource, target = call.resource, call.target
+    if target.subresource:
+        if target.subresource not in resource.subresources:
+            raise not_found()
+        if target.subresource in _WRITE_ONLY:
+            raise wrong_method()
+    wanted, now = parse_revision(call.request.text("resourceVersion")), context.registry.revision
+    if wanted > now:
+        raise TooLargeVersionError.of(wanted, now)
+    found = context.registry.get(resource, call.namespace, target.name, subresource=target.subresource)
+    response = context.representations.one(call.request, call.representation, resource, found)
+    response.revision = int(found["metadata"]["resourceVersion"])
+    return response
+
+
+def list_(context: Context, call: Call) -> Response:
+    """The objects of a kind, of all namespaces or of one, or a page of them."""
+    request = call.request
+    if not request.query:
+        found = context.registry.list(call.resource, call.target.namespace)
+    else:
+        found = context.registry.list(
+            call.resource,
+            call.target.namespace,
+            label_selector=request.text("labelSelector"),
+            field_selector=call.field_selector,
+            limit=request.number("limit"),
+            continue_=request.text("continue"),
+            resource_version=request.text("resourceVersion"),
+            resource_version_match=request.text("resourceVersionMatch"),
+            send_initial_events=request.flag("sendInitialEvents"),
+        )
+    return context.representations.many(request, call.representation, call.resource, found)

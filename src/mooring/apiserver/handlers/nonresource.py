@@ -1,0 +1,76 @@
+"""The non-resource paths that describe the server: discovery, OpenAPI, and the list of paths."""
+
+from typing import Final
+
+from mooring.apiserver import discovery, openapi
+from mooring.apiserver.negotiation import Representation, negotiate_discovery
+from mooring.apiserver.request import HttpRequest
+from mooring.apiserver.responses import Response, encode, json_response, text_response
+from mooring.apiserver.routing import RequestInfo
+from mooring.kube.objects import Object
+from mooring.registry import Registry
+
+__all__ = ["NonResourceHandler"]
+
+
+_PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version")
+# A document is addressed by the hash of its content, so a client may keep it for as long as it likes.
+_IMMUTABLE: Final = (b"cache-control", b"public, immutable")
+_VARY: Final = (b"vary", b"Accept")
+# A document of OpenAPI v2 without a single kind, in JSON and in the protobuf that kubectl insists on. kubectl checks
+# files of kind List against v2 and fails without one; kinds that it does not find there it leaves to the server.
+_V2: Final = {"swagger": "2.0", "info": {"title": "Mooring", "version": "v1"}, "paths": {}}
+_V2_PROTOBUF: Final = b"\x0a\x032.0" + b"\x12\x0d\x0a\x07Mooring\x12\x02v1" + b"\x42\x00"
+_V2_PROTOBUF_TYPE: Final = b"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+
+class NonResourceHandler:
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def root(self) -> Response:
+        """The paths that there are."""
+        groups = [each["name"] for each in discovery.group_list(self._registry.resources)["groups"]]
+        versions = {f"/apis/{each.api_version}" for each in self._registry.resources if each.group}
+        paths = {"/api", "/api/v1", "/apis", *(f"/apis/{name}" for name in groups), *versions, *_PATHS}
+        return json_response({"paths": sorted(paths)})
+
+    def discovery(self, request: HttpRequest, target: RequestInfo) -> Response:
+        representation = negotiate_discovery(request.header(b"accept"))
+        resources, core = self._registry.resources, target.root == "api"
+        if target.version:
+            return json_response(discovery.resource_list(resources, target.group, target.version))
+        if target.group:
+            return json_response(discovery.group(resources, target.group))
+        if representation.kind:
+            return _aggregated(discovery.aggregated(resources, core, representation.version), representation)
+        found = discovery.api_versions() if core else discovery.group_list(resources)
+        return Response(200, encode(found), headers=(_VARY,))
+
+    def openapi(self, request: HttpRequest, target: RequestInfo) -> Response:
+        """The index of OpenAPI v3 and its documents, and an empty v2."""
+        match target.rest:
+            case ("v3",):
+                return json_response(openapi.index(self._registry))
+            case ("v3", "api", version):
+                return self._document(request, "", version)
+            case ("v3", "apis", group, version):
+                return self._document(request, group, version)
+            case ("v2",):
+                if "protobuf" in request.header(b"accept"):
+                    return Response(200, _V2_PROTOBUF, _V2_PROTOBUF_TYPE)
+                return json_response(_V2)
+        return text_response("404 page not found\n", 404)
+
+    def _document(self, request: HttpRequest, group: str, version: str) -> Response:
+        body, digest = openapi.encoded(self._registry, group, version)
+        tag = (b"etag", f'"{digest}"'.encode())
+        if digest in request.header(b"if-none-match"):
+            return Response(304, b"", headers=(tag,))
+        headers = (tag, _IMMUTABLE) if request.text("hash") == digest else (tag,)
+        return Response(200, body, headers=headers)
+
+
+def _aggregated(found: Object, representation: Representation) -> Response:
+    content_type = f"application/json;g=apidiscovery.k8s.io;v={representation.version};as=APIGroupDiscoveryList"
+    return Response(200, encode(found), content_type.encode(), (_VARY,))

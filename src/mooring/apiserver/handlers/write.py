@@ -1,0 +1,156 @@
+"""The verbs create, update and patch."""
+
+from functools import partial
+from typing import Any, Final
+
+from mooring.apiserver.bodies import decode_object, decode_patch
+from mooring.apiserver.calls import Call, Context, not_found, wrong_method
+from mooring.apiserver.duplicate_fields import find_duplicate_fields
+from mooring.apiserver.options import WriteOptions, write_options
+from mooring.apiserver.responses import Response
+from mooring.apiserver.webhooks.options import write_options_object
+from mooring.kube.objects import Object
+from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.status import BadRequestError
+
+__all__ = ["create", "patch", "update"]
+
+
+_CREATED_ONLY: Final = frozenset({"binding", "eviction"})
+_UPDATED_ONLY: Final = frozenset({"finalize"})
+
+
+async def create(context: Context, call: Call) -> Response:
+    resource, request = call.resource, call.request
+    options = write_options(request, "CreateOptions")
+    body = await request.body()
+    obj = await decode_object(request.header(b"content-type"), body, resource.kind)
+    duplicate_fields = _duplicate_fields(call, options, body, obj)
+    now = context.clock()
+
+    def attempt() -> Object:
+        return context.registry.create(
+            resource,
+            obj,
+            now=now,
+            namespace=call.target.namespace,
+            manager=options.manager,
+            dry_run=options.dry_run,
+            field_validation=options.field_validation,
+            user=call.user,
+            groups=request.user.groups,
+            duplicate_fields=duplicate_fields,
+            warnings=call.warnings,
+        )
+
+    made = await context.webhooks.write(call, attempt, partial(write_options_object, request), "CREATE")
+    return context.representations.one(request, call.representation, resource, made, 201, call.warnings)
+
+
+async def update(context: Context, call: Call) -> Response:
+    resource, request, target = call.resource, call.request, call.target
+    if target.subresource in _CREATED_ONLY:
+        raise wrong_method()
+    options = write_options(request, "UpdateOptions")
+    kind = "Scale" if target.subresource == "scale" else resource.kind
+    body = await request.body()
+    given = await decode_object(request.header(b"content-type"), body, kind)
+    duplicate_fields = _duplicate_fields(call, options, body, given)
+    obj = _addressed(call, given)
+    now = context.clock()
+
+    def attempt() -> tuple[Object, bool]:
+        existed = _exists(context, call)
+        made = context.registry.update(
+            resource,
+            obj,
+            now=now,
+            subresource=target.subresource,
+            manager=options.manager,
+            dry_run=options.dry_run,
+            field_validation=options.field_validation,
+            user=call.user,
+            groups=request.user.groups,
+            duplicate_fields=duplicate_fields,
+            warnings=call.warnings,
+        )
+        return made, existed
+
+    made, existed = await context.webhooks.write(
+        call, attempt, partial(write_options_object, request), "UPDATE", "CREATE"
+    )
+    return context.representations.one(
+        request, call.representation, resource, made, 200 if existed else 201, call.warnings
+    )
+
+
+async def patch(context: Context, call: Call) -> Response:
+    resource, request, target = call.resource, call.request, call.target
+    if target.subresource in _CREATED_ONLY or target.subresource in _UPDATED_ONLY:
+        raise wrong_method()
+    content_type = request.header(b"content-type")
+    sent = await request.body()
+    patch_type, body = await decode_patch(content_type, sent, custom=resource.custom)
+    options = write_options(request, "PatchOptions", applies=patch_type == "apply")
+    duplicate_fields = () if patch_type == "json" else _duplicate_fields(call, options, sent, body)
+    now = context.clock()
+
+    def attempt() -> tuple[Object, bool]:
+        existed = _exists(context, call)
+        made = context.registry.patch(
+            resource,
+            call.namespace,
+            target.name,
+            patch_type,
+            body,
+            now=now,
+            subresource=target.subresource,
+            manager=options.manager,
+            force=bool(options.force),
+            dry_run=options.dry_run,
+            field_validation=options.field_validation,
+            user=call.user,
+            groups=request.user.groups,
+            duplicate_fields=duplicate_fields,
+            warnings=call.warnings,
+        )
+        return made, existed
+
+    made, existed = await context.webhooks.write(
+        call, attempt, partial(write_options_object, request), "UPDATE", "CREATE"
+    )
+    return context.representations.one(
+        request, call.representation, resource, made, 200 if existed else 201, call.warnings
+    )
+
+
+def _duplicate_fields(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[FieldPath, ...]:
+    """The duplicate fields of a JSON body; none when the client ignores field validation."""
+    if options.field_validation == "Ignore" or body.lstrip()[:1] != b"{":
+        return ()
+    return find_duplicate_fields(body, value)
+
+
+def _exists(context: Context, call: Call) -> bool:
+    """Whether the write changes something that is there; what it makes is answered with another code."""
+    resource, target = call.resource, call.target
+    if target.subresource and target.subresource not in resource.subresources:
+        raise not_found()
+    return context.registry.has(resource, call.namespace, target.name)
+
+
+def _addressed(call: Call, obj: Any) -> Any:
+    """The object with the namespace of the URL, where it says nothing else; its name must be the one in the URL."""
+    if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
+        return obj
+    metadata, name = obj["metadata"], call.target.name
+    given = metadata.get("name")
+    if not given:
+        raise BadRequestError(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
+    if given != name:
+        raise BadRequestError(f"the name of the object ({given}) does not match the name on the URL ({name})")
+    if not call.resource.namespaced:
+        return obj
+    if metadata.get("namespace") not in (None, "", call.namespace):
+        raise BadRequestError("the namespace of the provided object does not match the namespace sent on the request")
+    return {**obj, "metadata": {**metadata, "namespace": call.namespace}}

@@ -1,0 +1,220 @@
+"""Calls the webhooks that match one request: mutating webhooks one after the other, validating ones all at once."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from functools import partial
+from uuid import uuid4
+
+from mooring.admission.refusals import call_failure, denial, dry_run_refusal
+from mooring.admission.reviews import (
+    BadReview,
+    GroupVersionKind,
+    Verdict,
+    encode_request,
+    read_verdict,
+    review_version,
+    strip_server_fields,
+)
+from mooring.admission.rules import Hook, Invocation, selects_namespace, selects_object
+from mooring.apiserver.webhooks.endpoints import Unresolved, find_address, url_of
+from mooring.apiserver.webhooks.http import CallFailed, WebhookClient
+from mooring.apiserver.webhooks.pending import settled
+from mooring.apiserver.webhooks.review import Attributes, failure_of, review
+from mooring.kube.errors import go_quote
+from mooring.kube.objects import Object
+from mooring.kube.patches import PatchError, json_patch
+from mooring.kube.status import ApiError, InternalError
+from mooring.registry import Registry, Resource
+from mooring.registry.admission import Complete
+
+__all__ = ["Reinvocation", "ReviewObjects", "WebhookInvoker"]
+
+
+_log = logging.getLogger(__name__)
+
+
+class Reinvocation:
+    """The webhooks to call a second time (reinvocationPolicy) because others changed the object after them."""
+
+    def __init__(self) -> None:
+        self.wanted: set[str] = set()
+        self._called: set[str] = set()
+        self.output: Object | None = None
+
+    def record_call(self, hook: Hook) -> None:
+        if hook.reinvoked:
+            self._called.add(hook.id)
+
+    def record_change(self) -> None:
+        self.wanted |= self._called
+        self._called = set()
+
+
+class ReviewObjects:
+    """Objects of a request as AdmissionReviews have them, and patched objects as the registry has them.
+
+    Before an object is created it has no uid, no creationTimestamp and no generated name; the scale subresource of a
+    workload is sent as a Scale.
+    """
+
+    def __init__(self, registry: Registry, about: Attributes, generated: str | None) -> None:
+        self._registry = registry
+        self._about = about
+        self._generated = generated
+
+    def kind(self, resource: Resource) -> GroupVersionKind:
+        about = self._about
+        if resource is about.resource or about.kind.kind != about.resource.kind:
+            return about.kind
+        return GroupVersionKind(resource.group, resource.version, resource.kind)
+
+    def to(self, resource: Resource, obj: Object | None, *, before_create: bool = False) -> Object | None:
+        if obj is None:
+            return None
+        if self._about.subresource == "scale":
+            return self._registry.scale_of(self._about.resource, obj)
+        if self._about.kind.kind == self._about.resource.kind:
+            obj = self._registry.convert(obj, resource)
+        if not (before_create and self._about.operation == "CREATE"):
+            return obj
+        shown = strip_server_fields(obj)
+        if shown["metadata"].get("name") == self._generated:
+            del shown["metadata"]["name"]
+        return shown
+
+    def back(self, made: Object, obj: Object) -> Object:
+        """The object that a webhook patched, in the version of the registry."""
+        if self._about.subresource == "scale":
+            return self._registry.rescaled(self._about.resource, obj, made)
+        if not isinstance(made.get("metadata"), dict):
+            raise InternalError.of("a webhook's patch left no metadata in the object")
+        if self._about.kind.kind != self._about.resource.kind:
+            return made
+        found = self._registry.resources.find(obj["apiVersion"], obj["kind"])
+        return made if found is None else self._registry.convert(made, found)
+
+
+class WebhookInvoker:
+    """The webhook calls of one request. `warnings` collects the warnings of their responses."""
+
+    def __init__(self, registry: Registry, client: WebhookClient, about: Attributes, generated: str | None) -> None:
+        self.warnings: list[str] = []
+        self._registry = registry
+        self._client = client
+        self._about = about
+        self._review_objects = ReviewObjects(registry, about, generated)
+
+    # Matching
+
+    def concerns(self, hook: Hook, obj: Object | None, old: Object | None) -> bool:
+        """Whether the selectors of a webhook match the request; 404 when its namespace does not exist."""
+        about = self._about
+        inside = selects_namespace(hook, about.resource, about.subresource, about.namespace, obj, self._namespace)
+        return inside and selects_object(hook, obj, old)
+
+    def _namespace(self, name: str) -> Object | None:
+        return self._registry.find("v1", "Namespace", "", name)
+
+    # Calling
+
+    async def mutate(
+        self,
+        invocations: Sequence[Invocation[Resource]],
+        obj: Object | None,
+        old: Object | None,
+        complete: Complete,
+        reinvocation: Reinvocation,
+        *,
+        again: bool,
+    ) -> Object | None:
+        """The object as the webhooks changed it; None when they changed nothing."""
+        changed = False
+        for hook, resource in invocations:
+            if (again and hook.id not in reinvocation.wanted) or not self.concerns(hook, obj, old):
+                continue
+            made = await self._change(hook, resource, obj, old, complete)
+            if made is not None:
+                obj, changed = made, True
+                reinvocation.record_change()
+            # After record_change: a webhook is not called again because of its own change.
+            reinvocation.record_call(hook)
+        return obj if changed else None
+
+    async def _change(
+        self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None, complete: Complete
+    ) -> Object | None:
+        """The object as one webhook changed it, with defaults; None when it changed nothing."""
+        shown = await settled(partial(self._review_objects.to, resource, obj, before_create=True))
+        verdict = await self._verdict(hook, resource, shown, old, mutates=True)
+        if verdict is None or verdict.patch is None:
+            return None
+        if shown is None or obj is None:
+            name = go_quote(hook.name)
+            why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
+            raise InternalError.of(why)
+        made = _patched(shown, verdict.patch)
+        if made == shown:
+            return None
+        return complete(obj, await settled(partial(self._review_objects.back, made, obj)))
+
+    async def validate(
+        self, invocations: Sequence[Invocation[Resource]], obj: Object | None, old: Object | None
+    ) -> None:
+        """Return if every webhook allows the request."""
+        calls = [self._judge(hook, resource, obj, old) for hook, resource in invocations]
+        refusals = [each for each in await asyncio.gather(*calls) if each is not None]
+        if refusals:
+            raise refusals[0]
+
+    async def _judge(self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None) -> ApiError | None:
+        try:
+            shown = await settled(partial(self._review_objects.to, resource, obj))
+            await self._verdict(hook, resource, shown, old, mutates=False)
+        except ApiError as error:
+            return error
+        return None
+
+    async def _verdict(
+        self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
+    ) -> Verdict | None:
+        """The verdict of a webhook; None when the call failed and failurePolicy is Ignore."""
+        if self._about.dry_run and not hook.dry_runs:
+            raise dry_run_refusal(hook.name)
+        shown_old = await settled(partial(self._review_objects.to, resource, old))
+        try:
+            verdict = await self._call(hook, resource, shown, shown_old, mutates=mutates)
+        except (BadReview, CallFailed) as error:
+            if not hook.fails_open:
+                raise call_failure(hook.name, str(error)) from None
+            _log.warning("failed calling webhook %s, which is ignored: %s", hook.name, error)
+            return None
+        self.warnings += verdict.warnings
+        if not verdict.allowed:
+            raise denial(hook.name, verdict.status)
+        return verdict
+
+    async def _call(
+        self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
+    ) -> Verdict:
+        uid, version = str(uuid4()), review_version(hook.versions)
+        sent = review(uid, self._about, resource, self._review_objects.kind(resource), shown, old)
+        query = f"?timeout={hook.seconds}s"
+        try:
+            target = find_address(self._registry, hook.client)
+            answer = await self._client.post(target, query, encode_request(version, sent), hook.seconds)
+        except (CallFailed, Unresolved) as error:
+            raise CallFailed(f'failed to call webhook: Post "{url_of(hook.client)}{query}": {error}') from None
+        if not 200 <= answer.status < 300:
+            raise CallFailed(f"failed to call webhook: {failure_of(answer)}")
+        return read_verdict(answer.body, uid, version, mutates=mutates)
+
+
+def _patched(obj: Object, patch: list[Object]) -> Object:
+    try:
+        made = json_patch(obj, patch)
+    except PatchError as error:
+        raise InternalError.of(str(error)) from None
+    if not isinstance(made, dict):
+        raise InternalError.of("a webhook's patch made the object into something else")
+    return made

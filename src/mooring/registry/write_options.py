@@ -1,0 +1,39 @@
+"""The options of a write: time, field manager, dry run, field validation, user."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.status import BadRequestError
+from mooring.kube.times import timestamp
+
+__all__ = ["FieldValidation", "Options"]
+
+FieldValidation = Literal["Ignore", "Warn", "Strict"]
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of one write. Warnings are added to `warnings` and are for the person at the other end."""
+
+    now: datetime
+    manager: str = ""
+    dry_run: bool = False
+    field_validation: FieldValidation = "Ignore"
+    force: bool = False
+    # Whether the object is put in the place of another one, rather than changed by a patch.
+    replaces: bool = False
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    # The paths of fields that the body held more than once.
+    duplicate_fields: tuple[FieldPath, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    stamp: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stamp = timestamp(self.now)
+        if self.field_validation not in ("Ignore", "Warn", "Strict"):
+            raise BadRequestError(
+                f'invalid fieldValidation "{self.field_validation}": must be one of "Ignore", "Warn", "Strict"'
+            )
