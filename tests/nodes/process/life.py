@@ -93,7 +93,7 @@ class Life:
     def probed(self, kind: ProbeKind, good: bool, name: str = "main") -> Life:
         return self._happens(Probed(name, kind, good))
 
-    def sick(self, kind: str = "liveness", name: str = "main") -> Life:
+    def probe_failed(self, kind: str = "liveness", name: str = "main") -> Life:
         return self._take(unhealthy(self.spec, self.pod, container_named(self.spec, name), kind, self.now))
 
     def deleted(self, grace: int = 30) -> Life:

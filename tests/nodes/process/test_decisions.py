@@ -192,10 +192,10 @@ def test_a_readiness_gate_holds_a_pod_back() -> None:
 
 
 def test_a_container_that_fails_its_liveness_probe_is_stopped_and_restarted() -> None:
-    life = Life(bound_pod(terminationGracePeriodSeconds=7)).running().sick()
+    life = Life(bound_pod(terminationGracePeriodSeconds=7)).running().probe_failed()
     assert Tell("Normal", "Killing", "Container main failed liveness probe, will be restarted", "main") in life.new
     assert life.did(Stop) == [Stop("main", 7)]
-    assert life.sick().new == ()
+    assert life.probe_failed().new == ()
     assert life.later(6.9).did(Kill) == []
     assert life.later(0.2).did(Kill) == [Kill("main")]
     assert life.ended(code=137).starts == ["main"]
@@ -203,7 +203,7 @@ def test_a_container_that_fails_its_liveness_probe_is_stopped_and_restarted() ->
 
 def test_a_probe_may_have_a_grace_of_its_own() -> None:
     probe = {"exec": {"command": ["false"]}, "terminationGracePeriodSeconds": 2}
-    life = Life(bound_pod(container(livenessProbe=probe))).running().sick()
+    life = Life(bound_pod(container(livenessProbe=probe))).running().probe_failed()
     assert life.did(Stop) == [Stop("main", 2)]
 
 

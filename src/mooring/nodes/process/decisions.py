@@ -181,9 +181,9 @@ class _Round:
     def _prepare(self) -> None:
         if self.pod.prepared == "under way":
             return
-        hitch = self.pod.hitch
-        if hitch is not None and hitch.again is not None and hitch.again > self.now:
-            self.times.append(hitch.again)
+        blocker = self.pod.blocker
+        if blocker is not None and blocker.again is not None and blocker.again > self.now:
+            self.times.append(blocker.again)
             return
         self.pod = replace(self.pod, prepared="under way")
         self.actions.append(Prepare())
@@ -243,14 +243,14 @@ class _Round:
         known = self.pod.container(name)
         if known.alive:
             return
-        if known.hitch is not None and (known.hitch.again is None or known.hitch.again > self.now):
-            if known.hitch.again is not None:
-                self.times.append(known.hitch.again)
+        if known.blocker is not None and (known.blocker.again is None or known.blocker.again > self.now):
+            if known.blocker.again is not None:
+                self.times.append(known.blocker.again)
             return
         if known.process == "ended":
             self._restart(container, known)
             return
-        self._keep(name, replace(known, process="starting", hitch=None))
+        self._keep(name, replace(known, process="starting", blocker=None))
         self.actions.append(Start(name, known.attempt))
 
     def _restart(self, container: Object, known: Container) -> None:
@@ -267,7 +267,7 @@ class _Round:
             return
         again = backoff.with_pause(known, self.now)
         again = replace(again, process="starting", attempt=known.attempt + 1, last=known.end, end=None, since=None)
-        self._keep(name, replace(again, hitch=None, told=False))
+        self._keep(name, replace(again, blocker=None, told=False))
         self.actions.append(Start(name, again.attempt))
 
     def _keep(self, name: str, container: Container) -> None:

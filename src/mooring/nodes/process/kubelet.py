@@ -20,12 +20,12 @@ from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.nodes.process.addresses import Host
 from mooring.nodes.process.disk import Disk
 from mooring.nodes.process.fields import Place
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.model import Tell
+from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.node_object import Machine
 from mooring.nodes.process.pod_worker import NoLog, Worker
 from mooring.nodes.process.proc import kill_marked, mark_of
@@ -116,7 +116,7 @@ class Agent:
     def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}
         self._machine = machine
-        self._host = Host(
+        self._context = NodeContext(
             transport=transport,
             recorder=EventRecorder(EVENT_COMPONENT, machine.name),
             broadcaster=EventBroadcaster(transport),
@@ -134,14 +134,14 @@ class Agent:
 
     async def run(self, registration: Registration, stop: asyncio.Event) -> None:
         scope = Scope(fields=f"spec.nodeName={self._machine.name}")
-        reflector = Reflector(self._host.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
+        reflector = Reflector(self._context.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
         tasks = [
             asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
         ]
-        recording = asyncio.create_task(self._host.broadcaster.run())
-        if self._host.problem:
+        recording = asyncio.create_task(self._context.broadcaster.run())
+        if self._context.problem:
             self._record_problem()
         try:
             await asyncio.wait(tasks[:3], return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +154,7 @@ class Agent:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._halt()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._host.broadcaster.finish(), _LAST_EVENTS_SECONDS)
+                await asyncio.wait_for(self._context.broadcaster.finish(), _LAST_EVENTS_SECONDS)
             recording.cancel()
             await asyncio.gather(recording, return_exceptions=True)
 
@@ -170,8 +170,8 @@ class Agent:
         self.node = node
 
     def _record_problem(self) -> None:
-        text = f"Containers share the file system of this machine and get no volumes: {self._host.problem}"
-        self._host.record(self.node, "Node", Tell("Warning", "NoSandbox", text))
+        text = f"Containers share the file system of this machine and get no volumes: {self._context.problem}"
+        self._context.record(self.node, "Node", Tell("Warning", "NoSandbox", text))
 
     async def _halt(self) -> None:
         for worker in self._workers.values():
@@ -194,7 +194,7 @@ class Agent:
         self._listing = []
         if self._first:
             self._first = False
-            self._host.disk.keep_only(found)
+            self._context.disk.keep_only(found)
         for uid, worker in self._workers.items():
             if uid not in found:
                 worker.vanish()
@@ -226,7 +226,7 @@ class Agent:
         if worker is not None:
             worker.update(pod)
             return
-        worker = self._workers[uid] = Worker(self._host, pod)
+        worker = self._workers[uid] = Worker(self._context, pod)
         task = self._tasks[uid] = asyncio.create_task(worker.run())
         task.add_done_callback(lambda task: self._finished(uid, task))
 

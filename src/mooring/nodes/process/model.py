@@ -1,7 +1,7 @@
-"""What the node knows of a pod and its processes, and what it can do about them.
+"""The node's state of a pod and its containers, the events that change it, and the actions that are decided on it.
 
-Everything here is a value. The executor tells what happened (`Prepared`, `Started`, `Ended`, ...), `after` takes that
-in, and `deciding.decide` says what to do next; so a pod's whole life can be played through in a test without a process.
+Everything here is a value. The pod worker posts events (`Prepared`, `Started`, ...), `after` applies one to the state,
+and `decisions.decide` returns the next actions; so a test plays a pod's whole life without any process.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ __all__ = [
     "Ended",
     "Ending",
     "Failed",
-    "Happening",
-    "Hitch",
     "Kill",
     "Pod",
+    "PodEvent",
     "Prepare",
     "Prepared",
     "Probed",
     "Remove",
     "Start",
+    "StartBlocker",
     "Started",
     "Stop",
     "Stopping",
@@ -48,8 +48,8 @@ class End(NamedTuple):
     id: str = ""
 
 
-class Hitch(NamedTuple):
-    """Why something cannot be begun, and when it is tried again; never, if nothing could change it."""
+class StartBlocker(NamedTuple):
+    """Why a pod or container cannot start. `again` is the time of the next attempt, None if none could succeed."""
 
     reason: str
     message: str
@@ -80,7 +80,7 @@ class Container:
     started: bool = False
     ready: bool = False
     stopping: Stopping | None = None
-    hitch: Hitch | None = None
+    blocker: StartBlocker | None = None
     pause: float = 0.0
     paused: datetime | None = None
     # Whether people were told of the back-off that is in force.
@@ -104,10 +104,10 @@ class Pod:
     begun: datetime
     containers: Mapping[str, Container] = field(default_factory=dict)
     prepared: Literal["no", "under way", "yes"] = "no"
-    hitch: Hitch | None = None
+    blocker: StartBlocker | None = None
     ending: Ending | None = None
     failure: tuple[str, str] | None = None
-    # Its phase is final: nothing of it is ever started again.
+    # The phase is final: no container of it is ever started again.
     over: bool = False
     removed: bool = False
 
@@ -118,7 +118,7 @@ class Pod:
         return replace(self, containers={**self.containers, name: container})
 
 
-# What the executor is asked to do
+# Actions: what the pod worker executes
 
 
 class Prepare(NamedTuple):
@@ -159,7 +159,7 @@ class Tell(NamedTuple):
 Action = Prepare | Start | Stop | Kill | Remove | Tell
 
 
-# What the executor reports
+# Events: what the pod worker reports
 
 
 class Prepared(NamedTuple):
@@ -199,37 +199,37 @@ class Probed(NamedTuple):
     good: bool
 
 
-Happening = Prepared | Started | Failed | Ended | Probed
+PodEvent = Prepared | Started | Failed | Ended | Probed
 
 _RETRY_SECONDS = 5.0
 _PREPARE_SECONDS = (0.5, 30.0)
 
 
-def after(pod: Pod, happening: Happening, now: datetime) -> Pod:
-    """The pod with what has happened taken in."""
-    match happening:
+def after(pod: Pod, event: PodEvent, now: datetime) -> Pod:
+    """The pod's state after an event."""
+    match event:
         case Prepared(problem=""):
-            return replace(pod, prepared="yes", hitch=None)
+            return replace(pod, prepared="yes", blocker=None)
         case Prepared(problem=problem):
-            times = 1 if pod.hitch is None else pod.hitch.times + 1
+            times = 1 if pod.blocker is None else pod.blocker.times + 1
             wait = min(_PREPARE_SECONDS[0] * 2 ** (times - 1), _PREPARE_SECONDS[1])
-            return replace(pod, prepared="no", hitch=Hitch("FailedMount", problem, _later(now, wait), times))
+            return replace(pod, prepared="no", blocker=StartBlocker("FailedMount", problem, _later(now, wait), times))
         case Started(name, id, settled, ready):
-            known = replace(pod.container(name), process="running", id=id, since=now, started=settled, hitch=None)
+            known = replace(pod.container(name), process="running", id=id, since=now, started=settled, blocker=None)
             return pod.having(name, replace(known, ready=ready and settled))
         case Failed(name, reason, message, again):
-            hitch = Hitch(reason, message, _later(now, _RETRY_SECONDS) if again else None)
+            blocker = StartBlocker(reason, message, _later(now, _RETRY_SECONDS) if again else None)
             known = pod.container(name)
             # A first start that failed is no restart; a later one goes back to how the last run ended.
             if known.last is not None and known.attempt:
                 back = replace(known, process="ended", end=known.last, last=None, attempt=known.attempt - 1)
-                return pod.having(name, replace(back, hitch=hitch, stopping=None))
-            return pod.having(name, replace(known, process="none", hitch=hitch, stopping=None))
+                return pod.having(name, replace(back, blocker=blocker, stopping=None))
+            return pod.having(name, replace(known, process="none", blocker=blocker, stopping=None))
         case Ended(name, end):
             known = replace(pod.container(name), process="ended", end=end, started=False, ready=False)
             return pod.having(name, replace(known, id=end.id or known.id, stopping=None))
         case Probed():
-            return _probed(pod, happening)
+            return _probed(pod, event)
 
 
 def _probed(pod: Pod, probed: Probed) -> Pod:

@@ -6,10 +6,10 @@ import asyncio
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.nodes.process.addresses import Host
 from mooring.nodes.process.disk import host_path, make_empty, place_content, sub_path
 from mooring.nodes.process.environment import Sources
 from mooring.nodes.process.expansion import expand
+from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.sandbox import Mount
 from mooring.nodes.process.specs import all_containers
 from mooring.nodes.process.users import fs_group
@@ -18,61 +18,61 @@ from mooring.nodes.process.volumes import VolumeError, content_of, is_content, k
 __all__ = ["mounts_of", "prepare", "refresh"]
 
 
-async def prepare(host: Host, pod: Object) -> str:
+async def prepare(context: NodeContext, pod: Object) -> str:
     """Make all volumes; why that cannot be done, or nothing."""
     volumes = pod["spec"].get("volumes") or []
-    if host.problem and any(each.get("volumeMounts") for each in all_containers(pod)):
-        return f"volumes cannot be mounted on node {host.place.node}: {host.problem}"
+    if context.problem and any(each.get("volumeMounts") for each in all_containers(pod)):
+        return f"volumes cannot be mounted on node {context.place.node}: {context.problem}"
     try:
         for volume in volumes:
             try:
                 kind_of(volume)
             except VolumeError as error:
                 return _failed(volume, error)
-        sources = await _sources(host, pod, volumes)
+        sources = await _sources(context, pod, volumes)
     except MooringError as error:
         return f"the API server cannot be asked: {error}"
     for volume in volumes:
         try:
-            await asyncio.to_thread(_make, host, pod, volume, sources)
+            await asyncio.to_thread(_make, context, pod, volume, sources)
         except (VolumeError, OSError) as error:
             return _failed(volume, error)
     return ""
 
 
-async def refresh(host: Host, pod: Object) -> None:
+async def refresh(context: NodeContext, pod: Object) -> None:
     """Bring in what has changed in ConfigMaps and Secrets. What cannot be read stays as it is."""
     volumes = [volume for volume in pod["spec"].get("volumes") or () if is_content(volume)]
     try:
-        sources = await _sources(host, pod, volumes)
+        sources = await _sources(context, pod, volumes)
         for volume in volumes:
-            await asyncio.to_thread(_make, host, pod, volume, sources)
+            await asyncio.to_thread(_make, context, pod, volume, sources)
     except (MooringError, VolumeError, OSError):
         return
 
 
-async def _sources(host: Host, pod: Object, volumes: list[Object]) -> Sources:
+async def _sources(context: NodeContext, pod: Object, volumes: list[Object]) -> Sources:
     wanted = set[tuple[str, str]]().union(*(references(volume) for volume in volumes))
-    return await host.sources(pod["metadata"]["namespace"], wanted)
+    return await context.sources(pod["metadata"]["namespace"], wanted)
 
 
 def _failed(volume: Object, error: Exception) -> str:
     return f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}'
 
 
-def _make(host: Host, pod: Object, volume: Object, sources: Sources) -> None:
-    folder = host.disk.volume(pod["metadata"]["uid"], volume["name"])
-    group = fs_group(pod, host.user)
+def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -> None:
+    folder = context.disk.volume(pod["metadata"]["uid"], volume["name"])
+    group = fs_group(pod, context.user)
     match kind_of(volume):
         case "emptyDir":
             make_empty(folder, group)
         case "hostPath":
             host_path(volume["hostPath"])
         case _:
-            place_content(folder, content_of(pod, volume, sources, host.place), group)
+            place_content(folder, content_of(pod, volume, sources, context.place), group)
 
 
-def mounts_of(host: Host, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
+def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
     """What a container sees of the volumes. Raises VolumeError for a part of a volume that is not there."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     found = []
@@ -80,7 +80,7 @@ def mounts_of(host: Host, pod: Object, container: Object, variables: dict[str, s
         volume = volumes[mount["name"]]
         kind = kind_of(volume)
         uid = pod["metadata"]["uid"]
-        source = host_path(volume["hostPath"]) if kind == "hostPath" else host.disk.volume(uid, volume["name"])
+        source = host_path(volume["hostPath"]) if kind == "hostPath" else context.disk.volume(uid, volume["name"])
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
         if part:
             source = sub_path(source, part, make=not is_content(volume))

@@ -11,11 +11,11 @@ from typing import Final
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
-from mooring.nodes.process.addresses import Host
 from mooring.nodes.process.environment import ConfigError, command_of, environment, references
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.lookup import start_problem
 from mooring.nodes.process.model import Failed, Tell
+from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.preparation import mounts_of
 from mooring.nodes.process.processes import Launch, Process, launch
 from mooring.nodes.process.sandbox import Mount
@@ -45,16 +45,18 @@ def new_id() -> str:
     return secrets.token_hex(32)
 
 
-async def start(host: Host, pod: Object, container: Object, attempt: int, identity: str) -> tuple[Process, list[Tell]]:
+async def start(
+    context: NodeContext, pod: Object, container: Object, attempt: int, identity: str
+) -> tuple[Process, list[Tell]]:
     """Start one run of a container, with what people should be told about it.
 
     Raises CannotMake for a spec that is wrong, and StartFailed for a command that cannot be run.
     """
     name = container["name"]
     try:
-        users = users_of(pod, container, host.user)
-        named = await _named(host, pod, container)
-        mounts = mounts_of(host, pod, container, named)
+        users = users_of(pod, container, context.user)
+        named = await _named(context, pod, container)
+        mounts = mounts_of(context, pod, container, named)
     except (ConfigError, VolumeError, OSError, MooringError) as error:
         raise CannotMake(Failed(name, "CreateContainerConfigError", str(error), True)) from None
     variables = {**_basic(pod, users), **named}
@@ -62,7 +64,7 @@ async def start(host: Host, pod: Object, container: Object, attempt: int, identi
     if not command:
         why = f"no command specified: a process node ignores images, so the command of container {name} must be given"
         raise CannotMake(Failed(name, "CreateContainerError", why, False))
-    order = _order(host, pod, container, attempt, identity, command, variables, mounts, users)
+    order = _order(context, pod, container, attempt, identity, command, variables, mounts, users)
     problem = start_problem(command[0], variables.get("PATH", ""), order.folder, order.mounts)
     if problem:
         order.log.close()
@@ -82,9 +84,9 @@ async def start(host: Host, pod: Object, container: Object, attempt: int, identi
     return process, notes
 
 
-async def _named(host: Host, pod: Object, container: Object) -> dict[str, str]:
-    sources = await host.sources(pod["metadata"]["namespace"], references(container))
-    return environment(pod, container, sources, host.place)
+async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
+    sources = await context.sources(pod["metadata"]["namespace"], references(container))
+    return environment(pod, container, sources, context.place)
 
 
 def _basic(pod: Object, users: Users) -> dict[str, str]:
@@ -109,7 +111,7 @@ def _home(user: int | None) -> str:
 
 
 def _order(
-    host: Host,
+    context: NodeContext,
     pod: Object,
     container: Object,
     attempt: int,
@@ -120,13 +122,13 @@ def _order(
     users: Users,
 ) -> Launch:
     uid, name = pod["metadata"]["uid"], container["name"]
-    disk = host.disk
+    disk = context.disk
     disk.forget_logs(uid, name, attempt - 1)
     message = disk.message(uid, name)
     message.parent.mkdir(parents=True, exist_ok=True)
     message.write_bytes(b"")
     message.chmod(0o666)
-    sandboxed = not host.problem
+    sandboxed = not context.problem
     path = container.get("terminationMessagePath") or _MESSAGE_PATH
     return Launch(
         id=identity,
@@ -134,7 +136,7 @@ def _order(
         environment=variables,
         folder=container.get("workingDir") or "/",
         hostname=_hostname(pod),
-        mark=host.mark,
+        mark=context.mark,
         log=LogWriter(disk.log(uid, name, attempt)),
         sandboxed=sandboxed,
         mounts=[*mounts, Mount(str(message.absolute()), path)] if sandboxed else (),

@@ -11,7 +11,7 @@ from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ConflictError, NotFoundError
-from mooring.nodes.process.addresses import Host
+from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.registration import MANAGER
 
 __all__ = ["Reporter"]
@@ -29,14 +29,14 @@ class Reporter:
 
     def __init__(
         self,
-        host: Host,
+        context: NodeContext,
         *,
         pod: Callable[[], Object],
         status: Callable[[], Object],
         seen: Callable[[Object], None],
         gone: Callable[[], None],
     ) -> None:
-        self._host = host
+        self._context = context
         self._pod, self._status, self._seen, self._gone = pod, status, seen, gone
         self._news = asyncio.Event()
 
@@ -78,7 +78,7 @@ class Reporter:
         pause = _PAUSES[0]
         while True:
             try:
-                await self._host.transport.write(request)
+                await self._context.transport.write(request)
                 return
             except (NotFoundError, ConflictError):
                 # It is gone, or another one has its name by now.
@@ -94,7 +94,7 @@ class Reporter:
             return
         meta = pod["metadata"]
         self._seen(
-            await self._host.transport.write(
+            await self._context.transport.write(
                 Request(
                     "patch",
                     "v1",
@@ -114,7 +114,7 @@ class Reporter:
         """Read the pod anew, because somebody else has written to it; whether it is still the same one."""
         meta = self._pod()["metadata"]
         try:
-            found = await self._host.transport.get("v1", "Pod", meta["namespace"], meta["name"])
+            found = await self._context.transport.get("v1", "Pod", meta["namespace"], meta["name"])
         except NotFoundError:
             self._gone()
             return False

@@ -121,8 +121,8 @@ def _states(spec: Object, container: Object, pod: Pod, now: datetime) -> tuple[O
         return _ended(spec, container, pod, known, now)
     if known.process == "starting" and known.last is not None:
         return {"terminated": _terminated(known.last)}, None
-    if known.hitch is not None:
-        return {"waiting": {"reason": known.hitch.reason, "message": known.hitch.message}}, None
+    if known.blocker is not None:
+        return {"waiting": {"reason": known.blocker.reason, "message": known.blocker.message}}, None
     reason = "PodInitializing" if init_containers(spec) and pod.prepared == "yes" else "ContainerCreating"
     return {"waiting": {"reason": reason}}, None
 
@@ -130,8 +130,8 @@ def _states(spec: Object, container: Object, pod: Pod, now: datetime) -> tuple[O
 def _ended(spec: Object, container: Object, pod: Pod, known: Container, now: datetime) -> tuple[Object, End | None]:
     assert known.end is not None
     comes_back = not pod.over and pod.ending is None and restarts(container, spec, known.end.code)
-    if comes_back and known.hitch is not None:
-        return {"waiting": {"reason": known.hitch.reason, "message": known.hitch.message}}, known.end
+    if comes_back and known.blocker is not None:
+        return {"waiting": {"reason": known.blocker.reason, "message": known.blocker.message}}, known.end
     if comes_back and backoff.due(known) > now:
         pause = backoff.in_words(known.pause)
         message = f"back-off {pause} restarting failed container={container['name']} pod={full_name(spec)}"

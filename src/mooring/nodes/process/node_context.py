@@ -1,4 +1,4 @@
-"""What all pods of the node share: the way to the API, the folder, the clock, and what the machine allows."""
+"""What all pod workers of the node share: the transport, the event recorder, the pods' folders, the clock."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mooring.nodes.process.references import reference_to
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.eventrecorder import EventRecorder
 
-__all__ = ["Host"]
+__all__ = ["NodeContext"]
 
 
 @dataclass(frozen=True)
-class Host:
-    """`problem` is why containers have no file system of their own here, empty if they have. `user` runs the node."""
+class NodeContext:
+    """`problem` is why this machine cannot sandbox containers, empty if it can. `user` is the node's own uid."""
 
     transport: AsyncTransport
     recorder: EventRecorder
