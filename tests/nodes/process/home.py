@@ -15,12 +15,12 @@ import pytest
 
 from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.objects import Object
-from mooring.nodes.process.kubelet import Agent
+from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log
 from mooring.nodes.process.node_object import Machine
 from mooring.nodes.process.proc import mark_of
 from mooring.nodes.process.processes import sandbox_problem
-from mooring.nodes.process.registration import Registration
+from mooring.nodes.process.registration import NodeRegistration
 from mooring.registry import MemoryStorage, Registry
 
 PATIENCE = 20.0
@@ -45,8 +45,8 @@ class Home:
         self.folder = folder
         self.registry = Registry(MemoryStorage(), now=_now())
         self.transport = AsyncInProcess(self.registry, _now)
-        self.agent = Agent(self.transport, here(), folder, mark_of(folder), problem)
-        self.registration = Registration(self.transport, here(), 1, _now)
+        self.agent = Kubelet(self.transport, here(), folder, mark_of(folder), problem)
+        self.registration = NodeRegistration(self.transport, here(), 1, _now)
 
     def create(self, obj: Object, kind: str = "Pod") -> Object:
         metadata = {"namespace": "default", **obj["metadata"]}
@@ -118,8 +118,8 @@ async def home(folder: Path, *, problem: str = "", before: Home | None = None) -
     found = Home(folder, problem)
     if before is not None:
         found.registry, found.transport = before.registry, before.transport
-        found.agent = Agent(found.transport, here(), folder, mark_of(folder), problem)
-        found.registration = Registration(found.transport, here(), 1, _now)
+        found.agent = Kubelet(found.transport, here(), folder, mark_of(folder), problem)
+        found.registration = NodeRegistration(found.transport, here(), 1, _now)
     found.agent.node = await found.registration.ensure()
     stop = asyncio.Event()
     running = asyncio.create_task(found.agent.run(found.registration, stop))

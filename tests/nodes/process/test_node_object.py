@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mooring.kube.names import is_dns1123_subdomain
+from mooring.nodes.process.command_lookup import start_problem
 from mooring.nodes.process.environment import ConfigError
-from mooring.nodes.process.lookup import start_problem
 from mooring.nodes.process.node_object import node_name, node_object, this_machine
 from mooring.nodes.process.sandbox import Mount, inner_command, sandbox_arguments
 from mooring.nodes.process.users import Users, users_of

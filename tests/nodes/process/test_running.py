@@ -17,7 +17,7 @@ from mooring.nodes.process.kubelet import EVENT_COMPONENT
 from mooring.nodes.process.pod_worker import NoLog
 from mooring.nodes.process.proc import MARK, kill_marked, mark_of
 from mooring.nodes.process.references import reference_to
-from mooring.nodes.process.registration import Refused
+from mooring.nodes.process.registration import RegistrationRefused
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.eventrecorder import EventRecorder
 from mooring.testing.conditions import has_condition
@@ -355,7 +355,7 @@ def test_a_simulated_node_of_the_same_name_is_left_alone(tmp_path: Path) -> None
         at = Home(tmp_path, "")
         node = {"metadata": {"name": NODE, "annotations": {"kwok.x-k8s.io/node": "fake"}}}
         at.registry.create(at.registry.resource("v1", "Node"), node, now=datetime.now(UTC))
-        with pytest.raises(Refused, match="node here is a simulated one"):
+        with pytest.raises(RegistrationRefused, match="node here is a simulated one"):
             await at.registration.ensure()
 
     asyncio.run(main())

@@ -9,11 +9,11 @@ from typing import Final
 
 from mooring.kube.objects import Object
 from mooring.nodes.process.logs import last_words
-from mooring.nodes.process.model import End, Ended, PodEvent, Probed, ProbeKind, Tell
+from mooring.nodes.process.model import End, Ended, PodEvent, Probed, ProbeKind, RecordEvent
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.prober import ask
-from mooring.nodes.process.probes import Timing, Verdict
-from mooring.nodes.process.processes import Process
+from mooring.nodes.process.prober import run_handler
+from mooring.nodes.process.probes import ProbeTiming, ProbeVerdict
+from mooring.nodes.process.processes import ContainerProcess
 from mooring.nodes.process.specs import probe_of
 
 __all__ = ["ContainerSupervisor"]
@@ -25,7 +25,7 @@ _START_ERROR: Final = 128
 
 
 class ContainerSupervisor:
-    """`post` takes pod events and `tell` events for people.
+    """`post` takes pod events and `record` events for people.
 
     `probe_failed` is called with the kind of a startup or liveness probe that has failed often enough for a restart.
     """
@@ -35,10 +35,10 @@ class ContainerSupervisor:
         context: NodeContext,
         pod: Callable[[], Object],
         container: Object,
-        process: Process,
+        process: ContainerProcess,
         *,
         post: Callable[[PodEvent], None],
-        tell: Callable[[Tell], None],
+        record: Callable[[RecordEvent], None],
         probe_failed: Callable[[str], None],
     ) -> None:
         self.process = process
@@ -46,7 +46,7 @@ class ContainerSupervisor:
         self._pod = pod
         self._container = container
         self._name: str = container["name"]
-        self._post, self._tell, self._probe_failed = post, tell, probe_failed
+        self._post, self._record, self._probe_failed = post, record, probe_failed
         self._started = context.clock()
         self._hook = (container.get("lifecycle") or {}).get("postStart")
 
@@ -76,9 +76,13 @@ class ContainerSupervisor:
         """Run the preStop hook, then send the stop signal. The pod worker kills it at the deadline."""
         lifecycle = self._container.get("lifecycle") or {}
         if hook := lifecycle.get("preStop"):
-            answer = await ask(hook, self._container, self.process, self._context.place.address, max(seconds, 1.0))
+            answer = await run_handler(
+                hook, self._container, self.process, self._context.node_fields.address, max(seconds, 1.0)
+            )
             if not answer.good:
-                self._tell(Tell("Warning", "FailedPreStopHook", f"PreStopHook failed: {answer.output}", self._name))
+                self._record(
+                    RecordEvent("Warning", "FailedPreStopHook", f"PreStopHook failed: {answer.output}", self._name)
+                )
         wanted = getattr(signal, lifecycle.get("stopSignal") or "SIGTERM", signal.SIGTERM)
         self.process.signal(wanted)
 
@@ -99,9 +103,11 @@ class ContainerSupervisor:
     async def _run_hook(self) -> bool:
         assert self._hook is not None
         # There is no limit to it but the pod's own end.
-        answer = await ask(self._hook, self._container, self.process, self._context.place.address, 3600.0)
+        answer = await run_handler(self._hook, self._container, self.process, self._context.node_fields.address, 3600.0)
         if not answer.good:
-            self._tell(Tell("Warning", "FailedPostStartHook", f"PostStartHook failed: {answer.output}", self._name))
+            self._record(
+                RecordEvent("Warning", "FailedPostStartHook", f"PostStartHook failed: {answer.output}", self._name)
+            )
             self.process.kill()
         return answer.good
 
@@ -109,14 +115,16 @@ class ContainerSupervisor:
         """Probe until cancelled; a startup probe until it succeeds."""
         probe = probe_of(self._container, kind)
         assert probe is not None
-        timing = Timing.of(probe)
-        verdict = Verdict(kind == "liveness")
+        timing = ProbeTiming.of(probe)
+        verdict = ProbeVerdict(kind == "liveness")
         await asyncio.sleep(timing.delay)
         while True:
-            answer = await ask(probe, self._container, self.process, self._context.place.address, timing.timeout)
+            answer = await run_handler(
+                probe, self._container, self.process, self._context.node_fields.address, timing.timeout
+            )
             if not answer.good:
                 text = f"{kind.capitalize()} probe failed: {answer.output}"
-                self._tell(Tell("Warning", "Unhealthy", text, self._name))
+                self._record(RecordEvent("Warning", "Unhealthy", text, self._name))
             before, verdict = verdict, verdict.after(answer.good, timing)
             if kind == "startup" and verdict.good:
                 return

@@ -21,20 +21,20 @@ from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.nodes.process.disk import Disk
-from mooring.nodes.process.fields import Place
+from mooring.nodes.process.fields import NodeFields
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
-from mooring.nodes.process.model import Tell
+from mooring.nodes.process.model import RecordEvent
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.node_object import Machine
-from mooring.nodes.process.pod_worker import NoLog, Worker
+from mooring.nodes.process.pod_worker import NoLog, PodWorker
 from mooring.nodes.process.proc import kill_marked, mark_of
 from mooring.nodes.process.processes import sandbox_problem
-from mooring.nodes.process.registration import RENEW_SECONDS, Refused, Registration
+from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.eventrecorder import EventRecorder
 
-__all__ = ["Agent", "Settings", "run_node"]
+__all__ = ["Kubelet", "Settings", "run_node"]
 
 
 HALT_SECONDS: Final = 2.0
@@ -76,10 +76,10 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
-    agent = Agent(transport, machine, folder, mark, problem)
+    agent = Kubelet(transport, machine, folder, mark, problem)
     server = LogServer(agent.log_of, settings.caller)
     port = await server.start(settings.tls)
-    registration = Registration(transport, machine, port, _now)
+    registration = NodeRegistration(transport, machine, port, _now)
     try:
         if not await _register(registration, agent, stop):
             return
@@ -94,13 +94,13 @@ def _welcome(machine: Machine, problem: str) -> str:
     return f"{text}, but without volumes, because {problem}." if problem else f"{text}."
 
 
-async def _register(registration: Registration, agent: Agent, stop: asyncio.Event) -> bool:
+async def _register(registration: NodeRegistration, agent: Kubelet, stop: asyncio.Event) -> bool:
     pause = _PAUSE
     while not stop.is_set():
         try:
             agent.node = await registration.ensure()
             return True
-        except Refused as error:
+        except RegistrationRefused as error:
             _log.error("this machine cannot be a node: %s", error)
             pause = RENEW_SECONDS
         except MooringError as error:
@@ -110,7 +110,7 @@ async def _register(registration: Registration, agent: Agent, stop: asyncio.Even
     return False
 
 
-class Agent:
+class Kubelet:
     """All workers of the node. It is the handler of the watch of its pods."""
 
     def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
@@ -121,18 +121,18 @@ class Agent:
             recorder=EventRecorder(EVENT_COMPONENT, machine.name),
             broadcaster=EventBroadcaster(transport),
             disk=Disk(folder.absolute()),
-            place=Place(machine.name, machine.address, machine.capacity),
+            node_fields=NodeFields(machine.name, machine.address, machine.capacity),
             problem=problem,
             user=os.geteuid(),
             mark=mark,
             clock=_now,
         )
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._listing: list[Object] = []
         self._first = True
 
-    async def run(self, registration: Registration, stop: asyncio.Event) -> None:
+    async def run(self, registration: NodeRegistration, stop: asyncio.Event) -> None:
         scope = Scope(fields=f"spec.nodeName={self._machine.name}")
         reflector = Reflector(self._context.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
         tasks = [
@@ -171,7 +171,7 @@ class Agent:
 
     def _record_problem(self) -> None:
         text = f"Containers share the file system of this machine and get no volumes: {self._context.problem}"
-        self._context.record(self.node, "Node", Tell("Warning", "NoSandbox", text))
+        self._context.record(self.node, "Node", RecordEvent("Warning", "NoSandbox", text))
 
     async def _halt(self) -> None:
         for worker in self._workers.values():
@@ -226,7 +226,7 @@ class Agent:
         if worker is not None:
             worker.update(pod)
             return
-        worker = self._workers[uid] = Worker(self._context, pod)
+        worker = self._workers[uid] = PodWorker(self._context, pod)
         task = self._tasks[uid] = asyncio.create_task(worker.run())
         task.add_done_callback(lambda task: self._finished(uid, task))
 

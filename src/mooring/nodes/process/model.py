@@ -12,25 +12,25 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 __all__ = [
-    "Action",
-    "Container",
+    "ContainerState",
+    "CreateFailed",
     "End",
     "Ended",
-    "Ending",
-    "Failed",
     "Kill",
-    "Pod",
+    "PodAction",
     "PodEvent",
+    "PodState",
+    "PodTermination",
     "Prepare",
     "Prepared",
     "Probed",
+    "RecordEvent",
     "Remove",
     "Start",
     "StartBlocker",
     "Started",
     "Stop",
     "Stopping",
-    "Tell",
     "after",
 ]
 
@@ -65,7 +65,7 @@ class Stopping(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerState:
     """One container. `attempt` counts its restarts, `end` is set while its last run is over, `last` is the run before.
 
     `pause` is the back-off in force, and `paused` when it was last counted up.
@@ -84,37 +84,37 @@ class Container:
     pause: float = 0.0
     paused: datetime | None = None
     # Whether people were told of the back-off that is in force.
-    told: bool = False
+    backoff_recorded: bool = False
 
     @property
     def alive(self) -> bool:
         return self.process in ("starting", "running")
 
 
-class Ending(NamedTuple):
+class PodTermination(NamedTuple):
     """The whole pod ends; at `deadline` whatever still runs is killed."""
 
     deadline: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Pod:
+class PodState:
     """What is known of a pod beyond its spec. `failure` is the reason and message of a pod that failed as a whole."""
 
     begun: datetime
-    containers: Mapping[str, Container] = field(default_factory=dict)
+    containers: Mapping[str, ContainerState] = field(default_factory=dict)
     prepared: Literal["no", "under way", "yes"] = "no"
     blocker: StartBlocker | None = None
-    ending: Ending | None = None
+    ending: PodTermination | None = None
     failure: tuple[str, str] | None = None
     # The phase is final: no container of it is ever started again.
     over: bool = False
     removed: bool = False
 
-    def container(self, name: str) -> Container:
-        return self.containers.get(name) or Container()
+    def container(self, name: str) -> ContainerState:
+        return self.containers.get(name) or ContainerState()
 
-    def having(self, name: str, container: Container) -> Pod:
+    def having(self, name: str, container: ContainerState) -> PodState:
         return replace(self, containers={**self.containers, name: container})
 
 
@@ -147,7 +147,7 @@ class Remove(NamedTuple):
     """Nothing of the pod runs any more and its deletion was asked for: take it out of the API."""
 
 
-class Tell(NamedTuple):
+class RecordEvent(NamedTuple):
     """An event for people. `container` is the name of the one it is about."""
 
     type: Literal["Normal", "Warning"]
@@ -156,7 +156,7 @@ class Tell(NamedTuple):
     container: str = ""
 
 
-Action = Prepare | Start | Stop | Kill | Remove | Tell
+PodAction = Prepare | Start | Stop | Kill | Remove | RecordEvent
 
 
 # Events: what the pod worker reports
@@ -177,7 +177,7 @@ class Started(NamedTuple):
     ready: bool
 
 
-class Failed(NamedTuple):
+class CreateFailed(NamedTuple):
     """A container cannot be made out of what its spec says; `again` is whether a later try may succeed."""
 
     name: str
@@ -199,13 +199,13 @@ class Probed(NamedTuple):
     good: bool
 
 
-PodEvent = Prepared | Started | Failed | Ended | Probed
+PodEvent = Prepared | Started | CreateFailed | Ended | Probed
 
 _RETRY_SECONDS = 5.0
 _PREPARE_SECONDS = (0.5, 30.0)
 
 
-def after(pod: Pod, event: PodEvent, now: datetime) -> Pod:
+def after(pod: PodState, event: PodEvent, now: datetime) -> PodState:
     """The pod's state after an event."""
     match event:
         case Prepared(problem=""):
@@ -217,7 +217,7 @@ def after(pod: Pod, event: PodEvent, now: datetime) -> Pod:
         case Started(name, id, settled, ready):
             known = replace(pod.container(name), process="running", id=id, since=now, started=settled, blocker=None)
             return pod.having(name, replace(known, ready=ready and settled))
-        case Failed(name, reason, message, again):
+        case CreateFailed(name, reason, message, again):
             blocker = StartBlocker(reason, message, _later(now, _RETRY_SECONDS) if again else None)
             known = pod.container(name)
             # A first start that failed is no restart; a later one goes back to how the last run ended.
@@ -232,7 +232,7 @@ def after(pod: Pod, event: PodEvent, now: datetime) -> Pod:
             return _probed(pod, event)
 
 
-def _probed(pod: Pod, probed: Probed) -> Pod:
+def _probed(pod: PodState, probed: Probed) -> PodState:
     known = pod.container(probed.name)
     if known.process != "running" or probed.kind == "liveness":
         return pod

@@ -12,8 +12,8 @@ from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.nodes.process.disk import Disk
 from mooring.nodes.process.environment import Sources
-from mooring.nodes.process.fields import Place
-from mooring.nodes.process.model import Tell
+from mooring.nodes.process.fields import NodeFields
+from mooring.nodes.process.model import RecordEvent
 from mooring.nodes.process.references import reference_to
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.eventrecorder import EventRecorder
@@ -29,13 +29,13 @@ class NodeContext:
     recorder: EventRecorder
     broadcaster: EventBroadcaster
     disk: Disk
-    place: Place
+    node_fields: NodeFields
     problem: str
     user: int
     mark: str
     clock: Callable[[], datetime]
 
-    def record(self, about: Object, kind: str, told: Tell) -> None:
+    def record(self, about: Object, kind: str, told: RecordEvent) -> None:
         """Write an event about an object. A lost event never matters to anything else."""
         reference = reference_to(about, kind, told.container)
         request = self.recorder.request(reference, told.type, told.reason, told.message, self.clock())

@@ -13,36 +13,36 @@ from pathlib import Path
 from typing import Any, Final
 
 from mooring.kube.objects import Object
+from mooring.nodes.process.container_start import CannotCreate, StartFailed, new_id, start
 from mooring.nodes.process.container_supervisor import ContainerSupervisor
-from mooring.nodes.process.decisions import Decision, decide, unhealthy
+from mooring.nodes.process.decisions import PodDecision, decide, unhealthy
 from mooring.nodes.process.logs import LogWriter, has_log
 from mooring.nodes.process.model import (
-    Action,
+    CreateFailed,
     End,
     Ended,
-    Failed,
     Kill,
-    Pod,
+    PodAction,
     PodEvent,
+    PodState,
     Prepare,
     Prepared,
+    RecordEvent,
     Remove,
     Start,
     Started,
     Stop,
-    Tell,
     after,
 )
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.preparation import prepare, refresh
-from mooring.nodes.process.recovery import recovered
+from mooring.nodes.process.restored_state import restored_state
 from mooring.nodes.process.specs import all_containers, container_named, main_containers
-from mooring.nodes.process.start import CannotMake, StartFailed, new_id, start
-from mooring.nodes.process.status_writer import Reporter
+from mooring.nodes.process.status_writer import StatusWriter
 from mooring.nodes.process.statuses import container_status, status_of
+from mooring.nodes.process.volume_manager import mount_volumes, refresh_volumes
 from mooring.nodes.process.volumes import is_content
 
-__all__ = ["NoLog", "Worker"]
+__all__ = ["NoLog", "PodWorker"]
 
 
 # How often volumes are compared with the ConfigMaps and Secrets that they show.
@@ -54,11 +54,11 @@ class NoLog(Exception):
     """There is nothing to read; the text is the kubelet's."""
 
 
-class Worker:
+class PodWorker:
     def __init__(self, context: NodeContext, spec: Object) -> None:
         self.spec = spec
         self.gone = False
-        self.pod: Pod = recovered(spec, context.clock())
+        self.pod: PodState = restored_state(spec, context.clock())
         self._context = context
         self._events: list[PodEvent] = []
         self._news = asyncio.Event()
@@ -68,7 +68,7 @@ class Worker:
         self._new = not (spec.get("status") or {}).get("startTime")
         # How a pod ended that was over before is not for this node to say, which may never have seen it.
         self._silent = self.pod.over
-        self._reporter = Reporter(
+        self._status_writer = StatusWriter(
             context,
             pod=lambda: self.spec,
             status=self._status,
@@ -96,7 +96,7 @@ class Worker:
 
     async def run(self) -> None:
         """Run until no process and no file of the pod is left on this node."""
-        self._spawn(self._reporter.run())
+        self._spawn(self._status_writer.run())
         self._tell_of_images()
         try:
             while not self.pod.removed:
@@ -153,11 +153,11 @@ class Worker:
     def _status(self) -> Object:
         if self._silent:
             return {}
-        return status_of(self.spec, self.pod, self._context.clock(), address=self._context.place.address)
+        return status_of(self.spec, self.pod, self._context.clock(), address=self._context.node_fields.address)
 
     # Deciding and acting
 
-    def _step(self) -> Decision:
+    def _step(self) -> PodDecision:
         now = self._context.clock()
         events, self._events = self._events, []
         for each in events:
@@ -166,13 +166,13 @@ class Worker:
         self._carry_out(decision)
         return decision
 
-    def _carry_out(self, decision: Decision) -> None:
+    def _carry_out(self, decision: PodDecision) -> None:
         self.pod = decision.pod
         for action in decision.actions:
             self._act(action)
-        self._reporter.wake()
+        self._status_writer.wake()
 
-    async def _wait(self, decision: Decision) -> None:
+    async def _wait(self, decision: PodDecision) -> None:
         if self.pod.removed:
             return
         seconds = None if decision.wake is None else (decision.wake - self._context.clock()).total_seconds()
@@ -181,27 +181,27 @@ class Worker:
                 await self._news.wait()
         self._news.clear()
 
-    def _act(self, action: Action) -> None:
+    def _act(self, action: PodAction) -> None:
         match action:
             case Prepare():
                 self._spawn(self._prepare(), lambda why: Prepared(why))
             case Start(name, attempt):
-                self._spawn(self._start(name, attempt), lambda why: Failed(name, "RunContainerError", why, True))
+                self._spawn(self._start(name, attempt), lambda why: CreateFailed(name, "RunContainerError", why, True))
             case Stop(name, seconds):
                 if name in self._supervisors:
                     self._spawn(self._supervisors[name].stop(seconds))
             case Kill(name):
                 if name in self._supervisors:
                     self._supervisors[name].process.kill()
-            case Tell():
-                self._tell(action)
+            case RecordEvent():
+                self._record(action)
             case Remove():
                 return
 
     async def _prepare(self) -> None:
-        problem = await prepare(self._context, self.spec)
+        problem = await mount_volumes(self._context, self.spec)
         if problem:
-            self._tell(Tell("Warning", "FailedMount", problem))
+            self._record(RecordEvent("Warning", "FailedMount", problem))
         elif any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
             self._spawn(self._refresh())
         self._post(Prepared(problem))
@@ -209,31 +209,31 @@ class Worker:
     async def _refresh(self) -> None:
         while True:
             await asyncio.sleep(_REFRESH_SECONDS)
-            await refresh(self._context, self.spec)
+            await refresh_volumes(self._context, self.spec)
 
     async def _start(self, name: str, attempt: int) -> None:
         container = container_named(self.spec, name)
         identity = new_id()
         try:
             process, notes = await start(self._context, self.spec, container, attempt, identity)
-        except CannotMake as problem:
-            self._tell(Tell("Warning", "Failed", f"Error: {problem}", name))
+        except CannotCreate as problem:
+            self._record(RecordEvent("Warning", "Failed", f"Error: {problem}", name))
             self._post(problem.failed)
             return
         except StartFailed as problem:
-            self._tell(Tell("Warning", "Failed", f"Error: {problem}", name))
+            self._record(RecordEvent("Warning", "Failed", f"Error: {problem}", name))
             self._post(Ended(name, End(128, "StartError", str(problem), None, self._context.clock(), identity)))
             return
-        for note in (Tell("Normal", "Created", "Container created", name), *notes):
-            self._tell(note)
-        self._tell(Tell("Normal", "Started", "Container started", name))
+        for note in (RecordEvent("Normal", "Created", "Container created", name), *notes):
+            self._record(note)
+        self._record(RecordEvent("Normal", "Started", "Container started", name))
         supervisor = ContainerSupervisor(
             self._context,
             lambda: self.spec,
             container,
             process,
             post=self._post,
-            tell=self._tell,
+            record=self._record,
             probe_failed=lambda kind: self._probe_failed(name, kind),
         )
         self._supervisors[name] = supervisor
@@ -258,9 +258,9 @@ class Worker:
     async def _leave(self) -> None:
         """The last report, the removal, and an empty folder."""
         if not self.gone:
-            await self._reporter.flush()
+            await self._status_writer.flush()
         if not self.gone:
-            await self._reporter.remove()
+            await self._status_writer.remove()
         await asyncio.to_thread(self._context.disk.remove, self.uid)
 
     # Small things
@@ -269,7 +269,7 @@ class Worker:
         self._events.append(event)
         self._news.set()
 
-    def _tell(self, told: Tell) -> None:
+    def _record(self, told: RecordEvent) -> None:
         self._context.record(self.spec, "Pod", told)
 
     def _tell_of_images(self) -> None:
@@ -277,7 +277,7 @@ class Worker:
             return
         images = sorted({each.get("image", "") for each in main_containers(self.spec)} - {""})
         text = f"The process node runs commands of this machine; images are not used: {', '.join(images)}"
-        self._tell(Tell("Normal", "ImageIgnored", text))
+        self._record(RecordEvent("Normal", "ImageIgnored", text))
 
     def _spawn(self, work: Coroutine[Any, Any, None], otherwise: Callable[[str], PodEvent] | None = None) -> None:
         """Start a background task. `otherwise` makes the event of a task that raised: no decision may wait for ever."""

@@ -19,7 +19,7 @@ from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.kube.times import timestamp
 from mooring.nodes.process.node_object import Machine, node_object, node_status
 
-__all__ = ["Refused", "Registration"]
+__all__ = ["NodeRegistration", "RegistrationRefused"]
 
 
 MANAGER: Final = "mooring-process-node"
@@ -41,11 +41,11 @@ _WELL: Final = tuple(
 _log = logging.getLogger("mooring.node")
 
 
-class Refused(MooringError):
+class RegistrationRefused(MooringError):
     """A node of this name is there and belongs to somebody else."""
 
 
-class Registration(NamedTuple):
+class NodeRegistration(NamedTuple):
     transport: AsyncTransport
     machine: Machine
     port: int
@@ -55,7 +55,7 @@ class Registration(NamedTuple):
         """The node, made or found, with a status that says it is ready."""
         node = await self._node()
         if (node["metadata"].get("annotations") or {}).get(_SIMULATED) == "fake":
-            raise Refused(
+            raise RegistrationRefused(
                 f"node {self.machine.name} is a simulated one (annotation {_SIMULATED}: fake); "
                 "delete it, or leave this machine out with --controllers=-process-node"
             )

@@ -14,14 +14,14 @@ from mooring.kube.status import ApiError, ConflictError, NotFoundError
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.registration import MANAGER
 
-__all__ = ["Reporter"]
+__all__ = ["StatusWriter"]
 
 
 _PAUSES: Final = (0.1, 5.0)
 _log = logging.getLogger("mooring.node")
 
 
-class Reporter:
+class StatusWriter:
     """`status` gives the status as it is now, `pod` the pod as last seen, `seen` takes a newer one in.
 
     `gone` is called when the pod turns out not to be there any more.

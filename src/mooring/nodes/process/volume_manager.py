@@ -1,4 +1,4 @@
-"""Makes a pod's volumes on disk, keeps those that follow the API up to date, and says where a container sees them."""
+"""A pod's volumes on disk: made before its containers start, refreshed from the API, mounted into each container."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mooring.nodes.process.specs import all_containers
 from mooring.nodes.process.users import fs_group
 from mooring.nodes.process.volumes import VolumeError, content_of, is_content, kind_of, references
 
-__all__ = ["mounts_of", "prepare", "refresh"]
+__all__ = ["mount_volumes", "mounts_of", "refresh_volumes"]
 
 
-async def prepare(context: NodeContext, pod: Object) -> str:
-    """Make all volumes; why that cannot be done, or nothing."""
+async def mount_volumes(context: NodeContext, pod: Object) -> str:
+    """Make all volumes. The reason why one cannot be made, or an empty string."""
     volumes = pod["spec"].get("volumes") or []
     if context.problem and any(each.get("volumeMounts") for each in all_containers(pod)):
-        return f"volumes cannot be mounted on node {context.place.node}: {context.problem}"
+        return f"volumes cannot be mounted on node {context.node_fields.node}: {context.problem}"
     try:
         for volume in volumes:
             try:
@@ -40,8 +40,8 @@ async def prepare(context: NodeContext, pod: Object) -> str:
     return ""
 
 
-async def refresh(context: NodeContext, pod: Object) -> None:
-    """Bring in what has changed in ConfigMaps and Secrets. What cannot be read stays as it is."""
+async def refresh_volumes(context: NodeContext, pod: Object) -> None:
+    """Write the current content of ConfigMaps and Secrets. A volume that cannot be read keeps its content."""
     volumes = [volume for volume in pod["spec"].get("volumes") or () if is_content(volume)]
     try:
         sources = await _sources(context, pod, volumes)
@@ -69,11 +69,11 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -
         case "hostPath":
             host_path(volume["hostPath"])
         case _:
-            place_content(folder, content_of(pod, volume, sources, context.place), group)
+            place_content(folder, content_of(pod, volume, sources, context.node_fields), group)
 
 
 def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
-    """What a container sees of the volumes. Raises VolumeError for a part of a volume that is not there."""
+    """The mounts of a container. Raises VolumeError for a subPath that does not exist."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     found = []
     for mount in container.get("volumeMounts") or ():
@@ -84,7 +84,7 @@ def mounts_of(context: NodeContext, pod: Object, container: Object, variables: d
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
         if part:
             source = sub_path(source, part, make=not is_content(volume))
-        # What comes from the API is never written to from a container.
+        # As with a kubelet, content from the API is read-only in containers.
         read_only = bool(mount.get("readOnly")) or is_content(volume)
         found.append(Mount(str(source.absolute()), mount["mountPath"], read_only))
     return found

@@ -1,7 +1,7 @@
-"""What is known of a pod that was on this node before the node's process started: what its status says.
+"""The state of a pod that was on this node before the node's process started, restored from its status.
 
-No process outlives the node's own, so whatever ran then has ended. It is started again as its restart policy says,
-and counted as a restart.
+No container outlives the node's process, so every container that ran has ended. It is started again as its restart
+policy says, and counted as a restart.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from typing import Final
 
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
-from mooring.nodes.process.model import Container, End, Pod
+from mooring.nodes.process.model import ContainerState, End, PodState
 from mooring.nodes.process.specs import all_containers
 from mooring.nodes.process.statuses import RUNTIME
 
-__all__ = ["LOST", "recovered"]
+__all__ = ["LOST", "restored_state"]
 
 
 LOST: Final = "ended together with the process node that ran it"
 _KILLED: Final = 137
 
 
-def recovered(spec: Object, now: datetime) -> Pod:
+def restored_state(spec: Object, now: datetime) -> PodState:
     status = spec.get("status") or {}
     phase = status.get("phase")
     found = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     known = {each["name"]: each for each in found}
-    return Pod(
+    return PodState(
         begun=moment(status["startTime"]) if status.get("startTime") else now,
         containers={
             each["name"]: _container(known[each["name"]], now) for each in all_containers(spec) if each["name"] in known
@@ -42,19 +42,19 @@ def _failure(status: Object) -> tuple[str, str] | None:
     return (status["reason"], status.get("message", "")) if status.get("reason") else None
 
 
-def _container(status: Object, now: datetime) -> Container:
+def _container(status: Object, now: datetime) -> ContainerState:
     state, last = status.get("state") or {}, (status.get("lastState") or {}).get("terminated")
     attempt = int(status.get("restartCount") or 0)
     identity = _id(status.get("containerID"))
     if "running" in state:
         started = _moment(state["running"].get("startedAt"))
         end = End(_KILLED, "Error", LOST, started, now, identity)
-        return Container("ended", attempt, identity, end=end, last=_end(last))
+        return ContainerState("ended", attempt, identity, end=end, last=_end(last))
     if "terminated" in state:
-        return Container("ended", attempt, identity, end=_end(state["terminated"]), last=_end(last))
+        return ContainerState("ended", attempt, identity, end=_end(state["terminated"]), last=_end(last))
     if last is not None:
-        return Container("ended", attempt, identity, end=_end(last))
-    return Container()
+        return ContainerState("ended", attempt, identity, end=_end(last))
+    return ContainerState()
 
 
 def _end(terminated: Object | None) -> End | None:

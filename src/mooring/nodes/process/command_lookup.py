@@ -1,4 +1,4 @@
-"""Whether a command can be run, and in which words a container runtime says that it cannot."""
+"""The lookup of a container's command in its PATH and mounts, with the error that containerd and runc would give."""
 
 from __future__ import annotations
 

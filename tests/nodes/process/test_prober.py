@@ -12,16 +12,16 @@ import pytest
 
 from mooring.net.certificates import ensure_certificates
 from mooring.net.tls import server_context
-from mooring.nodes.process.prober import ask, port_of
-from mooring.nodes.process.probes import Timing, Verdict
-from mooring.nodes.process.processes import Outcome, Process
+from mooring.nodes.process.prober import port_of, run_handler
+from mooring.nodes.process.probes import ProbeTiming, ProbeVerdict
+from mooring.nodes.process.processes import ContainerProcess, ExecResult
 from tests.client.stories import awaited
 
 
 def verdicts(first: bool, answers: str, **numbers: int) -> str:
     """What is thought after each answer; + is good and - is bad."""
-    timing = Timing.of(numbers)
-    verdict, found = Verdict(first), ""
+    timing = ProbeTiming.of(numbers)
+    verdict, found = ProbeVerdict(first), ""
     for answer in answers:
         verdict = verdict.after(answer == "+", timing)
         found += "+" if verdict.good else "-"
@@ -29,7 +29,7 @@ def verdicts(first: bool, answers: str, **numbers: int) -> str:
 
 
 def test_a_probe_has_the_defaults_of_the_api() -> None:
-    assert Timing.of({}) == Timing(0, 10, 1, 1, 3)
+    assert ProbeTiming.of({}) == ProbeTiming(0, 10, 1, 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ class Inside:
     """A container whose commands end as they are told."""
 
     def __init__(self, code: int | None, output: str = "") -> None:
-        self._outcome = Outcome(code, output)
+        self._outcome = ExecResult(code, output)
 
-    async def execute(self, command: list[str], seconds: float) -> Outcome:
+    async def execute(self, command: list[str], seconds: float) -> ExecResult:
         return self._outcome
 
 
 async def asked(handler: dict[str, Any], inside: Inside | None = None) -> tuple[bool, str]:
-    return await ask(handler, {}, cast(Process, inside), "127.0.0.1", 0.5)
+    return await run_handler(handler, {}, cast(ContainerProcess, inside), "127.0.0.1", 0.5)
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from mooring.nodes.process.recovery import LOST, recovered
+from mooring.nodes.process.restored_state import LOST, restored_state
 from tests.nodes.process.life import NOON, Life, bound_pod, container
 
 
 def restarted(life: Life) -> Life:
     """The same pod on a node whose process was killed and started again."""
     spec = {**life.spec, "status": life.status}
-    again = Life(spec, recovered(spec, life.now))
+    again = Life(spec, restored_state(spec, life.now))
     again.now = life.now
     return again
 
 
 def test_a_pod_that_nobody_has_started_is_started() -> None:
-    life = Life(bound_pod(), recovered(bound_pod(), NOON))
+    life = Life(bound_pod(), restored_state(bound_pod(), NOON))
     assert life.prepared().starts == ["main"]
     assert life.pod.container("main").attempt == 0
 

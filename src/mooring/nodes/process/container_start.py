@@ -1,4 +1,4 @@
-"""From a container's spec to a process: everything that is looked up, checked and made before it can run."""
+"""The start of a container: from its spec to a process, with everything that is looked up, checked and made before."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
+from mooring.nodes.process.command_lookup import start_problem
 from mooring.nodes.process.environment import ConfigError, command_of, environment, references
 from mooring.nodes.process.logs import LogWriter
-from mooring.nodes.process.lookup import start_problem
-from mooring.nodes.process.model import Failed, Tell
+from mooring.nodes.process.model import CreateFailed, RecordEvent
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.preparation import mounts_of
-from mooring.nodes.process.processes import Launch, Process, launch
+from mooring.nodes.process.processes import ContainerProcess, Launch, launch
 from mooring.nodes.process.sandbox import Mount
 from mooring.nodes.process.users import Users, users_of
+from mooring.nodes.process.volume_manager import mounts_of
 from mooring.nodes.process.volumes import VolumeError
 
 __all__ = ["StartFailed", "new_id", "start"]
@@ -33,10 +33,10 @@ class StartFailed(Exception):
     """The command cannot be run; the text is what a container runtime says."""
 
 
-class CannotMake(Exception):
+class CannotCreate(Exception):
     """The container cannot be made out of its spec."""
 
-    def __init__(self, failed: Failed) -> None:
+    def __init__(self, failed: CreateFailed) -> None:
         super().__init__(failed.message)
         self.failed = failed
 
@@ -47,8 +47,8 @@ def new_id() -> str:
 
 async def start(
     context: NodeContext, pod: Object, container: Object, attempt: int, identity: str
-) -> tuple[Process, list[Tell]]:
-    """Start one run of a container, with what people should be told about it.
+) -> tuple[ContainerProcess, list[RecordEvent]]:
+    """Start one run of a container. Returns its process and events to record.
 
     Raises CannotMake for a spec that is wrong, and StartFailed for a command that cannot be run.
     """
@@ -58,12 +58,12 @@ async def start(
         named = await _named(context, pod, container)
         mounts = mounts_of(context, pod, container, named)
     except (ConfigError, VolumeError, OSError, MooringError) as error:
-        raise CannotMake(Failed(name, "CreateContainerConfigError", str(error), True)) from None
+        raise CannotCreate(CreateFailed(name, "CreateContainerConfigError", str(error), True)) from None
     variables = {**_basic(pod, users), **named}
     command = command_of(container, variables)
     if not command:
         why = f"no command specified: a process node ignores images, so the command of container {name} must be given"
-        raise CannotMake(Failed(name, "CreateContainerError", why, False))
+        raise CannotCreate(CreateFailed(name, "CreateContainerError", why, False))
     order = _order(context, pod, container, attempt, identity, command, variables, mounts, users)
     problem = start_problem(command[0], variables.get("PATH", ""), order.folder, order.mounts)
     if problem:
@@ -80,13 +80,17 @@ async def start(
         process.kill()
         await process.wait()
         raise
-    notes = [Tell("Warning", "SecurityContextIgnored", f"Container {name}: {users.note}", name)] if users.note else []
+    notes = (
+        [RecordEvent("Warning", "SecurityContextIgnored", f"Container {name}: {users.note}", name)]
+        if users.note
+        else []
+    )
     return process, notes
 
 
 async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
     sources = await context.sources(pod["metadata"]["namespace"], references(container))
-    return environment(pod, container, sources, context.place)
+    return environment(pod, container, sources, context.node_fields)
 
 
 def _basic(pod: Object, users: Users) -> dict[str, str]:
