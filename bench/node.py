@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.places import Running, embedded
 from bench.wire import Wire
-from mooring.nodes.process.node_object import this_machine
+from mooring.nodes.process.machine_info import machine_info
 from mooring.nodes.process.processes import sandbox_problem
 
 ALONE = 15
@@ -67,7 +67,7 @@ def _pod(name: str) -> dict[str, Any]:
 
 
 def _is_there(wire: Wire) -> bool:
-    name = this_machine().name
+    name = machine_info().name
     nodes = wire.call("GET", "/api/v1/nodes")["items"]
     return any(
         node["metadata"]["name"] == name

@@ -45,7 +45,7 @@ async def _run(orders: dict[str, Any]) -> None:
     from mooring.client.http import HttpTransport
     from mooring.net.tls import client_context, server_context
     from mooring.nodes.process.kubelet import Settings, run_node
-    from mooring.nodes.process.node_object import this_machine
+    from mooring.nodes.process.machine_info import machine_info
     from mooring.supervisor.logs import tell_parent
 
     stop = asyncio.Event()
@@ -54,7 +54,7 @@ async def _run(orders: dict[str, Any]) -> None:
     authorization = {"Authorization": f"Bearer {orders['token']}"}
     tls = client_context(authority=Path(orders["authority"]).read_bytes())
     serving = server_context(Path(orders["certificate"]), Path(orders["key"]))
-    machine = this_machine()
+    machine = machine_info()
     transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
     settings = Settings(Path(orders["folder"]), serving, orders["caller"])
     try:

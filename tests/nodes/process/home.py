@@ -17,7 +17,7 @@ from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.objects import Object
 from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log
-from mooring.nodes.process.node_object import Machine
+from mooring.nodes.process.machine_info import MachineInfo
 from mooring.nodes.process.proc import mark_of
 from mooring.nodes.process.processes import sandbox_problem
 from mooring.nodes.process.registration import NodeRegistration
@@ -32,8 +32,8 @@ WHY_NOT = sandbox_problem() if LINUX else "only Linux has sandboxes"
 needs_sandbox = pytest.mark.skipif(bool(WHY_NOT) and not os.environ.get("CI"), reason=WHY_NOT or "there is a sandbox")
 
 
-def here() -> Machine:
-    return Machine(NODE, "127.0.0.1", 4, 8 << 30, "amd64", "linux", "6.1", "Debian", "m", "b")
+def here() -> MachineInfo:
+    return MachineInfo(NODE, "127.0.0.1", 4, 8 << 30, "amd64", "linux", "6.1", "Debian", "m", "b")
 
 
 def shell(script: str, name: str = "main", **more: Any) -> Object:

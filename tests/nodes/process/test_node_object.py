@@ -9,7 +9,8 @@ import pytest
 from mooring.kube.names import is_dns1123_subdomain
 from mooring.nodes.process.command_lookup import start_problem
 from mooring.nodes.process.environment import ConfigError
-from mooring.nodes.process.node_object import node_name, node_object, this_machine
+from mooring.nodes.process.machine_info import machine_info, node_name
+from mooring.nodes.process.node_object import node_object
 from mooring.nodes.process.sandbox import Mount, inner_command, sandbox_arguments
 from mooring.nodes.process.users import Users, users_of
 from tests.nodes.process.life import bound_pod, container
@@ -33,7 +34,7 @@ def test_a_host_name_becomes_the_name_of_a_node(host: str, name: str) -> None:
 
 
 def test_the_node_carries_its_labels_and_its_taint() -> None:
-    machine = this_machine()
+    machine = machine_info()
     node = node_object(machine)
     assert node["spec"]["taints"] == [{"key": "mooring.dev/process", "value": "true", "effect": "NoSchedule"}]
     assert node["metadata"]["labels"]["kubernetes.io/hostname"] == machine.name

@@ -24,9 +24,9 @@ from mooring.nodes.process.disk import Disk
 from mooring.nodes.process.fields import NodeFields
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
+from mooring.nodes.process.machine_info import MachineInfo
 from mooring.nodes.process.model import RecordEvent
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.node_object import Machine
 from mooring.nodes.process.pod_worker import NoLog, PodWorker
 from mooring.nodes.process.proc import kill_marked, mark_of
 from mooring.nodes.process.processes import sandbox_problem
@@ -61,7 +61,7 @@ def _now() -> datetime:
 
 async def run_node(
     transport: AsyncTransport,
-    machine: Machine,
+    machine: MachineInfo,
     settings: Settings,
     stop: asyncio.Event,
     told: Callable[[str], None],
@@ -89,7 +89,7 @@ async def run_node(
         await server.close()
 
 
-def _welcome(machine: Machine, problem: str) -> str:
+def _welcome(machine: MachineInfo, problem: str) -> str:
     text = f"This machine is node {machine.name}: pods that tolerate mooring.dev/process run on it as processes"
     return f"{text}, but without volumes, because {problem}." if problem else f"{text}."
 
@@ -113,7 +113,7 @@ async def _register(registration: NodeRegistration, agent: Kubelet, stop: asynci
 class Kubelet:
     """All workers of the node. It is the handler of the watch of its pods."""
 
-    def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
+    def __init__(self, transport: AsyncTransport, machine: MachineInfo, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}
         self._machine = machine
         self._context = NodeContext(

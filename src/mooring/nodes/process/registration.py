@@ -17,7 +17,8 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.kube.times import timestamp
-from mooring.nodes.process.node_object import Machine, node_object, node_status
+from mooring.nodes.process.machine_info import MachineInfo
+from mooring.nodes.process.node_object import node_object, node_status
 
 __all__ = ["NodeRegistration", "RegistrationRefused"]
 
@@ -47,7 +48,7 @@ class RegistrationRefused(MooringError):
 
 class NodeRegistration(NamedTuple):
     transport: AsyncTransport
-    machine: Machine
+    machine: MachineInfo
     port: int
     clock: Callable[[], datetime]
 
