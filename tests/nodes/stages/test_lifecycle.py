@@ -14,7 +14,7 @@ from mooring.kube.times import moment
 from mooring.manifests import read_manifests
 from mooring.nodes.stages.crd import stage_definition
 from mooring.nodes.stages.kinds import WHOLE_POD, Stage
-from mooring.nodes.stages.lifecycle import Played, StageError, choose, understand
+from mooring.nodes.stages.lifecycle import CompiledStage, StageError, choose, compile_stage
 from mooring.nodes.stages.next_write import StageFailure, is_heartbeat, last_moment, next_write
 from mooring.runtime.decision import Delete, Patch
 from mooring.runtime.faults import Faults
@@ -42,8 +42,8 @@ def setting(template: str, **more: Any) -> Object:
     return {"statusTemplate": template, **more}
 
 
-def understood(obj: Object) -> Played:
-    return understand(msgspec.convert(obj, Stage))
+def understood(obj: Object) -> CompiledStage:
+    return compile_stage(msgspec.convert(obj, Stage))
 
 
 def one(uid: str = "u", phase: str = "Pending", **metadata: Any) -> Object:
@@ -140,7 +140,7 @@ def test_what_is_not_understood_is_refused_with_a_sentence(why: str, refused: Ob
     assert str(error.value) == sentence, why
 
 
-def weighted(*weights: int) -> list[Played]:
+def weighted(*weights: int) -> list[CompiledStage]:
     return [understood(stage(f"s{n}", selector=EVERYTHING, weight=weight)) for n, weight in enumerate(weights)]
 
 

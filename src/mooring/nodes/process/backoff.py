@@ -1,6 +1,6 @@
 """How long a container that keeps ending waits for its next start: 10 s, doubled each time, at most 5 minutes.
 
-The first restart is immediate. Whoever ran for ten minutes begins anew.
+The first restart is immediate. A container that ran for ten minutes begins anew.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The node at work: takes in the pods that are bound to it, has a worker for each, and stays in touch with the API."""
+"""The kubelet of the process node: registers it, watches the pods bound to it, and runs one worker for each."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ HALT_SECONDS: Final = 2.0
 _PAUSE: Final = 0.2
 # How long the events of the last moments may take to be written.
 _LAST_EVENTS_SECONDS: Final = 1.0
-# Who the events of this node come from.
+# The source component of the events of this node.
 EVENT_COMPONENT: Final = "process-node"
 _log = logging.getLogger("mooring.node")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a node needs to know. `tls` is what its log endpoint shows, `caller` the SHA-256 of who may ask it."""
+    """`tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token."""
 
     folder: Path
     tls: ssl.SSLContext | None
@@ -64,11 +64,11 @@ async def run_node(
     machine: MachineInfo,
     settings: Settings,
     stop: asyncio.Event,
-    told: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> None:
-    """Be a node until told to stop. `told` gets the one sentence that people should read.
+    """Run the node until `stop` is set. `announce` gets one sentence for the terminal when it is registered.
 
-    Of pods the transport lists and watches those of this node.
+    Only pods with this node in `spec.nodeName` are listed and watched.
     """
     folder = settings.folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ async def run_node(
     try:
         if not await _register(registration, agent, stop):
             return
-        told(_welcome(machine, problem))
+        announce(_welcome(machine, problem))
         await agent.run(registration, stop)
     finally:
         await server.close()
@@ -111,7 +111,7 @@ async def _register(registration: NodeRegistration, agent: Kubelet, stop: asynci
 
 
 class Kubelet:
-    """All workers of the node. It is the handler of the watch of its pods."""
+    """The pod workers of the node, by uid; the informer handler of its pods."""
 
     def __init__(self, transport: AsyncTransport, machine: MachineInfo, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}

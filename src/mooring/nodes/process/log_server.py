@@ -55,7 +55,7 @@ class LogServer:
         return await self._http.listen(HOST, port, tls)
 
     async def close(self) -> None:
-        """Whoever follows a log is cut off: that the answer is not whole shows in its missing end."""
+        """Close. A client that follows a log is cut off; the missing last chunk tells it so."""
         self._http.close()
         await self._http.finish(0.0)
 

@@ -83,7 +83,7 @@ class ContainerState:
     blocker: StartBlocker | None = None
     pause: float = 0.0
     paused: datetime | None = None
-    # Whether people were told of the back-off that is in force.
+    # Whether the BackOff event of the back-off in force was recorded.
     backoff_recorded: bool = False
 
     @property
@@ -148,7 +148,7 @@ class Remove(NamedTuple):
 
 
 class RecordEvent(NamedTuple):
-    """An event for people. `container` is the name of the one it is about."""
+    """Record an event about the pod, or about one container of it."""
 
     type: Literal["Normal", "Warning"]
     reason: str

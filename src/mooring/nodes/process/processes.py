@@ -289,7 +289,7 @@ class _Child:
         return self._process.returncode
 
     async def wait(self) -> int:
-        # Whoever stops waiting must not keep others from hearing of the end.
+        # A waiter that is cancelled must not cancel the future that the other waiters share.
         return await asyncio.shield(self._ended)
 
     def _reap(self) -> None:
@@ -299,7 +299,7 @@ class _Child:
 
 
 class _Collected:
-    """What a short command writes; beyond what people would read it is thrown away."""
+    """The first bytes of what a probe or hook writes; the rest is dropped."""
 
     def __init__(self, descriptor: int) -> None:
         self.data = b""
@@ -309,7 +309,7 @@ class _Collected:
         asyncio.get_running_loop().add_reader(descriptor, self._take)
 
     def close(self) -> None:
-        """Take the rest and stop. Whoever still has the other end is not waited for."""
+        """Read what is left and stop, even while a process still holds the other end of the pipe."""
         while self._open and self._take():
             pass
         if self._open:
@@ -332,7 +332,7 @@ class _Collected:
 
 
 class _Outputs:
-    """The two pipes of a container, read into its log until nobody can write to them any more."""
+    """The two pipes of a container, read into its log until no process holds the writing end."""
 
     def __init__(self, log: LogWriter) -> None:
         self._log = log

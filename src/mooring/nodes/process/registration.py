@@ -1,6 +1,6 @@
-"""Keeps the node in the API: makes it when it is missing, says that it is well, and renews its lease.
+"""The registration of the node: creates the Node when it is missing, writes its status, and renews its Lease.
 
-Who stops doing so is taken for dead by the node lifecycle controller after forty seconds.
+The node lifecycle controller marks a node as lost whose Lease was not renewed for forty seconds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _log = logging.getLogger("mooring.node")
 
 
 class RegistrationRefused(MooringError):
-    """A node of this name is there and belongs to somebody else."""
+    """The API has a node of this name that is not this machine."""
 
 
 class NodeRegistration(NamedTuple):
@@ -65,12 +65,12 @@ class NodeRegistration(NamedTuple):
             node = await self._write_status(node)
         return node
 
-    async def keep(self, told: Callable[[Object], None]) -> None:
-        """Renew for ever. `told` gets the node whenever it was looked at."""
+    async def keep(self, seen: Callable[[Object], None]) -> None:
+        """Renew until cancelled. `seen` gets the Node of every renewal."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             try:
-                told(await self.ensure())
+                seen(await self.ensure())
             except MooringError as error:
                 _log.warning("the node cannot be kept in the API: %s", error)
 

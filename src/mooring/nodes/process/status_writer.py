@@ -1,4 +1,4 @@
-"""Tells the API how a pod is: the newest status as soon as it differs, for as long as it takes to get through."""
+"""Writes a pod's status to the API: the newest one, as soon as it differs, with retries until it is stored."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _log = logging.getLogger("mooring.node")
 
 
 class StatusWriter:
-    """`status` gives the status as it is now, `pod` the pod as last seen, `seen` takes a newer one in.
+    """`status` returns the current status, `pod` the pod as last observed; `seen` is called with a newer one.
 
-    `gone` is called when the pod turns out not to be there any more.
+    `gone` is called when the pod is not found, or when another pod has its name.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class StatusWriter:
         )
 
     async def _look(self) -> bool:
-        """Read the pod anew, because somebody else has written to it; whether it is still the same one."""
+        """Read the pod again after a conflict; False if it is gone or another pod has its name."""
         meta = self._pod()["metadata"]
         try:
             found = await self._context.transport.get("v1", "Pod", meta["namespace"], meta["name"])
@@ -129,12 +129,12 @@ class StatusWriter:
 
 
 def _says(current: Object, wanted: Object) -> bool:
-    """Whether a status says all of this already."""
+    """Whether the current status has all wanted fields already."""
     return all(_plain(current.get(key)) == _plain(value) for key, value in wanted.items())
 
 
 def _plain(value: Any) -> Any:
-    """A value without the fields that say nothing."""
+    """A value without null and empty fields."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items() if each is not None and each != {}}
     if isinstance(value, list):
