@@ -16,7 +16,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.main import cli
 from mooring.nodes.feature import NODES
 from mooring.supervisor import selection
-from mooring.supervisor.external.webhooks import Hospitality, parse_url
+from mooring.supervisor.external.webhooks import WebhookServing, parse_url
 from mooring.testing.builders import node, pod
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
@@ -238,4 +238,4 @@ def _is_converted(api: Api) -> None:
     ],
 )
 def test_it_listens_for_the_url_where_others_can_reach_it(url: str, listen: tuple[str, int], tmp_path: Path) -> None:
-    assert Hospitality((SIDECAR,), (), parse_url(url), tmp_path).listen == listen
+    assert WebhookServing((SIDECAR,), (), parse_url(url), tmp_path).listen == listen
