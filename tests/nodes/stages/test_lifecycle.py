@@ -319,7 +319,7 @@ def test_an_object_tells_since_when_it_is_as_it_is() -> None:
 
 
 def staged(*objects: Object, stages: list[Object], **options: Any) -> Town:
-    return Town(*objects, crew=whole_control_plane(), before=(stage_definition(), *stages), **options)
+    return Town(*objects, controllers=whole_control_plane(), before=(stage_definition(), *stages), **options)
 
 
 def example(name: str) -> list[Object]:
@@ -502,10 +502,10 @@ def test_any_crash_ends_in_the_same_place(name: str) -> None:
         for obj in (node("a"), labelled("p", name)):
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    crew = [
+    controllers = [
         c for c in whole_control_plane() if c.name in ("nodes", "stages", "scheduler", "node-lifecycle", "node-ipam")
     ]
-    assert survives_every_crash(crew, populate, before=(stage_definition(), *example(name))) > 8
+    assert survives_every_crash(controllers, populate, before=(stage_definition(), *example(name))) > 8
 
 
 @pytest.mark.parametrize("seed", range(12))
