@@ -78,9 +78,9 @@ def command(
         raise InputError(f"{', '.join(files)}: {error}") from None
     if form == "text":
         from mooring.cli.explain import show_page
-        from mooring.cli.render.plan import tell_plan
+        from mooring.cli.render.plan import plan_page
 
-        show_page(tell_plan(plan, ADVICE), colour=not no_color)
+        show_page(plan_page(plan, ADVICE), colour=not no_color)
     else:
         from mooring.cli.render.data import encode
         from mooring.cli.render.plan import plan_data

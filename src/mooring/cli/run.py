@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mooring.cli.connecting import cluster_options
+from mooring.cli.cluster_access import cluster_options
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
 

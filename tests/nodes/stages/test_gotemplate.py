@@ -82,11 +82,11 @@ def test_what_a_template_makes(template: str, text: str) -> None:
         ("{{ .a", "line 1: an action is not closed with }}"),
         ("{{ if .a }}", "an if, with or range is not closed with end"),
         ("{{ end }}", "line 1: end without anything to end"),
-        ("{{ if .a }}{{ else range .b }}{{ end }}", "line 1: else range is not compiled"),
+        ("{{ if .a }}{{ else range .b }}{{ end }}", "line 1: else range is not understood"),
         ("{{ ( .a }}", "line 1: a parenthesis is not closed"),
         ("{{ .a ) }}", "line 1: a parenthesis is closed that was not opened"),
         ("{{ .a | }}", "line 1: a command is missing"),
-        ("{{ .a @ }}", 'line 1: "@" is not compiled'),
+        ("{{ .a @ }}", 'line 1: "@" is not understood'),
     ],
 )
 def test_what_is_refused_when_it_is_read(template: str, sentence: str) -> None:

@@ -47,7 +47,7 @@ def test_what_is_selected(why: str, selected: Object, expected: bool) -> None:
         (
             "CEL",
             stage(selector={"matchExpressions": [{"cel": {"expression": "true"}}]}),
-            "spec.selector.matchExpressions[0].cel is not compiled here; write it as key, operator and values",
+            "spec.selector.matchExpressions[0].cel is not understood here; write it as key, operator and values",
         ),
         (
             "an operator",
@@ -58,7 +58,7 @@ def test_what_is_selected(why: str, selected: Object, expected: bool) -> None:
         (
             "a query",
             stage("s", (".a | length", "Exists", [])),
-            'spec.selector.matchExpressions[0].key: ".a | length" is not compiled from "length" on; '
+            'spec.selector.matchExpressions[0].key: ".a | length" is not understood from "length" on; '
             "paths and select() are",
         ),
         (
@@ -84,7 +84,7 @@ def test_what_is_selected(why: str, selected: Object, expected: bool) -> None:
         (
             "another object",
             stage(steps=[{"apply": {"template": "x"}}]),
-            "spec.steps[0].apply is not compiled here; a Stage changes only the object it selects",
+            "spec.steps[0].apply is not understood here; a Stage changes only the object it selects",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The pods that are asked about by name: those of the cluster itself, and those that a workload of it would make."""
+"""Pods of the cluster that `explain` is asked about by name, and the pods of a workload of the cluster."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import msgspec
 
 from mooring.api.core.types import Pod, PodStatus
 from mooring.catalog import CATALOG
-from mooring.cli.pictures import Picture, describe_workload, maker
-from mooring.cli.subjects import DEFAULT_SCHEDULER, Source, Subject, remarks, workload_subjects
-from mooring.cli.targets import Target
+from mooring.cli.cluster_source import ClusterSource, top_owner, workload_object
+from mooring.cli.explain_target import ExplainTarget
+from mooring.cli.manifest_pods import workload_pods
+from mooring.cli.unplaced_pods import DEFAULT_SCHEDULER, PodSource, UnplacedPod, remarks
 from mooring.kube.errors import InputError
 from mooring.placement.snapshot import Snapshot, to_object
 
-__all__ = ["existing_subjects", "wanted_by"]
+__all__ = ["find_cluster_pods", "wanted_by"]
 
 
-def wanted_by(target: Target | None, namespace: str | None) -> Callable[[Pod], bool]:
-    """Whether a pod is asked about; without a namespace, those of all namespaces are."""
+def wanted_by(target: ExplainTarget | None, namespace: str | None) -> Callable[[Pod], bool]:
+    """A predicate for the pods that are asked about; without a namespace, in all namespaces."""
 
     def wanted(pod: Pod) -> bool:
         if target is None or target.kind != "Pod" or namespace not in (None, pod.metadata.namespace):
@@ -38,44 +39,44 @@ def _waits(pod: Pod) -> bool:
     )
 
 
-def existing_subjects(
-    picture: Picture, snapshot: Snapshot, target: Target, namespace: str | None
-) -> tuple[list[Subject], list[str]]:
-    """What to explain, and notes."""
+def find_cluster_pods(
+    cluster_source: ClusterSource, snapshot: Snapshot, target: ExplainTarget, namespace: str | None
+) -> tuple[list[UnplacedPod], list[str]]:
+    """The pods to explain, and notes."""
     if target.kind != "Pod":
-        return _workload(picture, snapshot, target, namespace)
+        return _workload(cluster_source, snapshot, target, namespace)
     if not target.name:
         pods = sorted(snapshot.kept.values(), key=lambda pod: -(pod.spec.priority or 0))
-        return [_pod(picture, snapshot, pod) for pod in pods], []
+        return [_pod(cluster_source, snapshot, pod) for pod in pods], []
     if not snapshot.kept:
-        raise InputError(_unknown_pod(snapshot, target.name, namespace, picture.name))
+        raise InputError(_unknown_pod(snapshot, target.name, namespace, cluster_source.name))
     _require_one(target, [pod.metadata.namespace for pod in snapshot.kept.values()])
-    return [_pod(picture, snapshot, pod) for pod in snapshot.kept.values()], []
+    return [_pod(cluster_source, snapshot, pod) for pod in snapshot.kept.values()], []
 
 
 def _workload(
-    picture: Picture, snapshot: Snapshot, target: Target, namespace: str | None
-) -> tuple[list[Subject], list[str]]:
-    found = picture.find(target.kind, target.name, namespace)
+    cluster_source: ClusterSource, snapshot: Snapshot, target: ExplainTarget, namespace: str | None
+) -> tuple[list[UnplacedPod], list[str]]:
+    found = cluster_source.find(target.kind, target.name, namespace)
     if not found:
         where = "in any namespace" if namespace is None else f'in namespace "{namespace}"'
-        raise InputError(f'no {target.kind} "{target.name}" {where} of {picture.name}')
+        raise InputError(f'no {target.kind} "{target.name}" {where} of {cluster_source.name}')
     _require_one(target, [view.metadata.namespace for view in found])
     api_version = CATALOG.workloads()[target.kind].api_version
-    return workload_subjects(snapshot, describe_workload(api_version, target.kind, found[0]))
+    return workload_pods(snapshot, workload_object(api_version, target.kind, found[0]))
 
 
-def _require_one(target: Target, namespaces: list[str]) -> None:
+def _require_one(target: ExplainTarget, namespaces: list[str]) -> None:
     if len(namespaces) > 1:
         raise InputError(f"there is a {target} in {', '.join(sorted(namespaces))}: choose one with -n")
 
 
-def _pod(picture: Picture, snapshot: Snapshot, view: Pod) -> Subject:
+def _pod(cluster_source: ClusterSource, snapshot: Snapshot, view: Pod) -> UnplacedPod:
     """A pod of the cluster. One that is bound is taken off its node, as if it had not been placed yet."""
     name, namespace = view.metadata.name, view.metadata.namespace
     notes = []
     info = snapshot.cluster.pods[f"{namespace}/{name}"]
-    find = partial(maker, picture, view)
+    find = partial(top_owner, cluster_source, view)
     if info.node_name or info.finished:
         snapshot.cluster.remove_pod(info.key)
         state = f"runs on {info.node_name}" if not info.finished else f"has ended ({info.phase})"
@@ -86,7 +87,7 @@ def _pod(picture: Picture, snapshot: Snapshot, view: Pod) -> Subject:
         notes.append("the pod is being deleted; a scheduler would leave it alone")
     pod = {"apiVersion": "v1", "kind": "Pod", **to_object(view)}
     notes += remarks(pod["spec"])
-    return Subject(pod, view, Source("Pod", namespace, name, live=True), notes=notes, maker=find)
+    return UnplacedPod(pod, view, PodSource("Pod", namespace, name, live=True), notes=notes, top_owner=find)
 
 
 def _unknown_pod(snapshot: Snapshot, name: str, namespace: str | None, place: str) -> str:

@@ -1,4 +1,4 @@
-"""What is told about pods: a headline first, then why, then what would help."""
+"""The page of an explanation: a headline, then the reasons, then the advice."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mooring.catalog import CATALOG
-from mooring.cli.outcomes import Outcome
+from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
-from mooring.cli.render.page import Column, Page
+from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted, nodes
 from mooring.kube.errors import unique_texts
 from mooring.placement import messages
@@ -25,16 +25,18 @@ MAX_STORIES = 3
 MAX_NAMES = 3
 
 
-def tell(cluster: Cluster, outcomes: Sequence[Outcome], notes: Sequence[str], *, all_nodes: bool) -> Page:
+def explanation_page(
+    cluster: Cluster, outcomes: Sequence[PodOutcome], notes: Sequence[str], *, all_nodes: bool
+) -> TextPage:
     """The page for all pods of one run."""
-    page = Page()
+    page = TextPage()
     if len(outcomes) == 1:
-        _tell_one(page, cluster, outcomes[0], all_nodes=all_nodes)
+        _add_pod(page, cluster, outcomes[0], all_nodes=all_nodes)
     elif outcomes:
-        _tell_several(page, cluster, outcomes, all_nodes=all_nodes)
+        _add_several(page, cluster, outcomes, all_nodes=all_nodes)
     else:
         page.line("There are no pods to place.", "bold")
-    remarks = [*notes, *(note for outcome in outcomes for note in outcome.subject.notes)]
+    remarks = [*notes, *(note for outcome in outcomes for note in outcome.unplaced.notes)]
     _add_notes(page, dict.fromkeys([*remarks, *_unevaluated(outcomes)]))
     return page
 
@@ -42,19 +44,19 @@ def tell(cluster: Cluster, outcomes: Sequence[Outcome], notes: Sequence[str], *,
 # One pod
 
 
-def _tell_one(page: Page, cluster: Cluster, outcome: Outcome, *, all_nodes: bool) -> None:
-    if outcome.subject.errors:
+def _add_pod(page: TextPage, cluster: Cluster, outcome: PodOutcome, *, all_nodes: bool) -> None:
+    if outcome.unplaced.errors:
         _add_invalid(page, outcome)
     if outcome.gates:
         _add_gated(page, outcome)
     explanation = outcome.explanation
     if explanation is None:
-        page.line(f"{outcome.subject.key}: {outcome.message}", "bad")
+        page.line(f"{outcome.unplaced.key}: {outcome.message}", "bad")
         return
     headline = headline_of(cluster, outcome)
     if outcome.gates:
         headline = f"Without its gates: {headline}"
-    elif outcome.subject.errors:
+    elif outcome.unplaced.errors:
         headline = f"If it were accepted: {headline}"
     page.line(headline, "good" if outcome.lands else "bad")
     _add_event(page, outcome)
@@ -67,8 +69,8 @@ def _tell_one(page: Page, cluster: Cluster, outcome: Outcome, *, all_nodes: bool
     _add_advice(page, cluster, outcome)
 
 
-def headline_of(cluster: Cluster, outcome: Outcome) -> str:
-    key, explanation = outcome.subject.key, outcome.explanation
+def headline_of(cluster: Cluster, outcome: PodOutcome) -> str:
+    key, explanation = outcome.unplaced.key, outcome.explanation
     assert explanation is not None
     count = cluster.node_count
     if explanation.rejected is not None:
@@ -82,12 +84,12 @@ def headline_of(cluster: Cluster, outcome: Outcome) -> str:
     return f"{key} lands on {outcome.node}, {margin(cluster, outcome)}"
 
 
-def _after_victims(outcome: Outcome) -> str:
+def _after_victims(outcome: PodOutcome) -> str:
     count = len(outcome.victims)
     return f"after {counted(count, 'pod')} of lower priority {'leaves' if count == 1 else 'leave'}"
 
 
-def margin(cluster: Cluster, outcome: Outcome) -> str:
+def margin(cluster: Cluster, outcome: PodOutcome) -> str:
     """How sure it is that the pod lands there."""
     explanation = outcome.explanation
     if explanation is None:
@@ -105,10 +107,10 @@ def margin(cluster: Cluster, outcome: Outcome) -> str:
     return f"{counted(points, 'point')} ahead of {cluster.names[slot]}"
 
 
-def _add_invalid(page: Page, outcome: Outcome) -> None:
-    subject = outcome.subject
-    lines = unique_texts(subject.errors)
-    head = f'The {subject.source.kind} "{subject.source.name}" is invalid:'
+def _add_invalid(page: TextPage, outcome: PodOutcome) -> None:
+    unplaced = outcome.unplaced
+    lines = unique_texts(unplaced.errors)
+    head = f'The {unplaced.source.kind} "{unplaced.source.name}" is invalid:'
     if len(lines) == 1:
         page.line(f"{head} {lines[0]}", "bad")
     else:
@@ -118,35 +120,35 @@ def _add_invalid(page: Page, outcome: Outcome) -> None:
     page.line()
 
 
-def _add_gated(page: Page, outcome: Outcome) -> None:
+def _add_gated(page: TextPage, outcome: PodOutcome) -> None:
     gates = ", ".join(outcome.gates)
-    page.line(f"{outcome.subject.key} is held back: SchedulingGated by {gates}", "bad")
+    page.line(f"{outcome.unplaced.key} is held back: SchedulingGated by {gates}", "bad")
     page.line(messages.GATED, "dim", 2)
     page.line()
 
 
-def _add_event(page: Page, outcome: Outcome) -> None:
+def _add_event(page: TextPage, outcome: PodOutcome) -> None:
     explanation = outcome.explanation
     assert explanation is not None
     page.title("Kubernetes would report")
     if explanation.message:
         page.line(f"FailedScheduling: {messages.note(explanation.message)}", indent=2)
     else:
-        page.line(f"Scheduled: Successfully assigned {outcome.subject.key} to {outcome.node}", indent=2)
+        page.line(f"Scheduled: Successfully assigned {outcome.unplaced.key} to {outcome.node}", indent=2)
 
 
-def _add_victims(page: Page, outcome: Outcome) -> None:
+def _add_victims(page: TextPage, outcome: PodOutcome) -> None:
     preemption = outcome.explanation.preemption if outcome.explanation else None
     if preemption is None or not preemption.victims:
         return
     page.title(f"Evicted from {outcome.node}")
     rows = [(p.key, f"priority {p.priority}", "leaving already" if p.terminating else "") for p in preemption.victims]
-    page.table([Column(), Column(right=True, style="dim"), Column(style="dim")], rows)
+    page.table([TextColumn(), TextColumn(right=True, style="dim"), TextColumn(style="dim")], rows)
     if preemption.violations:
         page.line(f"This breaks the disruption budget of {counted(preemption.violations, 'pod')}.", "bad", 2)
 
 
-def _add_advice(page: Page, cluster: Cluster, outcome: Outcome) -> None:
+def _add_advice(page: TextPage, cluster: Cluster, outcome: PodOutcome) -> None:
     explanation = outcome.explanation
     assert explanation is not None
     if explanation.chosen >= 0 and not outcome.gates:
@@ -160,7 +162,7 @@ def _add_advice(page: Page, cluster: Cluster, outcome: Outcome) -> None:
     width = len(f"{len(outcome.advice)}.")
     for number, advice in enumerate(outcome.advice, 1):
         row = (f"{number}.", advice.title + _where(cluster, advice))
-        page.table([Column(right=True, least=width, style="dim"), Column()], [row])
+        page.table([TextColumn(right=True, least=width, style="dim"), TextColumn()], [row])
         for line in (advice.command or "").splitlines():
             page.line(line, "command", 4 + width, wrap=False)
 
@@ -177,36 +179,36 @@ def _where(cluster: Cluster, advice: Advice) -> str:
 # Several pods
 
 
-def _tell_several(page: Page, cluster: Cluster, outcomes: Sequence[Outcome], *, all_nodes: bool) -> None:
+def _add_several(page: TextPage, cluster: Cluster, outcomes: Sequence[PodOutcome], *, all_nodes: bool) -> None:
     _add_tally(page, outcomes)
     if len(outcomes) <= MAX_ROWS or all_nodes:
         _add_rows(page, cluster, outcomes)
     else:
         _add_counts(page, outcomes)
-    told: dict[str, Outcome] = {}
+    told: dict[str, PodOutcome] = {}
     for outcome in outcomes:
         if not outcome.lands and outcome.like is None:
-            told.setdefault(str(outcome.subject.source), outcome)
+            told.setdefault(str(outcome.unplaced.source), outcome)
     for outcome in list(told.values())[:MAX_STORIES]:
         page.line()
-        _tell_one(page, cluster, outcome, all_nodes=all_nodes)
+        _add_pod(page, cluster, outcome, all_nodes=all_nodes)
     if len(told) > MAX_STORIES:
         page.title(f"{counted(len(told) - MAX_STORIES, 'more workload')} cannot land; explain them one at a time.")
 
 
-def _add_tally(page: Page, outcomes: Sequence[Outcome]) -> None:
+def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
     """One line per workload: how many of its pods land."""
     total: Counter[str] = Counter()
     landed: Counter[str] = Counter()
     units: dict[str, tuple[str, dict[str, bool]]] = {}
     for outcome in outcomes:
-        owner = str(outcome.subject.source)
+        owner = str(outcome.unplaced.source)
         total[owner] += 1
         landed[owner] += outcome.lands
-        kind = CATALOG.workloads().get(outcome.subject.source.kind)
+        kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
         if kind is not None and kind.unit is not None:
             _, whole = units.setdefault(owner, (kind.unit.plural, {}))
-            unit = kind.unit.of(outcome.subject.pod["metadata"].get("labels") or {})
+            unit = kind.unit.of(outcome.unplaced.pod["metadata"].get("labels") or {})
             whole[unit] = whole.get(unit, True) and outcome.lands
     for owner, count in total.items():
         good = landed[owner] == count
@@ -221,19 +223,19 @@ def _add_tally(page: Page, outcomes: Sequence[Outcome]) -> None:
         page.line(text, "good" if good else "bad")
 
 
-def _add_rows(page: Page, cluster: Cluster, outcomes: Sequence[Outcome]) -> None:
-    rows = [(o.subject.key, o.node if o.lands else "-", _remark(cluster, o)) for o in outcomes]
+def _add_rows(page: TextPage, cluster: Cluster, outcomes: Sequence[PodOutcome]) -> None:
+    rows = [(o.unplaced.key, o.node if o.lands else "-", _remark(cluster, o)) for o in outcomes]
     page.line()
-    page.table([Column("POD"), Column("NODE"), Column("", style="dim")], rows)
+    page.table([TextColumn("POD"), TextColumn("NODE"), TextColumn("", style="dim")], rows)
 
 
-def _remark(cluster: Cluster, outcome: Outcome) -> str:
-    if outcome.subject.errors:
+def _remark(cluster: Cluster, outcome: PodOutcome) -> str:
+    if outcome.unplaced.errors:
         return "invalid"
     if outcome.gates:
         return "SchedulingGated"
     if outcome.like is not None:
-        return f"as {outcome.like.subject.key}"
+        return f"as {outcome.like.unplaced.key}"
     if not outcome.lands:
         return "cannot be placed" if outcome.explanation is not None else outcome.message
     if outcome.victims:
@@ -241,17 +243,19 @@ def _remark(cluster: Cluster, outcome: Outcome) -> str:
     return margin(cluster, outcome)
 
 
-def _add_counts(page: Page, outcomes: Sequence[Outcome]) -> None:
+def _add_counts(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
     """How many pods each node gets, for more pods than anyone reads one by one."""
     per_node = Counter(outcome.node for outcome in outcomes if outcome.lands).most_common()
     page.line()
     if per_node:
-        page.table([Column("NODE"), Column("PODS", right=True)], [(n, str(count)) for n, count in per_node[:MAX_ROWS]])
+        page.table(
+            [TextColumn("NODE"), TextColumn("PODS", right=True)], [(n, str(count)) for n, count in per_node[:MAX_ROWS]]
+        )
         if len(per_node) > MAX_ROWS:
             rest = per_node[MAX_ROWS:]
             left = counted(sum(count for _, count in rest), "pod")
             page.line(f"and {counted(len(rest), 'more node')} with {left} (--all-nodes lists every pod)", "dim", 2)
-    failed = [outcome.subject.key for outcome in outcomes if not outcome.lands]
+    failed = [outcome.unplaced.key for outcome in outcomes if not outcome.lands]
     if failed:
         page.line(f"without a node: {and_more(failed, 5)}", indent=2)
 
@@ -259,7 +263,7 @@ def _add_counts(page: Page, outcomes: Sequence[Outcome]) -> None:
 # Notes
 
 
-def _unevaluated(outcomes: Sequence[Outcome]) -> list[str]:
+def _unevaluated(outcomes: Sequence[PodOutcome]) -> list[str]:
     """What can tie a pod to nodes and was not looked at. Nobody must take the answer for more than it is."""
     found = dict.fromkeys(what for o in outcomes if o.info is not None for what in o.info.template.unevaluated)
     if not found:
@@ -267,7 +271,7 @@ def _unevaluated(outcomes: Sequence[Outcome]) -> list[str]:
     return [f"not evaluated: {', '.join(found)}; a node that fits here may still be refused for it"]
 
 
-def _add_notes(page: Page, notes: dict[str, None]) -> None:
+def _add_notes(page: TextPage, notes: dict[str, None]) -> None:
     if notes:
         page.line()
         for note in notes:

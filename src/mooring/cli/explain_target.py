@@ -1,4 +1,4 @@
-"""What a command is asked about, as kubectl lets people write it: `pod/web`, `deploy/web`, `statefulset.apps/db`."""
+"""The target of `explain`, written as in kubectl: `pod/web`, `deploy/web`, `statefulset.apps/db`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError
 
-__all__ = ["Target", "parse_target"]
+__all__ = ["ExplainTarget", "parse_target"]
 
 
-class Target(NamedTuple):
+class ExplainTarget(NamedTuple):
     """A kind and the name of one of its objects; without a name, all pods that wait for a node."""
 
     kind: str
@@ -20,18 +20,18 @@ class Target(NamedTuple):
         return f"{self.kind.lower()}/{self.name}" if self.name else f"{self.kind.lower()}s"
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str) -> ExplainTarget:
     word, slash, name = text.partition("/")
     kind = _kind(word)
     if slash and not name:
         raise InputError(f'"{text}" has no name after the slash; expected {_known()}, or pods')
     if kind is None or (not slash and kind != "Pod"):
         raise InputError(f'expected {_known()}, or pods for all that wait, not "{text}"')
-    return Target(kind, name)
+    return ExplainTarget(kind, name)
 
 
 def _known() -> str:
-    """What can be asked about. Long words are given in their short form."""
+    """The kinds that can be explained; long names in their short form."""
     kinds = [each.short if len(each.kind) > 11 else each.kind.lower() for each in CATALOG.workloads().values()]
     return " or ".join([", ".join(f"{kind}/NAME" for kind in kinds[:-1]), f"{kinds[-1]}/NAME"])
 

@@ -1,7 +1,7 @@
-"""A cluster as its API server has it now, read and never written.
+"""A cluster source that lists an API server, and never writes to it.
 
-Kinds are read side by side and page by page. Each page becomes typed views at once, while the server prepares the next
-one, so what is held of fifty thousand pods is the views and one page.
+Kinds are listed concurrently and page by page. Each page is decoded into typed views while the server prepares the next
+one, so of fifty thousand pods only the views and one page are in memory.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
-from mooring.cli.connecting import refusal
-from mooring.cli.subjects import worded
+from mooring.cli.cluster_access import refusal
+from mooring.cli.manifest_pods import message_of
 from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.placement.workload_kinds import WorkloadKind
 
-__all__ = ["PAGE", "LivePicture", "Take", "first_of", "read_kinds"]
+__all__ = ["PAGE", "LiveSource", "Take", "first_of", "read_kinds"]
 
 # A whole cluster is read once: fewer round trips count for more than the size of a page.
 PAGE: Final = 2000
 REQUIRED: Final = ("Node", "Pod")
 # What an answer leaves out when a kind cannot be read; of other kinds none can be explained then.
-_FOR: Final = {
+_LEFT_OUT: Final = {
     "Namespace": "namespace selectors of pod affinity match nothing",
     "Service": "default spreading does not know which pods belong together",
     "ReplicationController": "default spreading does not know its pods",
@@ -45,11 +45,11 @@ _FOR: Final = {
 
 Views = dict[tuple[str, str], type[msgspec.Struct]]
 Take = Callable[[str, Any], None]
-"""What is done with a view that was read, given its kind."""
+"""Called with the kind and the view of each object."""
 
 
 async def read_kinds(transport: HttpTransport, views: Views, take: Take) -> list[str]:
-    """Read every object of some kinds; returns sentences about those that could not be read."""
+    """List all objects of some kinds; returns a message for each kind that could not be listed."""
     kinds = [_KindReader(transport, *kind, view, take) for kind, view in views.items()]
     async with asyncio.TaskGroup() as group:
         reading = [group.create_task(kind.read()) for kind in kinds]
@@ -70,14 +70,14 @@ class _KindReader:
         try:
             await self._pages()
         except ExpiredError:
-            # A list that takes longer than the server remembers; the second try is the quicker one.
+            # The continue token expired during the list (410); one more attempt, with warm caches.
             await self._pages()
         except (ForbiddenError, NotFoundError) as error:
             if self._kind in REQUIRED:
                 raise refusal(
                     self._transport.server, f"list {self._kind} objects, which nothing goes without", error
                 ) from None
-            left_out = _FOR.get(self._kind, "none can be explained from it")
+            left_out = _LEFT_OUT.get(self._kind, "none can be explained from it")
             if isinstance(error, ForbiddenError):
                 return f"you may not list {self._kind} objects: {left_out}"
             return f"{self._kind} objects are not served by this cluster: {left_out}"
@@ -105,7 +105,7 @@ class _KindReader:
         try:
             view = self._decode(item)
         except msgspec.ValidationError:
-            # A null where a value must be counts as absent, and is rare enough to be dealt with slowly.
+            # null counts as absent; the slow path is fine, as it is rare.
             view = self._converted(msgspec.json.decode(item))
         try:
             self._take(self._kind, view)
@@ -117,15 +117,15 @@ class _KindReader:
             return convert(value, self._view)
         except msgspec.ValidationError as error:
             name = value.get("metadata", {}).get("name", "")
-            raise InputError(f"{self._transport.server}: {self._kind} {name}: {worded(error)}") from None
+            raise InputError(f"{self._transport.server}: {self._kind} {name}: {message_of(error)}") from None
 
 
 async def _next(pages: AsyncGenerator[Page]) -> Page | None:
     return await anext(pages, None)
 
 
-class LivePicture:
-    """Holds the event loop that its connections live on, so that it can be asked from plain code."""
+class LiveSource:
+    """Owns the event loop of its connections, so that synchronous code can call it."""
 
     def __init__(self, transport: HttpTransport, namespace: str) -> None:
         self._transport = transport

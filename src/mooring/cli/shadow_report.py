@@ -1,4 +1,4 @@
-"""What `mooring shadow` prints and keeps: the running rate, each disagreement, and a snapshot of it."""
+"""The report of `mooring shadow`: the running rate of agreement, each disagreement, and a snapshot of it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Final
 
 import click
 
-from mooring.cli.render.agreement import Tally, difference
+from mooring.cli.render.tally import Tally, difference
 from mooring.cli.render.words import counted
-from mooring.cli.saving import Saver, save
+from mooring.cli.snapshot_writer import SnapshotEncoder, save_snapshot
 from mooring.placement.shadow import Judgement, Shadow, Verdict
 from mooring.placement.shadow.outcomes import waits
 
-__all__ = ["Reporter"]
+__all__ = ["ShadowReport"]
 
-# Where lines cannot be overwritten, the rate is printed this often at most.
-PAUSE: Final = 10.0
+# Without a terminal the rate is printed at most every so many seconds.
+RATE_SECONDS: Final = 10.0
 _ODD: Final = re.compile(r"[^A-Za-z0-9.-]+")
 
 
-class Reporter:
+class ShadowReport:
     """On a terminal the rate is one line that changes; elsewhere it is a line now and then."""
 
     def __init__(self, shadow: Shadow, server: str, keep: Path, *, live: bool, clock: Callable[[], float]) -> None:
@@ -71,7 +71,7 @@ class Reporter:
             self._shown = line[: shutil.get_terminal_size().columns - 1]
             click.echo(f"\r\x1b[K{self._shown}", nl=False)
         elif self._clock() >= self._next:
-            self._next = self._clock() + PAUSE
+            self._next = self._clock() + RATE_SECONDS
             click.echo(line)
 
     def _say(self, text: str, *, err: bool = False) -> None:
@@ -87,13 +87,13 @@ class Reporter:
         namespace, _, name = judgement.pod.partition("/")
         self._keep.mkdir(parents=True, exist_ok=True)
         file = self._free(f"{_ODD.sub('-', namespace)}.{_ODD.sub('-', name)}")
-        saver = Saver()
+        encoder = SnapshotEncoder()
         comment = (
             f"Predicted: {judgement.prediction}\n"
             f"Happened: {judgement.outcome}\n"
             f"mooring explain pod/{name} -n {namespace} --snapshot {file}\n"
         )
-        save(file, (saver.item(kind, view) for kind, view in judgement.objects), comment)
+        save_snapshot(file, (encoder.item(kind, view) for kind, view in judgement.objects), comment)
         return file
 
     def _free(self, stem: str) -> Path:

@@ -1,11 +1,9 @@
-"""The pods that files describe: expanded, completed and checked as the API server and the controllers would."""
+"""The pods that manifests describe: expanded, defaulted and validated as controllers and the API server would."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Container, Sequence
 
 import msgspec
 
@@ -15,6 +13,7 @@ from mooring.api.core.types import ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.policy.budgets import PriorityClass
 from mooring.catalog import CATALOG
+from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
 from mooring.kube.objects import Object
 from mooring.manifests import Document, read_manifests
@@ -23,9 +22,7 @@ from mooring.placement.pods import PodInfo
 from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
 from mooring.placement.workloads import Expansion
 
-DEFAULT_SCHEDULER = "default-scheduler"
-
-# Kinds whose controllers make pods in ways that are not told here, and what to do instead.
+# Kinds that cannot be expanded here, and what to do instead.
 _REFUSED = {
     "DaemonSet": "its controller picks the nodes itself, one pod each; explain one of its pods as a Pod",
     "CronJob": "explain its spec.jobTemplate as a Job",
@@ -33,42 +30,9 @@ _REFUSED = {
 }
 
 
-class Source(NamedTuple):
-    """The object that a pod comes from: the Pod itself, or the workload that makes it."""
-
-    kind: str
-    namespace: str
-    name: str
-    template_path: str = ""
-    file: str | None = None
-    manifest: Object | None = None
-    # Whether it is in the cluster already.
-    live: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
-
-
-@dataclass
-class Subject:
-    """A pod to be explained, and what is known about it beforehand."""
-
-    pod: Object
-    view: Pod
-    source: Source
-    errors: Sequence[FieldError] = ()
-    notes: list[str] = field(default_factory=list)
-    # Finds the workload to change instead of the pod itself; asked only when there is advice to give.
-    maker: Callable[[], Source | None] = lambda: None
-
-    @property
-    def key(self) -> str:
-        return f"{self.view.metadata.namespace}/{self.view.metadata.name}"
-
-
-def read_subjects(
+def read_manifest_pods(
     snapshot: Snapshot, files: Sequence[str], namespace: str, home: str = "default"
-) -> tuple[list[Subject], list[str]]:
+) -> tuple[list[UnplacedPod], list[str]]:
     """The pods of all files in order, and notes. Other objects that matter to placement go into the snapshot.
 
     `namespace` is the one that objects must be in; without it, `home` is where those are that name none.
@@ -98,18 +62,18 @@ def read_subjects(
         counts = Counter(str(document.value["kind"]) for document in ignored)
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
         notes.append(f"left out, as placement does not depend on it: {listed}")
-    subjects: list[Subject] = []
+    unplaced_pods: list[UnplacedPod] = []
     for document in workloads:
-        subjects.extend(_subjects(snapshot, document, namespace, home, notes))
-    return subjects, notes
+        unplaced_pods.extend(_unplaced_pods(snapshot, document, namespace, home, notes))
+    return unplaced_pods, notes
 
 
-def workload_subjects(snapshot: Snapshot, value: Object) -> tuple[list[Subject], list[str]]:
+def workload_pods(snapshot: Snapshot, value: Object) -> tuple[list[UnplacedPod], list[str]]:
     """The pods of a workload that exists, and notes. What the API has accepted is not checked again."""
     notes: list[str] = []
     expansion = _expand(value, value["metadata"].get("namespace") or "default", snapshot.cluster.pods)
-    subjects = _expanded(snapshot, expansion._replace(errors=()), value, None, notes, checked=True)
-    return subjects, notes
+    unplaced_pods = _expanded(snapshot, expansion._replace(errors=()), value, None, notes, checked=True)
+    return unplaced_pods, notes
 
 
 def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
@@ -135,15 +99,15 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
             view = msgspec.structs.replace(view, metadata=msgspec.structs.replace(metadata, namespace=namespace))
         snapshot.add(view)
     except msgspec.ValidationError as error:
-        raise document.error(f"{_label(value)}: {worded(error)}") from None
+        raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except MooringError as error:
         raise document.error(f"{_label(value)}: {error}") from None
     return True
 
 
-def _subjects(
+def _unplaced_pods(
     snapshot: Snapshot, document: Document[Object], namespace: str, home: str, notes: list[str]
-) -> list[Subject]:
+) -> list[UnplacedPod]:
     value = document.value
     prefix = ""
     try:
@@ -157,7 +121,7 @@ def _subjects(
         notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
         return _expanded(snapshot, expansion, value, document.file, notes)
     except msgspec.ValidationError as error:
-        raise document.error(f"{_label(value)}: {worded(error)}") from None
+        raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except InvalidObjectError as error:
         raise document.error(f"{_label(value)}: {prefix}{error.errors[0]}") from None
     except MooringError as error:
@@ -172,13 +136,13 @@ def _expanded(
     notes: list[str],
     *,
     checked: bool = False,
-) -> list[Subject]:
+) -> list[UnplacedPod]:
     replaced = _replaced(snapshot, expansion)
     notes.extend(replaced)
     if expansion.owner is not None:
         snapshot.add(expansion.owner)
     notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
-    source = Source(
+    source = PodSource(
         expansion.kind,
         expansion.namespace,
         expansion.name,
@@ -187,7 +151,7 @@ def _expanded(
         value,
         live=checked or bool(replaced),
     )
-    return [_subject(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods]
+    return [_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods]
 
 
 def _unknown(expansion: Expansion, prefix: str) -> list[str]:
@@ -220,13 +184,13 @@ def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
     return CATALOG.workloads()[expansion.kind].owns(expansion, pod.owner)
 
 
-def _subject(
-    snapshot: Snapshot, expansion: Expansion, pod: Object, source: Source, *, checked: bool = False
-) -> Subject:
+def _unplaced(
+    snapshot: Snapshot, expansion: Expansion, pod: Object, source: PodSource, *, checked: bool = False
+) -> UnplacedPod:
     pod = default_pod(pod)
     notes = _set_priority(snapshot, pod)
     errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
-    return Subject(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]))
+    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]))
 
 
 def _prefixed(errors: list[FieldError], path: str) -> list[FieldError]:
@@ -260,17 +224,7 @@ def _set_priority(snapshot: Snapshot, pod: Object) -> list[str]:
     return []
 
 
-def remarks(spec: Object) -> list[str]:
-    notes = []
-    scheduler = spec.get("schedulerName") or DEFAULT_SCHEDULER
-    if scheduler != DEFAULT_SCHEDULER:
-        notes.append(f"schedulerName is {scheduler}; this is what {DEFAULT_SCHEDULER} would do")
-    if spec.get("nodeName"):
-        notes.append(f"spec.nodeName is set: no scheduler is asked, the kubelet of {spec['nodeName']} takes the pod")
-    return notes
-
-
-def worded(error: msgspec.ValidationError) -> str:
+def message_of(error: msgspec.ValidationError) -> str:
     """msgspec's "Expected `int`, got `str` - at `$.spec.replicas`" as `spec.replicas: expected int, got str`."""
     problem, _, place = str(error).partition(" - at ")
     path = place.strip("`").removeprefix("$").removeprefix(".")

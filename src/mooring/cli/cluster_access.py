@@ -1,4 +1,4 @@
-"""How commands reach a cluster: the options that kubectl has for it, and what is said when it cannot be reached."""
+"""Access to a cluster: the options --kubeconfig and --context, the client, and the errors of a refusal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cluster_options(command: F) -> F:
 
 
 def connect(kubeconfig: Path | None, context: str | None, *, page: int | None = None) -> tuple[HttpTransport, str]:
-    """A client of the cluster, and the namespace it is at home in. Nothing is sent yet."""
+    """A client of the cluster and the namespace of its context. No request is sent."""
     from mooring.client.http import PAGE, HttpTransport
     from mooring.client.kubeconfig import find_access
 
@@ -41,7 +41,7 @@ def connect(kubeconfig: Path | None, context: str | None, *, page: int | None = 
 
 
 def refusal(server: str, doing: str, error: ApiError) -> InputError:
-    """What to tell people when a server said no."""
+    """The error for a request that the server refused."""
     from mooring.kube.status import ForbiddenError, UnauthorizedError
 
     if isinstance(error, UnauthorizedError):

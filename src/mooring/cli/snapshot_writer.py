@@ -1,7 +1,7 @@
 """Writes a cluster as a snapshot file: only what placement reads, in kubectl's style, the same bytes each time.
 
 What is written is what the typed views declare, so nothing else can get into a file: no annotation, no environment, no
-command, no secret. Pods of one workload are alike, and what is equal is worded once.
+command, no secret. Pods of one workload are alike, and equal parts are encoded once.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from mooring.manifests.emit import to_yaml
 from mooring.placement.owners import WORKLOADS, PodTemplate, Workload, controller_of
 from mooring.placement.snapshot import VIEWS, to_object, wire_fields
 
-__all__ = ["SAVED", "Item", "Saver", "save", "write"]
+__all__ = ["SAVED", "Item", "SnapshotEncoder", "save_snapshot", "write"]
 
 SAVED: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {**VIEWS, **WORKLOADS}
-"""The kinds that are saved, and how they are read for it."""
+"""The kinds of a snapshot file, and the view that each is read as."""
 
 # Small and general things first, so that a file is readable from the top.
 _ORDER: Final = (
@@ -49,15 +49,15 @@ _NAMED_BY: Final[Mapping[str, tuple[str, ...]]] = {
 }
 # The conditions of a pod that placement asks about.
 _CONDITIONS: Final = ("DisruptionTarget", "PodResizePending")
-_LEVEL: Final = 5
-_MEMORY: Final = 20_000
+_GZIP_LEVEL: Final = 5
+_MOST_CACHED_TEXTS: Final = 20_000
 
 Item = tuple[tuple[int, str], str]
-"""An object's place in the file and its text."""
+"""An object's sort key in the file and its text."""
 
 
-class Saver:
-    """Words objects, with a memory of what they have in common."""
+class SnapshotEncoder:
+    """Encodes views as YAML items; equal parts are encoded once."""
 
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
@@ -88,7 +88,7 @@ class Saver:
         memo = (indent + key, self._encode(value))
         text = self._known.get(memo)
         if text is None:
-            if len(self._known) >= _MEMORY:
+            if len(self._known) >= _MOST_CACHED_TEXTS:
                 self._known.clear()
             body = to_yaml({key: to_object(value)})
             text = self._known[memo] = "".join(f"{indent}{line}" for line in body.splitlines(keepends=True))
@@ -96,7 +96,7 @@ class Saver:
 
 
 def trimmed(view: Any) -> Any:
-    """The view without what may name or hold a secret, and without what no answer depends on."""
+    """The view without fields that may hold a secret, and without fields that placement does not read."""
     replace = msgspec.structs.replace
     if isinstance(view, Pod):
         spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
@@ -144,14 +144,14 @@ def _volumes(volumes: tuple[Volume, ...] | None) -> tuple[Volume, ...] | None:
     return tuple(kept) or None
 
 
-def save(file: Path, items: Iterable[Item], comment: str = "") -> None:
-    """Write a snapshot; one whose name ends in .gz is packed. Nobody sees half a file under its name."""
+def save_snapshot(file: Path, items: Iterable[Item], comment: str = "") -> None:
+    """Write a snapshot; one whose name ends in .gz is packed. It is renamed into place when it is complete."""
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         with unfinished.open("wb") as raw:
             if file.name.endswith(".gz"):
                 # Without a time in it, the same cluster gives the same bytes.
-                with gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed:
+                with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as packed:
                     write(packed, items, comment)
             else:
                 write(raw, items, comment)

@@ -1,7 +1,7 @@
-"""Follows a cluster for `mooring shadow`: feeds what watches bring to the shadow, and what it says to whoever prints.
+"""The watches of `mooring shadow`: feed observed objects to the shadow, and its judgements to the report.
 
-Nothing is ever written to the cluster. A server that goes away is waited for; what happened meanwhile is taken in
-without being judged.
+Nothing is ever written to the cluster. When the server is unreachable the watches retry; changes that were missed
+meanwhile are observed without being judged.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place, place_of
 from mooring.runtime.reading import Reader
 
-__all__ = ["Following"]
+__all__ = ["ClusterWatch"]
 
 REQUIRED: Final = ("Node", "Pod")
-# How often outcomes that wait for a second look are looked at.
-TICK: Final = 0.25
+# How often, in seconds, judgements that wait for a second event are settled.
+SETTLE_SECONDS: Final = 0.25
 
 
-class Following:
-    """`judged` hears of every judgement, `begun` of the moment when the picture is whole, `said` of what people
-    should know."""
+class ClusterWatch:
+    """`judged` is called with every judgement, `begun` when all kinds are listed, `said` with notes for the user."""
 
     def __init__(
         self,
@@ -47,7 +46,7 @@ class Following:
         self._trouble = ""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set. Raises InputError when the cluster cannot be followed at all."""
+        """Run until `stop` is set. Raises InputError when the cluster cannot be followed at all."""
         draw = random.Random()
         reflectors = [
             Reflector(self._transport, api_version, kind, _Handler(self, api_version, kind, view), draw=draw)
@@ -61,7 +60,7 @@ class Following:
             for task in tasks:
                 if task.done():
                     task.result()
-            self._hear(self.shadow.settle(float("inf")))
+            self._judge_all(self.shadow.settle(float("inf")))
         finally:
             for task in (stopping, *tasks):
                 task.cancel()
@@ -69,13 +68,13 @@ class Following:
 
     async def _tick(self) -> None:
         while True:
-            await asyncio.sleep(TICK)
-            self._hear(self.shadow.settle(asyncio.get_running_loop().time()))
+            await asyncio.sleep(SETTLE_SECONDS)
+            self._judge_all(self.shadow.settle(asyncio.get_running_loop().time()))
 
-    # What sinks tell
+    # Called by the informer handlers
 
     def take(self, place: Place, view: Any) -> None:
-        self._hear(self.shadow.take(place, view, asyncio.get_running_loop().time()))
+        self._judge_all(self.shadow.take(place, view, asyncio.get_running_loop().time()))
 
     def listed(self, kind: str, objects: dict[Place, Any]) -> None:
         self.shadow.replace(kind, objects)
@@ -110,16 +109,16 @@ class Following:
         if not self._failed.done():
             self._failed.set_exception(InputError(why))
 
-    def _hear(self, judgements: Sequence[Judgement]) -> None:
+    def _judge_all(self, judgements: Sequence[Judgement]) -> None:
         for judgement in judgements:
             self._judged(judgement)
 
 
 class _Handler:
-    """Takes in one kind."""
+    """The informer handler of one kind."""
 
-    def __init__(self, following: Following, api_version: str, kind: str, view: type[Any]) -> None:
-        self._following = following
+    def __init__(self, cluster_watch: ClusterWatch, api_version: str, kind: str, view: type[Any]) -> None:
+        self._cluster_watch = cluster_watch
         self._kind = kind
         self._read = Reader(Kind(api_version, kind, view)).read
         self._found: dict[Place, Any] = {}
@@ -132,13 +131,13 @@ class _Handler:
             try:
                 view = self._read(item).view
             except MooringError as error:
-                self._following.unreadable(error)
+                self._cluster_watch.unreadable(error)
                 continue
             self._found[place_of(self._kind, view)] = view
 
     def listed(self, resource_version: str) -> None:
         found, self._found = self._found, {}
-        self._following.listed(self._kind, found)
+        self._cluster_watch.listed(self._kind, found)
 
     def changed(self, changes: Sequence[Change]) -> None:
         for event, item in changes:
@@ -146,12 +145,12 @@ class _Handler:
                 continue
             try:
                 view = self._read(item).view
-                self._following.take(place_of(self._kind, view), None if event == "DELETED" else view)
+                self._cluster_watch.take(place_of(self._kind, view), None if event == "DELETED" else view)
             except MooringError as error:
-                self._following.unreadable(error)
+                self._cluster_watch.unreadable(error)
 
     def lost(self, why: str) -> None:
-        self._following.lost(self._kind, why)
+        self._cluster_watch.lost(self._kind, why)
 
     def troubled(self, why: str) -> None:
-        self._following.troubled(why)
+        self._cluster_watch.troubled(why)

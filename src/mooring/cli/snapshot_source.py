@@ -1,4 +1,4 @@
-"""A cluster as files have it that somebody saved with `mooring snapshot` or `kubectl get -o yaml`."""
+"""A cluster source that reads snapshot files of `mooring snapshot` or `kubectl get -o yaml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mooring.manifests import read_views
 from mooring.placement.owners import Workload
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 
-__all__ = ["HOW_TO_TAKE_ONE", "FilePicture", "load_snapshot"]
+__all__ = ["HOW_TO_TAKE_ONE", "SnapshotSource", "load_snapshot"]
 
 HOW_TO_TAKE_ONE: Final = "take one with mooring snapshot, or with kubectl get nodes,pods,namespaces,... -A -o yaml"
 
@@ -32,7 +32,7 @@ def load_snapshot(files: Iterable[str], wanted: Callable[[Pod], bool] | None = N
     return snapshot
 
 
-class FilePicture:
+class SnapshotSource:
     namespace: Final = "default"
     gaps: Final[Sequence[str]] = ()
 

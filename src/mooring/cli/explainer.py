@@ -1,7 +1,7 @@
-"""Places pods one after another and keeps what is to be told about each.
+"""Places pods one after another and keeps the outcome of each.
 
-Every pod that lands is bound before the next is looked at, and one that lands by preemption takes the place of its
-victims. What is told about a pod must be collected before that, because the cluster moves on.
+Every pod that lands is bound before the next one is placed, and a pod that lands by preemption replaces its victims. An
+outcome holds all that is shown of a pod, because the cluster has changed when the next pod is placed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooring.cli.subjects import Subject
+from mooring.cli.unplaced_pods import UnplacedPod
 from mooring.kube.errors import MooringError
 from mooring.placement.answers import explain_answer
 from mooring.placement.causes import Blocked, Cause, all_node_causes, blocked_groups
@@ -22,20 +22,20 @@ from mooring.placement.pods import PodInfo
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice
 
-# From this many pods on, only those that fail are looked at closely.
-CLOSE_LOOK = 20
+# Of more pods than this only the ones that fail are explained in full.
+MOST_EXPLAINED_IN_FULL = 20
 
 
 @dataclass
-class Outcome:
-    """What became of one pod. `slot` is where it lands, by itself or after its victims are gone, or -1."""
+class PodOutcome:
+    """The outcome of one pod. `slot` is its node, directly or by preemption, or -1."""
 
-    subject: Subject
+    unplaced: UnplacedPod
     slot: int = -1
     node: str = ""
     message: str = ""
     # An earlier pod that failed for the same reasons, or None.
-    like: Outcome | None = None
+    like: PodOutcome | None = None
     info: PodInfo | None = None
     explanation: Explanation | None = None
     blocked: list[Blocked] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def lands(self) -> bool:
-        return self.slot >= 0 and not self.subject.errors and not self.gates
+        return self.slot >= 0 and not self.unplaced.errors and not self.gates
 
     @property
     def victims(self) -> tuple[PodInfo, ...]:
@@ -87,67 +87,67 @@ class Explainer:
         self._priority_classes = priority_classes
         # Pods are placed as by a scheduler at work: each search begins where the last one ended.
         self._start = 0
-        self._failed: list[Outcome] = []
-        # Workloads of which a failure has been explained with advice; people read one of them.
+        self._failed: list[PodOutcome] = []
+        # Workloads with an outcome that has advice: one per workload is enough.
         self._told: set[str] = set()
 
-    def run(self, subjects: list[Subject]) -> Iterator[Outcome]:
-        close = self._thorough or len(subjects) <= CLOSE_LOOK
-        for subject in subjects:
-            outcome = self._explain(subject, close)
+    def run(self, unplaced_pods: list[UnplacedPod]) -> Iterator[PodOutcome]:
+        close = self._thorough or len(unplaced_pods) <= MOST_EXPLAINED_IN_FULL
+        for unplaced in unplaced_pods:
+            outcome = self._explain(unplaced, close)
             self._settle(outcome)
             yield outcome
 
-    def _explain(self, subject: Subject, close: bool) -> Outcome:
+    def _explain(self, unplaced: UnplacedPod, close: bool) -> PodOutcome:
         try:
-            info = self.cluster.compiler.compile(subject.view)
+            info = self.cluster.compiler.compile(unplaced.view)
         except MooringError as error:
-            if not subject.errors:
+            if not unplaced.errors:
                 raise
-            return Outcome(subject, message=f"it cannot be placed: {error}")
+            return PodOutcome(unplaced, message=f"it cannot be placed: {error}")
         if before := self._failed_before(info):
-            return replace(before, subject=subject, like=before)
+            return replace(before, unplaced=unplaced, like=before)
         if not close:
             placement = self.engine.place(info, self._start)
             if placement.slot >= 0:
                 self._start = placement.next_start
-                return Outcome(subject, placement.slot, self.cluster.names[placement.slot], info=info)
-            if str(subject.source) in self._told and not self._may_preempt(info):
+                return PodOutcome(unplaced, placement.slot, self.cluster.names[placement.slot], info=info)
+            if str(unplaced.source) in self._told and not self._may_preempt(info):
                 self._start = placement.next_start
-                return Outcome(subject, message=placement.message, info=info)
-        return self._look_closely(subject, info)
+                return PodOutcome(unplaced, message=placement.message, info=info)
+        return self._look_closely(unplaced, info)
 
-    def _look_closely(self, subject: Subject, info: PodInfo) -> Outcome:
+    def _look_closely(self, unplaced: UnplacedPod, info: PodInfo) -> PodOutcome:
         explanation = self.engine.explain(info, self._start)
         self._start = explanation.next_start
         slot, preemption = explanation.chosen, explanation.preemption
         if slot < 0 and preemption is not None:
             slot = preemption.slot
-        outcome = Outcome(subject, slot, "", explanation.message, None, info, explanation)
+        outcome = PodOutcome(unplaced, slot, "", explanation.message, None, info, explanation)
         outcome.node = self.cluster.names[slot] if slot >= 0 else ""
         outcome.blocked = blocked_groups(explanation)
         if self._each_node:
             outcome.causes = all_node_causes(explanation)
-        if (explanation.chosen < 0 or info.gates) and (self._thorough or str(subject.source) not in self._told):
-            self._told.add(str(subject.source))
-            outcome.advice = self._advice(subject, explanation)
+        if (explanation.chosen < 0 or info.gates) and (self._thorough or str(unplaced.source) not in self._told):
+            self._told.add(str(unplaced.source))
+            outcome.advice = self._advice(unplaced, explanation)
         if self._thorough:
             outcome.answer = explain_answer(self.cluster, explanation)
         return outcome
 
-    def _advice(self, subject: Subject, explanation: Explanation) -> list[Advice]:
+    def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> list[Advice]:
         # Most pods land, and then there is no need to wait for the import.
         from mooring.placement.advise import Workload, advise
 
-        source = subject.maker() or subject.source
+        source = unplaced.top_owner() or unplaced.source
         pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
         workload = Workload(
             source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest
         )
-        return advise(self.engine, explanation, subject.pod, workload, self._limit, self._priority_classes)
+        return advise(self.engine, explanation, unplaced.pod, workload, self._limit, self._priority_classes)
 
-    def _settle(self, outcome: Outcome) -> None:
-        """Bring the cluster to where it is after this pod."""
+    def _settle(self, outcome: PodOutcome) -> None:
+        """Apply the outcome to the cluster: bind the pod and remove its victims."""
         if outcome.info is None or outcome.like is not None:
             return
         if outcome.lands:
@@ -155,10 +155,10 @@ class Explainer:
                 self.cluster.remove_pod(victim.key)
             self.cluster.bind(outcome.info, outcome.slot)
             self._failed.clear()
-        elif not outcome.subject.errors and not outcome.gates:
+        elif not outcome.unplaced.errors and not outcome.gates:
             self._failed.append(outcome)
 
-    def _failed_before(self, info: PodInfo) -> Outcome | None:
+    def _failed_before(self, info: PodInfo) -> PodOutcome | None:
         """An identical pod that failed, with nothing changed since."""
         for outcome in self._failed:
             other = outcome.info
@@ -176,5 +176,5 @@ class Explainer:
         return info.preempts and any(p.priority < info.priority for p in self.cluster.pods.values())
 
 
-def all_land(outcomes: Iterable[Outcome]) -> bool:
+def all_land(outcomes: Iterable[PodOutcome]) -> bool:
     return all(outcome.lands for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""How often predictions were right, counted and in words."""
+"""The tally of a shadow's judgements, and its line of text."""
 
 from __future__ import annotations
 
