@@ -15,7 +15,7 @@ import yaml
 
 from bench.wire import Place, Wire, place_of
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers
-from mooring.testing.processes import Process, free_port
+from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing, tool
 
 READY_SECONDS = 60.0
@@ -67,7 +67,7 @@ def embedded(folder: Path, nodes: int = 0, *options: str) -> Iterator[Running]:
         fleet = folder.parent / f"{folder.name}-fleet.yaml"
         fleet.write_text(yaml.safe_dump(node(nodes)), encoding="utf-8")
         command += ["--fleet", str(fleet)]
-    process = Process([*command, *options], folder.parent / f"{folder.name}.log")
+    process = ProgramProcess([*command, *options], folder.parent / f"{folder.name}.log")
     try:
         process.wait_until((folder / "kubeconfig").exists, READY_SECONDS)
         place = _place_in(folder / "kubeconfig", folder)
@@ -100,7 +100,7 @@ def real(folder: Path, *, whole: bool) -> Iterator[Running]:
 def simulated_nodes(running: Running, kubeconfig: Path, folder: Path) -> Iterator[Running]:
     """Mooring's simulated nodes as a plain client of another cluster."""
     command = [sys.executable, "-m", "mooring", "run", "--controllers", "nodes", "--kubeconfig", str(kubeconfig)]
-    process = Process(command, folder / "nodes.log")
+    process = ProgramProcess(command, folder / "nodes.log")
     try:
         yield running._replace(pids={**running.pids, "nodes": process.pid})
     finally:

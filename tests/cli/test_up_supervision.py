@@ -104,7 +104,7 @@ def test_a_program_that_will_not_stop_is_killed_when_asked_twice(trial: Trial) -
 
 
 def test_a_log_that_has_grown_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "LOG_SIZE", 10)
+    monkeypatch.setattr(console, "LOG_BYTES", 10)
     log = Log(tmp_path / "x.log", "x", Console())
     log.feed(b"0123456789\n")
     log.feed(b"new\n")

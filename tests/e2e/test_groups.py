@@ -25,7 +25,7 @@ from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.homes import HOMES, REAL, Home, simulated, whole
 from mooring.testing.http import Api
-from mooring.testing.processes import Process, free_port
+from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing
 
 PATIENCE = 90.0
@@ -70,7 +70,7 @@ class Guests:
                 path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
                 answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
                 assert answer.code in (200, 201), answer.body
-        self._process = Process(self._command, self._home.folder / "guests.log")
+        self._process = ProgramProcess(self._command, self._home.folder / "guests.log")
         self._process.wait_until(self._registered, PATIENCE)
 
     def _registered(self) -> bool:

@@ -61,19 +61,19 @@ def command(
 
     from mooring.kube.status import ApiError
     from mooring.manifests import read_manifests
-    from mooring.plan.planner import Workload, make_plan
+    from mooring.plan.planner import PlannedWorkload, make_plan
+    from mooring.plan.simulated_cluster import SimulatedCluster
     from mooring.plan.snapshot import read_snapshot
-    from mooring.plan.world import World
 
-    world = World(obj for file in snapshots for obj in read_snapshot(file))
-    if not world.objects("v1", "Node"):
+    cluster = SimulatedCluster(obj for file in snapshots for obj in read_snapshot(file))
+    if not cluster.objects("v1", "Node"):
         raise InputError(
             f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "
             "kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml"
         )
-    workloads = [Workload(document.value, document.file) for file in files for document in read_manifests(file)]
+    workloads = [PlannedWorkload(document.value, document.file) for file in files for document in read_manifests(file)]
     try:
-        plan = make_plan(world, workloads, namespace, horizon)
+        plan = make_plan(cluster, workloads, namespace, horizon)
     except ApiError as error:
         raise InputError(f"{', '.join(files)}: {error}") from None
     if form == "text":

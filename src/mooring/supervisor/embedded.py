@@ -151,7 +151,7 @@ class EmbeddedCluster:
         say = self.console.say
         say(f"Mooring is ready. The API is at {self.address.url}", bold=True)
         if not self.address.is_local:
-            say(f"It is served on {self.address}: other machines can reach it, and whoever has a token may use it.")
+            say(f"It is served on {self.address}: other machines can reach it, and every holder of a token may use it.")
         data = "only in memory, because of --ephemeral" if self.ephemeral else f"in {self.folder.path}"
         say(f"Data are kept {data}, logs in {self.folder.logs}. Ctrl-C stops it.")
         say("To use it with kubectl, type this in another terminal:")

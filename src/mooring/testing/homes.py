@@ -20,7 +20,7 @@ from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig
 from mooring.testing.http import Api
-from mooring.testing.processes import Process, free_port
+from mooring.testing.processes import ProgramProcess, free_port
 
 EMBEDDED = "embedded"
 REAL = "real"
@@ -78,7 +78,7 @@ def _embedded_api(folder: Path) -> Iterator[Home]:
     port = free_port()
     home = Home(EMBEDDED, f"https://127.0.0.1:{port}", token, certificates.authority, folder / "kubeconfig", folder)
     write_kubeconfig(home.kubeconfig, EMBEDDED, home.url, home.ca, token)
-    server = Process(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
+    server = ProgramProcess(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
     try:
         server.wait_until(lambda: answers(f"{home.url}/readyz", home.ca), READY_SECONDS)
         yield home
@@ -102,7 +102,7 @@ def _embedded_whole(folder: Path, nodes: Sequence[Object]) -> Iterator[Home]:
         fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")
         # These nodes and no others: not this machine either.
         command += ["--fleet", str(fleet), "--controllers", "-process-node"]
-    process = Process(command, folder / "up.log")
+    process = ProgramProcess(command, folder / "up.log")
     try:
         process.wait_until(kubeconfig.exists, READY_SECONDS)
         home = _home_of(kubeconfig, folder)
@@ -141,7 +141,7 @@ def _real_whole(folder: Path, nodes: Sequence[Object], guest: Sequence[str]) -> 
                 if answer.code != 201:
                     raise ValueError(f"Node {node['metadata']['name']} was refused: {answer.body}")
         command = [sys.executable, "-m", "mooring", "run", "--no-leader-elect", "--kubeconfig", str(home.kubeconfig)]
-        process = Process([*command, *guest], folder / "run.log")
+        process = ProgramProcess([*command, *guest], folder / "run.log")
         try:
             yield home
         finally:

@@ -81,13 +81,13 @@ def spell(span: timedelta | None) -> str:
 
 
 def _notes(plan: Plan) -> Iterable[str]:
-    if plan.world.inert:
-        yield f"nothing here acts on {and_more(plan.world.inert, 5)}; kept as it is"
-    if plan.world.assumed:
-        yield f"namespace {and_more(plan.world.assumed, 5)} is not in the snapshot; assumed to exist"
-    if plan.world.simulation.terminal:
-        for asker, why in sorted(plan.world.simulation.terminal.items())[:3]:
-            yield f"{asker} was refused for good: {why}"
+    if plan.cluster.inert:
+        yield f"nothing here acts on {and_more(plan.cluster.inert, 5)}; kept as it is"
+    if plan.cluster.assumed:
+        yield f"namespace {and_more(plan.cluster.assumed, 5)} is not in the snapshot; assumed to exist"
+    if plan.cluster.simulation.terminal:
+        for request, why in sorted(plan.cluster.simulation.terminal.items())[:3]:
+            yield f"{request} was refused for good: {why}"
 
 
 def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, Cluster, int]]:
@@ -122,9 +122,9 @@ def _source(plan: Plan, pod: PlannedPod) -> PodSource:
 
 def _snapshot(plan: Plan) -> Snapshot:
     """The world as it ended, as the placement engine sees it."""
-    snapshot = Snapshot(len(plan.world.objects("v1", "Node")))
+    snapshot = Snapshot(len(plan.cluster.objects("v1", "Node")))
     for (api_version, kind), view in VIEWS.items():
-        for obj in plan.world.objects(api_version, kind):
+        for obj in plan.cluster.objects(api_version, kind):
             snapshot.add(convert(obj, view))
     return snapshot
 

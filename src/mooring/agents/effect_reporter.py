@@ -1,4 +1,4 @@
-"""Writes how a run ended into the record of the run, for as long as that run is the one on record."""
+"""Writes the end of a run into its record, unless another run is on record by then."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mooring.runtime.effects import Report, Run, finished
 _log = logging.getLogger("mooring.agents")
 
 
-class Reporter:
+class EffectReporter:
     def __init__(self, transport: AsyncTransport, clock: Callable[[], datetime]) -> None:
         self._transport = transport
         self._clock = clock
 
     async def report(self, run: Run, report: Report) -> None:
-        """Until the report is written, or nobody waits for it."""
+        """Retry until the report is written, or the object or the record is gone."""
         delay = Delay(random.Random())
         while True:
             try:

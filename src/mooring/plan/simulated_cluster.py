@@ -1,8 +1,8 @@
-"""A cluster in memory that starts as a snapshot and goes on by itself.
+"""A simulated cluster in memory that starts from a snapshot.
 
 The controllers are those of the product, the API semantics those of its registry; only the nodes are simulated: a pod
-that is bound starts after a moment, and one of a Job ends after a while. Nothing is collected as garbage, because a
-snapshot rarely holds the owners of everything in it.
+that is bound starts after a delay, and a pod of a Job completes. There is no garbage collection, because a snapshot
+rarely holds all owners.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.plan import nodes
-from mooring.plan.memory import seldom_collected
+from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
@@ -52,17 +52,17 @@ CONTROLLERS = (
 _UIDS = 1_000_000
 
 
-class World:
-    """`inert` are objects of kinds that nothing here acts on; `assumed` the namespaces that nobody declared."""
+class SimulatedCluster:
+    """`inert` has the objects of kinds without a controller here, `assumed` the namespaces that the snapshot lacks."""
 
     def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
-        # Nobody asks a plan who wrote which field.
+        # Field managers are not needed in a plan.
         self.registry = Registry(now=START, seed=_UIDS + seed, traces=False)
         self.inert: list[str] = []
         self.assumed: list[str] = []
         self._features: list[Feature] = []
         plain = Plain()
-        with seldom_collected():
+        with raised_gc_threshold():
             for obj in snapshot:
                 if isinstance(obj, Node | Pod):
                     self._adopt(plain.of(obj))
@@ -78,7 +78,7 @@ class World:
         return Simulation(controllers, registry=self.registry, seed=self._seed, events=False)
 
     def _serve(self, obj: Object) -> bool:
-        """Have the kinds of a feature served once there is an object of one: a definition costs as much as a plan."""
+        """Serve the kinds of a feature once an object has one of them: a definition takes as long as a plan."""
         api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
         try:
             self.registry.resource(api_version, kind)
@@ -111,7 +111,7 @@ class World:
         try:
             self.registry.restore(obj, now=START)
         except AlreadyExistsError:
-            # What every cluster has from the start: its default namespaces and priority classes.
+            # Objects of a new cluster: default namespaces and priority classes.
             return
         except NotFoundError:
             return
@@ -122,7 +122,7 @@ class World:
             self._restore(revision)
 
     def apply(self, obj: Object, namespace: str) -> None:
-        """Do what `kubectl apply` does. Raises ApiError in the API's words."""
+        """Apply an object as `kubectl apply` does. Raises the ApiError of the registry."""
         if self._serve(obj):
             self.simulation = self._simulation()
         try:

@@ -1,4 +1,4 @@
-"""Carries effects out as processes of this machine.
+"""Executes effects as processes of this machine.
 
 A run is one process with a group of its own. Its end, its exit code and the end of what it printed are written into the
 record of the run. A run that takes too long, or that is not wanted any more, is asked to end (SIGTERM) and made to
@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from mooring.agents.reporter import Reporter
+from mooring.agents.effect_reporter import EffectReporter
 from mooring.client.transport import AsyncTransport
 from mooring.nodes.process.proc import kill_marked
 from mooring.runtime.effects import LONGEST_OUTPUT_CHARACTERS, Report, Run
@@ -33,7 +33,7 @@ TERMINATION_SECONDS: Final = 10.0
 _CHUNK_BYTES: Final = 65536
 
 
-class Command(NamedTuple):
+class EffectCommand(NamedTuple):
     """A program with its arguments. `environment` is added to what this process has."""
 
     argv: tuple[str, ...]
@@ -51,12 +51,12 @@ class ProcessExecutor:
     def __init__(
         self,
         transport: AsyncTransport,
-        commands: Mapping[str, Callable[[Any], Command]],
+        commands: Mapping[str, Callable[[Any], EffectCommand]],
         *,
         clock: Callable[[], datetime] = system_clock,
         termination: float = TERMINATION_SECONDS,
     ) -> None:
-        self._reporter = Reporter(transport, clock)
+        self._reporter = EffectReporter(transport, clock)
         self._commands = commands
         self._termination = termination
         self._runs: dict[str, asyncio.Task[None]] = {}
@@ -66,7 +66,7 @@ class ProcessExecutor:
         if run.identity in self._runs:
             return
         self._cancelled[run.identity] = asyncio.Event()
-        task = asyncio.create_task(self._carry_out(run), name=f"effect {run.identity}")
+        task = asyncio.create_task(self._execute(run), name=f"effect {run.identity}")
         self._runs[run.identity] = task
         task.add_done_callback(lambda _: self._forget(run.identity))
 
@@ -75,7 +75,7 @@ class ProcessExecutor:
             self._cancelled[run.identity].set()
 
     async def close(self) -> None:
-        """End what runs, without a report: it stays on record, and whoever comes next runs it again."""
+        """End all runs without a report: they stay on record, and the next driver starts them again."""
         tasks = list(self._runs.values())
         for task in tasks:
             task.cancel()
@@ -85,7 +85,7 @@ class ProcessExecutor:
         self._runs.pop(identity, None)
         self._cancelled.pop(identity, None)
 
-    async def _carry_out(self, run: Run) -> None:
+    async def _execute(self, run: Run) -> None:
         await self._reporter.report(run, await self._result(run))
 
     async def _result(self, run: Run) -> Report:
@@ -117,7 +117,7 @@ class ProcessExecutor:
         return Report("Failed" if process.returncode else "Succeeded", process.returncode, output.text)
 
     async def _wait(self, run: Run, process: asyncio.subprocess.Process) -> Report | None:
-        """Until the process ends; with a report of why if it must be made to."""
+        """Wait for the process. A report of the reason if it must be ended; None if it ended by itself."""
         ended = asyncio.create_task(process.wait())
         cancelled = asyncio.create_task(self._cancelled[run.identity].wait())
         seconds = run.effect.timeout.total_seconds()
@@ -133,7 +133,7 @@ class ProcessExecutor:
             cancelled.cancel()
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """End the process and all of its group, politely at first."""
+        """End the process group: SIGTERM, then SIGKILL."""
         if process.returncode is None:
             _signal(process.pid, signal.SIGTERM)
             try:
@@ -153,7 +153,7 @@ def _signal(group: int, number: signal.Signals) -> None:
 
 
 class _Tail:
-    """The end of what a process prints. Everything is read, so that it never waits for its reader."""
+    """The tail of a process's output. All of it is read, so that the process never blocks on the pipe."""
 
     def __init__(self) -> None:
         self._data = b""

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from mooring.agents.process import ProcessExecutor
+from mooring.agents.process_executor import ProcessExecutor
 from mooring.api.kinds import Key
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller

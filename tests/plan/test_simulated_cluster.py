@@ -13,9 +13,9 @@ from mooring.api.core.views import Node, Pod
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
 from mooring.manifests.emit import to_yaml
-from mooring.plan.planner import Workload, make_plan
+from mooring.plan.planner import PlannedWorkload, make_plan
+from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.plan.snapshot import Plain, read_snapshot
-from mooring.plan.world import World
 from mooring.runtime.simulation import START
 from mooring.testing import node, pod
 
@@ -70,7 +70,7 @@ def saved(folder: Path, *objects: Object) -> str:
 
 def moved(snapshot: Any) -> list[str]:
     """The pods that a plan of nothing at all moves."""
-    plan = make_plan(World(snapshot), [], "default", timedelta(hours=1))
+    plan = make_plan(SimulatedCluster(snapshot), [], "default", timedelta(hours=1))
     return [pod.key for pod in plan.pods] + plan.evicted
 
 
@@ -103,21 +103,23 @@ def test_equal_parts_of_views_are_one_part() -> None:
 
 
 def test_an_adopted_pod_keeps_its_past(tmp_path: Path) -> None:
-    world = World(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="4")), admitted(pod("p", cpu="1")))))
-    found = world.registry.find("v1", "Pod", "default", "p")
+    cluster = SimulatedCluster(
+        read_snapshot(saved(tmp_path, admitted(node("n1", cpu="4")), admitted(pod("p", cpu="1"))))
+    )
+    found = cluster.registry.find("v1", "Pod", "default", "p")
     assert found is not None
     assert (found["metadata"]["uid"], found["metadata"]["creationTimestamp"]) == ("uid-p", OLD)
 
 
 def test_what_was_never_admitted_is_checked() -> None:
     with pytest.raises(InvalidError, match=r"spec\.containers"):
-        World([{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}])
+        SimulatedCluster([{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}])
 
 
 def test_rules_that_another_server_did_not_have_do_not_stop_a_plan() -> None:
     old = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"clusterIP": "10.0.0.7"}}
-    world = World([admitted(node("n1", cpu="4")), admitted(old)])
-    assert world.registry.find("v1", "Service", "default", "s") is not None
+    cluster = SimulatedCluster([admitted(node("n1", cpu="4")), admitted(old)])
+    assert cluster.registry.find("v1", "Service", "default", "s") is not None
 
 
 def test_a_statefulset_whose_revisions_were_not_saved_is_left_alone(tmp_path: Path) -> None:
@@ -129,10 +131,10 @@ def test_a_statefulset_whose_revisions_were_not_saved_is_left_alone(tmp_path: Pa
 def test_a_revision_that_only_pods_name_will_do(tmp_path: Path) -> None:
     db = stateful_set("db", 3)
     pods = [member(db, 0, "db-old"), member(db, 1, "db-5f7"), member(db, 2, "db-5f7")]
-    world = World(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="8")), db, *pods)))
-    plan = make_plan(world, [], "default", timedelta(hours=1))
+    cluster = SimulatedCluster(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="8")), db, *pods)))
+    plan = make_plan(cluster, [], "default", timedelta(hours=1))
     assert {pod.key for pod in plan.pods} == set()
-    labels = [each["metadata"]["labels"]["controller-revision-hash"] for each in world.objects("v1", "Pod")]
+    labels = [each["metadata"]["labels"]["controller-revision-hash"] for each in cluster.objects("v1", "Pod")]
     assert labels == ["db-5f7"] * 3
 
 
@@ -140,10 +142,10 @@ def test_pods_of_jobs_in_a_snapshot_end_in_their_time(tmp_path: Path) -> None:
     short = admitted(pod("short", cpu="1"), annotations={"mooring.dev/duration": "90s"})
     short["spec"]["nodeName"] = "n1"
     short["status"] = {"phase": "Running", "startTime": START.isoformat().replace("+00:00", "Z")}
-    world = World(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="4")), short)))
-    settled = world.simulation.run()
+    cluster = SimulatedCluster(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="4")), short)))
+    settled = cluster.simulation.run()
     assert settled.now - START == timedelta(seconds=90)
-    found = world.registry.find("v1", "Pod", "default", "short")
+    found = cluster.registry.find("v1", "Pod", "default", "short")
     assert found is not None
     assert found["status"]["phase"] == "Succeeded"
 
@@ -151,9 +153,9 @@ def test_pods_of_jobs_in_a_snapshot_end_in_their_time(tmp_path: Path) -> None:
 def test_a_plan_applies_over_what_is_there_and_keeps_no_book_of_writers(tmp_path: Path) -> None:
     db = stateful_set("db", 2, updateRevision="db-5f7")
     pods = [member(db, ordinal, "db-5f7") for ordinal in range(2)]
-    world = World(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="8")), db, *pods)))
+    cluster = SimulatedCluster(read_snapshot(saved(tmp_path, admitted(node("n1", cpu="8")), db, *pods)))
     wanted = {key: value for key, value in db.items() if key != "status"}
     wanted = {**wanted, "metadata": {"name": "db"}, "spec": {**db["spec"], "replicas": 3}}
-    plan = make_plan(world, [Workload(wanted, "")], "default", timedelta(hours=1))
+    plan = make_plan(cluster, [PlannedWorkload(wanted, "")], "default", timedelta(hours=1))
     assert [pod.key for pod in plan.pods] == ["default/db-2"]
-    assert all("managedFields" not in pod["metadata"] for pod in world.objects("v1", "Pod"))
+    assert all("managedFields" not in pod["metadata"] for pod in cluster.objects("v1", "Pod"))
