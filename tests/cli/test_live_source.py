@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from mooring.cli.main import cli
 from mooring.manifests import read_manifests
-from tests.cli.served import Cluster, served
+from tests.cli.served import ServedCluster, served
 from tests.cli.world import World, requests
 
 TAINT = "nvidia.com/gpu=present:NoSchedule"
@@ -22,7 +22,7 @@ TAINT = "nvidia.com/gpu=present:NoSchedule"
 class Live:
     """A small town in a cluster, and what a user types."""
 
-    def __init__(self, cluster: Cluster, world: World) -> None:
+    def __init__(self, cluster: ServedCluster, world: World) -> None:
         self.cluster, self.world = cluster, world
 
     def settle(self) -> None:

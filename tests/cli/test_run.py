@@ -23,7 +23,7 @@ from mooring.cli.main import cli
 from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
 from tests.cli.embedded import PATIENCE, eventually
-from tests.cli.served import Cluster, served
+from tests.cli.served import ServedCluster, served
 
 SIMULATED = {
     "apiVersion": "v1",
@@ -86,13 +86,13 @@ def guest(*arguments: str) -> Iterator[Guest]:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(tmp_path: Path) -> Iterator[ServedCluster]:
     with served(tmp_path) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def api(cluster: Cluster) -> Iterator[Api]:
+def api(cluster: ServedCluster) -> Iterator[Api]:
     with Api(cluster.url) as api:
         yield api
 
@@ -138,7 +138,7 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], problem: str) -> None
 # Running
 
 
-def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Cluster, api: Api) -> None:
+def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: ServedCluster, api: Api) -> None:
     for node in (SIMULATED, OWN):
         assert api.post("/api/v1/nodes", node).code == 201
     before = api.get("/api/v1/nodes/own").body
@@ -155,7 +155,7 @@ def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Cluste
         assert not api.get(lease).body["spec"]["holderIdentity"]
 
 
-def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: Cluster, api: Api) -> None:
+def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: ServedCluster, api: Api) -> None:
     assert api.post("/api/v1/nodes", SIMULATED).code == 201
     with guest("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect") as running:
         eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
@@ -163,7 +163,7 @@ def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: C
     assert api.get("/apis/coordination.k8s.io/v1/namespaces/default/leases/mooring").code == 404
 
 
-def test_one_of_two_replicas_stands_by_and_is_well(cluster: Cluster, api: Api) -> None:
+def test_one_of_two_replicas_stands_by_and_is_well(cluster: ServedCluster, api: Api) -> None:
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0")
     with guest(*arguments) as first:
         first.says(" leads")
@@ -175,7 +175,7 @@ def test_one_of_two_replicas_stands_by_and_is_well(cluster: Cluster, api: Api) -
             assert second.stop() == 0
 
 
-def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: Cluster, api: Api) -> None:
+def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedCluster, api: Api) -> None:
     cluster.front.forbidden = {"pods"}
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--health", "127.0.0.1:0")
     with guest(*arguments) as running:
@@ -192,7 +192,7 @@ def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: Cluster, 
 # Others who do the same
 
 
-def test_a_built_in_controller_is_warned_about(cluster: Cluster, api: Api) -> None:
+def test_a_built_in_controller_is_warned_about(cluster: ServedCluster, api: Api) -> None:
     with guest(
         "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "nodes,scheduler"
     ) as running:
@@ -202,7 +202,7 @@ def test_a_built_in_controller_is_warned_about(cluster: Cluster, api: Api) -> No
         assert running.stop() == 0
 
 
-def test_one_that_is_at_work_already_is_named(cluster: Cluster, api: Api) -> None:
+def test_one_that_is_at_work_already_is_named(cluster: ServedCluster, api: Api) -> None:
     renewed = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     spec = {"holderIdentity": "cp-1_x", "leaseDurationSeconds": 600, "renewTime": renewed}
     lease = {"metadata": {"name": "kube-controller-manager"}, "spec": spec}

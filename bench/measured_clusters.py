@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import yaml
 
-from bench.wire import Place, Wire, place_of
+from bench.wire import ApiEndpoint, Wire, endpoint_of
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers
 from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing, tool
@@ -22,10 +22,10 @@ READY_SECONDS = 60.0
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
-class Running(NamedTuple):
+class MeasuredCluster(NamedTuple):
     """A cluster that answers, and its processes by name."""
 
-    place: Place
+    endpoint: ApiEndpoint
     pids: dict[str, int]
 
     def cpu(self) -> dict[str, float]:
@@ -57,7 +57,7 @@ def missing() -> str:
 
 
 @contextmanager
-def embedded(folder: Path, nodes: int = 0, *options: str) -> Iterator[Running]:
+def embedded(folder: Path, nodes: int = 0, *options: str) -> Iterator[MeasuredCluster]:
     """`mooring up`, with so many simulated nodes, or the default ones."""
     folder.mkdir(parents=True, exist_ok=True)
     # One from an earlier start names another port.
@@ -70,9 +70,9 @@ def embedded(folder: Path, nodes: int = 0, *options: str) -> Iterator[Running]:
     process = ProgramProcess([*command, *options], folder.parent / f"{folder.name}.log")
     try:
         process.wait_until((folder / "kubeconfig").exists, READY_SECONDS)
-        place = _place_in(folder / "kubeconfig", folder)
-        process.wait_until(lambda: answers(f"{place.url}/readyz", Path(place.ca)), READY_SECONDS)
-        yield Running(place, children(process.pid))
+        endpoint = _endpoint_in(folder / "kubeconfig", folder)
+        process.wait_until(lambda: answers(f"{endpoint.url}/readyz", Path(endpoint.ca)), READY_SECONDS)
+        yield MeasuredCluster(endpoint, children(process.pid))
     finally:
         process.stop()
 
@@ -89,15 +89,15 @@ def children(pid: int) -> dict[str, int]:
 
 
 @contextmanager
-def real(folder: Path, *, whole: bool) -> Iterator[Running]:
+def real(folder: Path, *, whole: bool) -> Iterator[MeasuredCluster]:
     """kube-apiserver with an etcd that waits for the disk, as ours does; `whole` adds scheduler and controllers."""
     with ControlPlane(folder, EXTRAS if whole else (), fsync=True) as plane:
-        place = place_of(plane.url, plane.token, plane.ca)
-        yield Running(place, plane.pids())
+        endpoint = endpoint_of(plane.url, plane.token, plane.ca)
+        yield MeasuredCluster(endpoint, plane.pids())
 
 
 @contextmanager
-def simulated_nodes(running: Running, kubeconfig: Path, folder: Path) -> Iterator[Running]:
+def simulated_nodes(running: MeasuredCluster, kubeconfig: Path, folder: Path) -> Iterator[MeasuredCluster]:
     """Mooring's simulated nodes as a plain client of another cluster."""
     command = [sys.executable, "-m", "mooring", "run", "--controllers", "nodes", "--kubeconfig", str(kubeconfig)]
     process = ProgramProcess(command, folder / "nodes.log")
@@ -107,10 +107,10 @@ def simulated_nodes(running: Running, kubeconfig: Path, folder: Path) -> Iterato
         process.stop()
 
 
-def _place_in(kubeconfig: Path, folder: Path) -> Place:
+def _endpoint_in(kubeconfig: Path, folder: Path) -> ApiEndpoint:
     config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
     server, token = config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"]
-    return place_of(server, token, folder / "tls" / "ca.crt")
+    return endpoint_of(server, token, folder / "tls" / "ca.crt")
 
 
 def node(replicas: int, name: str = "node") -> dict[str, object]:
@@ -125,9 +125,9 @@ def node(replicas: int, name: str = "node") -> dict[str, object]:
     }
 
 
-def make_nodes(place: Place, count: int) -> None:
+def make_nodes(endpoint: ApiEndpoint, count: int) -> None:
     """The same nodes in a cluster that takes no fleet file."""
-    wire = Wire(place)
+    wire = Wire(endpoint)
     for number in range(1, count + 1):
         wire.call("POST", "/api/v1/nodes", node(1, f"node-{number}"))
     wire.close()
