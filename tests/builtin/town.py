@@ -44,6 +44,8 @@ _VERSIONS = {
 
 
 class Town:
+    """A simulated cluster: a registry in memory, controllers in virtual time, and verbs to create, patch and read."""
+
     def __init__(
         self,
         *objects: Object,

@@ -1,4 +1,4 @@
-"""`mooring run`: controllers as guests of a cluster, and what is said about those that are at home there already."""
+"""`mooring run`: controllers on an external cluster, and the warnings about conflicting controllers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["run", *arguments])
 
 
-class Guest:
+class MooringRun:
     """The command in a process of its own."""
 
     def __init__(self, *arguments: str) -> None:
@@ -73,8 +73,8 @@ class Guest:
 
 
 @contextmanager
-def guest(*arguments: str) -> Iterator[Guest]:
-    running = Guest(*arguments)
+def mooring_run(*arguments: str) -> Iterator[MooringRun]:
+    running = MooringRun(*arguments)
     try:
         yield running
     finally:
@@ -142,7 +142,7 @@ def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Served
     for node in (SIMULATED, OWN):
         assert api.post("/api/v1/nodes", node).code == 201
     before = api.get("/api/v1/nodes/own").body
-    with guest("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0") as running:
+    with mooring_run("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0") as running:
         running.says(" on http://")
         eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
         assert running.health("/readyz") == (200, "ok\n")
@@ -157,7 +157,7 @@ def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Served
 
 def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: ServedCluster, api: Api) -> None:
     assert api.post("/api/v1/nodes", SIMULATED).code == 201
-    with guest("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect") as running:
+    with mooring_run("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect") as running:
         eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
         assert running.stop(signal.SIGINT) == 0
     assert api.get("/apis/coordination.k8s.io/v1/namespaces/default/leases/mooring").code == 404
@@ -165,9 +165,9 @@ def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: S
 
 def test_one_of_two_replicas_stands_by_and_is_well(cluster: ServedCluster, api: Api) -> None:
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0")
-    with guest(*arguments) as first:
+    with mooring_run(*arguments) as first:
         first.says(" leads")
-        with guest(*arguments) as second:
+        with mooring_run(*arguments) as second:
             assert second.health("/readyz") == (200, "ok\n")
             assert not [line for line in second.lines if " leads" in line["message"]]
             assert first.stop() == 0
@@ -178,7 +178,7 @@ def test_one_of_two_replicas_stands_by_and_is_well(cluster: ServedCluster, api: 
 def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedCluster, api: Api) -> None:
     cluster.front.forbidden = {"pods"}
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--health", "127.0.0.1:0")
-    with guest(*arguments) as running:
+    with mooring_run(*arguments) as running:
         said = running.says("v1/Pod cannot be read")
         assert said == (
             "v1/Pod cannot be read: it may not be listed and watched: "
@@ -193,7 +193,7 @@ def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedClu
 
 
 def test_a_built_in_controller_is_warned_about(cluster: ServedCluster, api: Api) -> None:
-    with guest(
+    with mooring_run(
         "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "nodes,scheduler"
     ) as running:
         assert running.says("kube-scheduler") == (
@@ -207,7 +207,7 @@ def test_one_that_is_at_work_already_is_named(cluster: ServedCluster, api: Api) 
     spec = {"holderIdentity": "cp-1_x", "leaseDurationSeconds": 600, "renewTime": renewed}
     lease = {"metadata": {"name": "kube-controller-manager"}, "spec": spec}
     assert api.post("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", lease).code == 201
-    with guest(
+    with mooring_run(
         "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "job,job-orphans"
     ) as running:
         assert running.says("kube-controller-manager") == (

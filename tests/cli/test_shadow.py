@@ -1,4 +1,4 @@
-"""`mooring shadow` beside somebody who plays the scheduler: what it prints, and what it keeps."""
+"""`mooring shadow` beside a scheduler that the test plays: what it prints, and what it keeps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FULL = (
 
 
 class Play:
-    """Somebody makes pods, and somebody plays the scheduler."""
+    """Verbs that create pods, and that bind them as a scheduler would."""
 
     def __init__(self, cluster: ServedCluster, world: World) -> None:
         self.cluster, self.world = cluster, world

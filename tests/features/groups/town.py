@@ -37,6 +37,8 @@ def registry_with_groups(seed: int = 0) -> Registry:
 
 
 class Town:
+    """A simulated cluster with LeaderWorkerSets: a registry in memory, and controllers in virtual time."""
+
     def __init__(
         self,
         *objects: Object,

@@ -1,4 +1,4 @@
-"""A node with real processes over an API in memory: pods are created in it, and what becomes of them is waited for."""
+"""A process node with real processes over an API in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mooring.nodes.process.processes import sandbox_problem
 from mooring.nodes.process.registration import NodeRegistration
 from mooring.registry import MemoryStorage, Registry
 
-PATIENCE = 20.0
+WAIT_SECONDS = 20.0
 NODE = "here"
 LINUX = sys.platform.startswith("linux")
 WHY_NOT = sandbox_problem() if LINUX else "only Linux has sandboxes"
@@ -41,6 +41,8 @@ def shell(script: str, name: str = "main", **more: Any) -> Object:
 
 
 class Home:
+    """An API in memory with one process node; verbs that create pods and wait for their state."""
+
     def __init__(self, folder: Path, problem: str) -> None:
         self.folder = folder
         self.registry = Registry(MemoryStorage(), now=_now())
@@ -69,7 +71,7 @@ class Home:
         return any(each["metadata"]["name"] == name for each in listed)
 
     def events(self, name: str) -> list[str]:
-        """Reason and message of everything that was told about a pod."""
+        """Reason and message of every event about a pod."""
         listed = self.registry.list(self.registry.resource("v1", "Event")).items
         return [f"{each['reason']}: {each['message']}" for each in listed if each["involvedObject"]["name"] == name]
 
@@ -81,7 +83,7 @@ class Home:
     async def until(self, look: Callable[[], Any], what: str = "") -> Any:
         """What `look` finds, as soon as it finds something."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + PATIENCE
+        end = loop.time() + WAIT_SECONDS
         while loop.time() < end:
             try:
                 if found := look():
@@ -90,7 +92,7 @@ class Home:
                 pass
             await asyncio.sleep(0.01)
         pods = {each["metadata"]["name"]: each["status"] for each in self.registry.list(self._pods).items}
-        raise AssertionError(f"not within {PATIENCE:.0f} s: {what}; pods: {pods}")
+        raise AssertionError(f"not within {WAIT_SECONDS:.0f} s: {what}; pods: {pods}")
 
     @property
     def _pods(self) -> Any:

@@ -1,4 +1,4 @@
-"""The node's own endpoint: logs for the one who has the token, and for nobody else."""
+"""The log endpoint of the node: logs for the API server's token, and for no other."""
 
 from __future__ import annotations
 
