@@ -14,7 +14,20 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from bench import cluster, fanout, groups, live, node, peer, places, placing, runtime, server, snapshots, webhooks
+from bench import (
+    cluster,
+    fanout,
+    groups,
+    live,
+    measured_clusters,
+    node,
+    peer,
+    placement,
+    runtime,
+    server,
+    snapshots,
+    webhooks,
+)
 from bench.rows import Row, progress, table
 
 ROOT = Path(__file__).parents[1]
@@ -39,12 +52,12 @@ def placing_rows(quick: bool) -> list[Row]:
     binary = None if quick else peer.build()
     rows = []
     beside: dict[tuple[str, int], float] = {}
-    for load in placing.LOADS:
+    for load in placement.LOADS:
         for nodes in (5_000,) if quick else SIZES:
-            budget = placing.budget_of(load, nodes)
+            budget = placement.budget_of(load, nodes)
             # Machines have neighbours; the best of a few tries is what the code can do, for both.
             tries = TRIES if budget else 1
-            speed = max(placing.pods_per_second(load, nodes) for _ in range(tries))
+            speed = max(placement.pods_per_second(load, nodes) for _ in range(tries))
             if binary is not None and load.peer and (load.peer, nodes) not in beside:
                 beside[load.peer, nodes] = max(peer.pods_per_second(binary, load.peer, nodes) for _ in range(tries))
             found = beside.get((load.peer, nodes))
@@ -198,7 +211,7 @@ def stored_rows(quick: bool) -> list[Row]:
 
 @cache
 def _has_peer(quick: bool) -> bool:
-    why = "" if quick else places.missing()
+    why = "" if quick else measured_clusters.missing()
     if why:
         print(f"without the real control plane: {why}", file=sys.stderr)
     return not quick and not why

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.wire import Place, Wire
+from bench.wire import ApiEndpoint, Wire
 
 NODES = 10
 _DEPLOYMENTS = 8
@@ -22,9 +22,9 @@ _PATH = f"/apis/apps/v1/namespaces/{_SPACE}/deployments"
 
 
 @contextmanager
-def busy(place: Place) -> Iterator[None]:
+def busy(endpoint: ApiEndpoint) -> Iterator[None]:
     """The controllers of a cluster have their hands full while this lasts."""
-    command = [sys.executable, "-m", "bench.churn", place.text()]
+    command = [sys.executable, "-m", "bench.churn", endpoint.text()]
     worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert worker.stdin is not None
     assert worker.stdout is not None
@@ -43,8 +43,8 @@ def _wait_for_end(over: threading.Event) -> None:
     over.set()
 
 
-def churn(place: Place) -> None:
-    wire = Wire(place)
+def churn(endpoint: ApiEndpoint) -> None:
+    wire = Wire(endpoint)
     over = threading.Event()
     threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
     wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": _SPACE}})
@@ -85,4 +85,4 @@ def _deployment(number: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    churn(Place.of(sys.argv[1]))
+    churn(ApiEndpoint.of(sys.argv[1]))

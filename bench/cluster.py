@@ -1,9 +1,9 @@
 """A whole cluster at work: pods from their creation to Running, and what the API does for others meanwhile.
 
-Whoever makes the pods, whoever sees them run and whoever asks in between are processes of their own, with the lightest
-client there is. First the pods are made as fast as they are taken; then as fast as the budget wants, and somebody asks
-in between: how long an answer takes from a server with more to do than it can says only how many are asking. The
-second is done a few times, and the best one counts, for both clusters: machines have neighbours.
+The writer of the pods, the watcher that sees them run and the reader in between are processes of their own, with the
+lightest client. First the pods are created as fast as the server takes them; then at the rate of the budget, with
+the reader: the latency of an overloaded server would say only how many requests are queued. The second part is
+repeated a few times, and the best run counts, for both clusters, because other load on the machine disturbs it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.places import Running, embedded, make_nodes, real, simulated_nodes, wait_for_nodes
-from bench.wire import Place, Wire, quantile
+from bench.measured_clusters import MeasuredCluster, embedded, make_nodes, real, simulated_nodes, wait_for_nodes
+from bench.wire import ApiEndpoint, Wire, quantile
 
 NODES = 500
 PODS = 1_000
@@ -39,22 +39,22 @@ def measured(home: str, nodes: int, pods: int) -> dict[str, float]:
             with embedded(folder, nodes) as running:
                 return _flow(running, nodes, pods)
         with real(folder, whole=True) as running:
-            make_nodes(running.place, nodes)
+            make_nodes(running.endpoint, nodes)
             with simulated_nodes(running, folder / "kubeconfig", folder) as all_of_it:
                 return _flow(all_of_it, nodes, pods)
 
 
-def _flow(running: Running, nodes: int, pods: int) -> dict[str, float]:
-    wire = Wire(running.place)
+def _flow(running: MeasuredCluster, nodes: int, pods: int) -> dict[str, float]:
+    wire = Wire(running.endpoint)
     wait_for_nodes(wire, nodes)
     for space in (_FLOOD, *_FLOWS):
         wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": space}})
         if "kube-apiserver" in running.pids:
             _wait_for_account(wire, space)
     before = running.cpu()
-    made, _ = _role("make", running.place, _FLOOD, str(pods), "0").communicate()
+    made, _ = _role("make", running.endpoint, _FLOOD, str(pods), "0").communicate()
     after = running.cpu()
-    flows = [_paced(running.place, space, pods) for space in _FLOWS]
+    flows = [_paced(running.endpoint, space, pods) for space in _FLOWS]
     found: dict[str, float] = {**json.loads(made), **min(flows, key=lambda flow: flow["create p50"])}
     for process, seconds in after.items():
         found[f"cpu {process}"] = (seconds - before[process]) * 1000 / pods
@@ -62,10 +62,10 @@ def _flow(running: Running, nodes: int, pods: int) -> dict[str, float]:
     return found
 
 
-def _paced(place: Place, space: str, pods: int) -> dict[str, float]:
+def _paced(endpoint: ApiEndpoint, space: str, pods: int) -> dict[str, float]:
     """How long others wait for an answer while pods are made at a pace."""
-    prober = _role("probe", place, stdin=subprocess.PIPE)
-    _role("make", place, space, str(pods), str(PACE)).communicate()
+    prober = _role("probe", endpoint, stdin=subprocess.PIPE)
+    _role("make", endpoint, space, str(pods), str(PACE)).communicate()
     asked, _ = prober.communicate("")
     found: dict[str, float] = json.loads(asked)
     return found
@@ -83,20 +83,20 @@ def _wait_for_account(wire: Wire, space: str) -> None:
         time.sleep(0.1)
 
 
-def _role(role: str, place: Place, *arguments: str, stdin: int | None = None) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "bench.cluster", role, place.text(), *arguments]
+def _role(role: str, endpoint: ApiEndpoint, *arguments: str, stdin: int | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "bench.cluster", role, endpoint.text(), *arguments]
     return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True)
 
 
-# Whoever makes the pods, and sees them run
+# The writer and the watcher
 
 
-def make(place: Place, space: str, pods: int, pace: int) -> dict[str, float]:
+def make(endpoint: ApiEndpoint, space: str, pods: int, pace: int) -> dict[str, float]:
     """`pace` is how many to make per second, 0 for as many as are taken."""
-    wires = [Wire(place) for _ in range(_MAKERS)]
+    wires = [Wire(endpoint) for _ in range(_MAKERS)]
     path = f"/api/v1/namespaces/{space}/pods"
     requests = [wires[0].request("POST", path, _pod(number)) for number in range(pods)]
-    seen = _Seen(place, space, pods)
+    seen = _Seen(endpoint, space, pods)
     seen.ready.wait()
     started = time.perf_counter()
     moments = [started + (number / pace if pace else 0) for number in range(pods)]
@@ -127,21 +127,21 @@ def _send(wire: Wire, requests: list[bytes], moments: list[float]) -> None:
 class _Seen:
     """Follows the pods that run, until as many do as are wanted."""
 
-    def __init__(self, place: Place, space: str, wanted: int) -> None:
+    def __init__(self, endpoint: ApiEndpoint, space: str, wanted: int) -> None:
         self.ready = threading.Event()
         self.last = 0.0
-        self._place, self._space, self._wanted = place, space, wanted
+        self._endpoint, self._space, self._wanted = endpoint, space, wanted
         self.thread = threading.Thread(target=self._follow)
         self.thread.start()
 
     def _follow(self) -> None:
-        wire = Wire(self._place)
+        wire = Wire(self._endpoint)
         while not self.last:
             self._watch(wire)
         wire.close()
 
     def _watch(self, wire: Wire) -> None:
-        """Until all are seen or the server ends the watch, as a real one does with those who are slow to read."""
+        """Watch until all pods are seen, or the server ends the watch, as a real one does with a slow reader."""
         path = f"/api/v1/namespaces/{self._space}/pods?fieldSelector=status.phase%3DRunning"
         listed = wire.call("GET", path)
         count, rest = len(listed["items"]), b""
@@ -166,7 +166,7 @@ def _pod(number: int) -> bytes:
     return json.dumps({"metadata": metadata, "spec": {"containers": [container]}}).encode()
 
 
-# Whoever asks meanwhile
+# The reader
 
 
 def _wait_for_end(over: threading.Event) -> None:
@@ -174,9 +174,9 @@ def _wait_for_end(over: threading.Event) -> None:
     over.set()
 
 
-def probe(place: Place) -> dict[str, float]:
+def probe(endpoint: ApiEndpoint) -> dict[str, float]:
     """Create and get a ConfigMap now and then, until standard input ends."""
-    wire = Wire(place)
+    wire = Wire(endpoint)
     over = threading.Event()
     threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
     creates, gets, number, mark = [], [], 0, time.monotonic_ns()
@@ -206,14 +206,14 @@ def _timed(wire: Wire, request: bytes, wanted: int) -> float:
 
 
 def main(arguments: list[str]) -> None:
-    role, place, *rest = arguments
+    role, endpoint, *rest = arguments
     if role == "make":
         space, pods, pace = rest
-        print(json.dumps(make(Place.of(place), space, int(pods), int(pace))))
+        print(json.dumps(make(ApiEndpoint.of(endpoint), space, int(pods), int(pace))))
     elif role == "probe":
-        print(json.dumps(probe(Place.of(place))))
+        print(json.dumps(probe(ApiEndpoint.of(endpoint))))
     else:
-        found: dict[str, Any] = measured(role, int(place), int(rest[0]))
+        found: dict[str, Any] = measured(role, int(endpoint), int(rest[0]))
         print(json.dumps({name: round(value, 2) for name, value in found.items()}, indent=1))
 
 

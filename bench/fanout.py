@@ -17,7 +17,7 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from bench.wire import Place, Wire, quantile
+from bench.wire import ApiEndpoint, Wire, quantile
 
 WATCHERS = 100
 PACE = 300
@@ -26,37 +26,37 @@ _PATH = "/api/v1/namespaces/default/configmaps"
 _PATIENCE = 10.0
 
 
-def measured(place: Place, seconds: float) -> dict[str, float]:
+def measured(endpoint: ApiEndpoint, seconds: float) -> dict[str, float]:
     """What was lost, how late the rest came, and what pace was kept."""
-    wire = Wire(place)
+    wire = Wire(endpoint)
     for number in range(_WRITERS):
         path = f"{_PATH}/fanout-{number}"
         if wire.ask(wire.request("GET", path))[0] == 404:
             wire.call("POST", _PATH, {"metadata": {"name": f"fanout-{number}", "labels": {"fan": "out"}}})
     wire.close()
     count = int(PACE * seconds)
-    watchers = _role("watch", place, count, stdin=subprocess.PIPE)
+    watchers = _role("watch", endpoint, count, stdin=subprocess.PIPE)
     assert watchers.stdout is not None
     if not watchers.stdout.readline():
         raise RuntimeError("the watchers could not begin")
-    writer = _role("write", place, count)
+    writer = _role("write", endpoint, count)
     written, _ = writer.communicate()
     heard, _ = watchers.communicate("")
     found: dict[str, float] = {**json.loads(written), **json.loads(heard)}
     return found
 
 
-def _role(role: str, place: Place, count: int, stdin: int | None = None) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "bench.fanout", role, place.text(), str(count)]
+def _role(role: str, endpoint: ApiEndpoint, count: int, stdin: int | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "bench.fanout", role, endpoint.text(), str(count)]
     return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True)
 
 
 # The writer
 
 
-def write(place: Place, count: int) -> dict[str, float]:
-    """So many patches, each at its moment; several connections, so that a slow answer delays nobody else."""
-    wires = [Wire(place) for _ in range(_WRITERS)]
+def write(endpoint: ApiEndpoint, count: int) -> dict[str, float]:
+    """So many patches, each at its moment; several connections, so that a slow answer delays no other request."""
+    wires = [Wire(endpoint) for _ in range(_WRITERS)]
     begin = time.monotonic() + 0.05
     threads = [threading.Thread(target=_pace, args=(wire, i, begin, count)) for i, wire in enumerate(wires)]
     for thread in threads:
@@ -108,12 +108,12 @@ class _Watcher(asyncio.Protocol):
         self._tell()
 
 
-async def watch(place: Place, count: int) -> dict[str, float]:
+async def watch(endpoint: ApiEndpoint, count: int) -> dict[str, float]:
     loop = asyncio.get_running_loop()
     news = asyncio.Event()
-    url = urlsplit(place.url)
-    trust = ssl.create_default_context(cafile=place.ca)
-    one = Wire(place)
+    url = urlsplit(endpoint.url)
+    trust = ssl.create_default_context(cafile=endpoint.ca)
+    one = Wire(endpoint)
     version = one.call("GET", f"{_PATH}?limit=1")["metadata"]["resourceVersion"]
     request = one.request("GET", f"{_PATH}?watch=1&resourceVersion={version}&labelSelector=fan%3Dout")
     watchers = []
@@ -141,13 +141,13 @@ async def watch(place: Place, count: int) -> dict[str, float]:
     return {"lost": lost, "p50": statistics.median(delays), "p99": quantile(delays, 0.99)}
 
 
-def main(role: str, place: str, count: str) -> None:
+def main(role: str, endpoint: str, count: str) -> None:
     if role == "write":
-        print(json.dumps(write(Place.of(place), int(count))))
+        print(json.dumps(write(ApiEndpoint.of(endpoint), int(count))))
         return
     from mooring.runtime.eventloop import run
 
-    print(json.dumps(run(watch(Place.of(place), int(count)))))
+    print(json.dumps(run(watch(ApiEndpoint.of(endpoint), int(count)))))
 
 
 if __name__ == "__main__":

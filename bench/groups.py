@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.places import Running, embedded, wait_for_nodes
+from bench.measured_clusters import MeasuredCluster, embedded, wait_for_nodes
 from bench.wire import Wire
 
 GROUPS = 500
@@ -31,8 +31,8 @@ def measured(groups: int = GROUPS) -> dict[str, float]:
             return _applied(running, groups)
 
 
-def _applied(running: Running, groups: int) -> dict[str, float]:
-    wire = Wire(running.place)
+def _applied(running: MeasuredCluster, groups: int) -> dict[str, float]:
+    wire = Wire(running.endpoint)
     wait_for_nodes(wire, NODES)
     calls, cpu = _calls(wire), sum(running.cpu().values())
     started = time.perf_counter()

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.places import Running, embedded
+from bench.measured_clusters import MeasuredCluster, embedded
 from bench.wire import Wire
-from mooring.nodes.process.node_object import this_machine
+from mooring.nodes.process.machine_info import machine_info
 from mooring.nodes.process.processes import sandbox_problem
 
 ALONE = 15
@@ -27,7 +27,7 @@ def missing() -> str:
 
 def measured() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="mooring-bench-") as name, embedded(Path(name) / "embedded") as running:
-        wire = Wire(running.place)
+        wire = Wire(running.endpoint)
         _wait(lambda: _is_there(wire), "the node")
         alone = [_started(wire, [f"alone-{number}"]) for number in range(ALONE)]
         before = _cpu(running)
@@ -67,7 +67,7 @@ def _pod(name: str) -> dict[str, Any]:
 
 
 def _is_there(wire: Wire) -> bool:
-    name = this_machine().name
+    name = machine_info().name
     nodes = wire.call("GET", "/api/v1/nodes")["items"]
     return any(
         node["metadata"]["name"] == name
@@ -77,7 +77,7 @@ def _is_there(wire: Wire) -> bool:
     )
 
 
-def _cpu(running: Running) -> float:
+def _cpu(running: MeasuredCluster) -> float:
     return sum(running.cpu().values())
 
 

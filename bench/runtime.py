@@ -83,27 +83,27 @@ def pods_in_view() -> dict[str, float]:
 
 
 def plan(policy: str) -> dict[str, float]:
-    from mooring.plan.planner import Workload, make_plan
-    from mooring.plan.world import World
+    from mooring.plan.planner import PlannedWorkload, make_plan
+    from mooring.plan.simulated_cluster import SimulatedCluster
 
     started = time.perf_counter()
-    world = World(node(number) for number in range(PLANNED))
+    cluster = SimulatedCluster(node(number) for number in range(PLANNED))
     # In order, a pod takes a second of virtual time.
-    planned = make_plan(world, [Workload(stateful_set(policy), "")], "default", timedelta(hours=10))
+    planned = make_plan(cluster, [PlannedWorkload(stateful_set(policy), "")], "default", timedelta(hours=10))
     assert len(planned.pods) == PLANNED
     assert not planned.pending
     return {"seconds": time.perf_counter() - started, "peak": _peak()}
 
 
 def groups() -> dict[str, float]:
-    from mooring.plan.planner import Workload, make_plan
-    from mooring.plan.world import World
+    from mooring.plan.planner import PlannedWorkload, make_plan
+    from mooring.plan.simulated_cluster import SimulatedCluster
     from mooring.testing.groups import leader_worker_set
 
     started = time.perf_counter()
-    world = World(node(number) for number in range(PLANNED))
+    cluster = SimulatedCluster(node(number) for number in range(PLANNED))
     wanted = leader_worker_set(replicas=GROUPS, size=GROUP_SIZE)
-    planned = make_plan(world, [Workload(wanted, "")], "default", timedelta(hours=1))
+    planned = make_plan(cluster, [PlannedWorkload(wanted, "")], "default", timedelta(hours=1))
     assert len(planned.pods) == GROUPS * GROUP_SIZE
     assert not planned.pending
     return {"seconds": time.perf_counter() - started, "peak": _peak()}
@@ -112,12 +112,12 @@ def groups() -> dict[str, float]:
 def start(path: str) -> dict[str, float]:
     """From a snapshot in a file to a world that has come to rest and can be planned on."""
     from mooring.plan.planner import make_plan
+    from mooring.plan.simulated_cluster import SimulatedCluster
     from mooring.plan.snapshot import read_snapshot
-    from mooring.plan.world import World
 
     started = time.perf_counter()
-    world = World(read_snapshot(path))
-    make_plan(world, [], "default", timedelta(hours=1))
+    cluster = SimulatedCluster(read_snapshot(path))
+    make_plan(cluster, [], "default", timedelta(hours=1))
     return {"seconds": time.perf_counter() - started, "peak": _peak()}
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import churn, fanout
-from bench.places import Running, embedded, make_nodes, memory, real, simulated_nodes, wait_for_nodes
-from bench.wire import Place, Wire, quantile
+from bench.measured_clusters import MeasuredCluster, embedded, make_nodes, memory, real, simulated_nodes, wait_for_nodes
+from bench.wire import ApiEndpoint, Wire, quantile
 from mooring.testing.processes import free_port
 
 LISTED = 5_000
@@ -49,16 +49,16 @@ Latencies = dict[str, Latency]
 def measured(home: str, *, lists: bool = True, seconds: float = 4.0) -> dict[str, Any]:
     """Latencies of one of the two servers, idle and busy, and its fan-out."""
     with tempfile.TemporaryDirectory(prefix="mooring-bench-") as name, _home(home, Path(name)) as running:
-        place = running.place
-        wire = Wire(place)
+        endpoint = running.endpoint
+        wire = Wire(endpoint)
         wait_for_nodes(wire, churn.NODES)
         _furnish(wire)
         if lists:
-            load(place, LISTED, _PODS)
-        found: dict[str, Any] = {"idle": _latencies(place, "idle", lists=lists)}
-        with churn.busy(place):
-            found["busy"] = _latencies(place, "busy", lists=lists)
-        found["fan-out"] = min((fanout.measured(place, seconds) for _ in range(_ROUNDS)), key=_worst)
+            load(endpoint, LISTED, _PODS)
+        found: dict[str, Any] = {"idle": _latencies(endpoint, "idle", lists=lists)}
+        with churn.busy(endpoint):
+            found["busy"] = _latencies(endpoint, "busy", lists=lists)
+        found["fan-out"] = min((fanout.measured(endpoint, seconds) for _ in range(_ROUNDS)), key=_worst)
         wire.close()
         return found
 
@@ -68,19 +68,19 @@ def _worst(found: dict[str, float]) -> tuple[float, float]:
 
 
 @contextmanager
-def _home(home: str, folder: Path) -> Iterator[Running]:
+def _home(home: str, folder: Path) -> Iterator[MeasuredCluster]:
     if home == "embedded":
         with embedded(folder / home, churn.NODES) as running:
             yield running
         return
     with real(folder / home, whole=True) as running:
-        make_nodes(running.place, churn.NODES)
+        make_nodes(running.endpoint, churn.NODES)
         with simulated_nodes(running, folder / home / "kubeconfig", folder) as whole:
             yield whole
 
 
 def _furnish(wire: Wire) -> None:
-    """A namespace to work in. Where nobody makes accounts, pods need one that is made for them."""
+    """A namespace to work in. Without a controller for service accounts, pods need one that is made for them."""
     wire.call("POST", "/api/v1/namespaces", {"metadata": {"name": _SPACE}})
     path = f"/api/v1/namespaces/{_SPACE}/serviceaccounts"
     wire.ask(wire.request("POST", path, b'{"metadata":{"name":"default"},"automountServiceAccountToken":false}'))
@@ -89,8 +89,8 @@ def _furnish(wire: Wire) -> None:
 # One request at a time
 
 
-def _latencies(place: Place, mark: str, *, lists: bool) -> Latencies:
-    wire = Wire(place)
+def _latencies(endpoint: ApiEndpoint, mark: str, *, lists: bool) -> Latencies:
+    wire = Wire(endpoint)
     rounds = [_round(wire, f"{mark}-{number}") for number in range(_ROUNDS)]
     best = {name: min(each[name] for each in rounds) for name in rounds[0]}
     if lists:
@@ -101,7 +101,7 @@ def _latencies(place: Place, mark: str, *, lists: bool) -> Latencies:
 
 
 def _round(wire: Wire, mark: str) -> Latencies:
-    """Every kind of request on the same new pods, which nobody schedules; they are gone afterwards."""
+    """Every kind of request on the same new pods, which no scheduler binds; they are deleted afterwards."""
     names = [f"pod-{mark}-{number}" for number in range(_REQUESTS)]
     path = f"/api/v1/namespaces/{_SPACE}/pods"
     request = wire.request
@@ -147,9 +147,9 @@ def pod(name: str, *, applied: bool = False, app: int = 0) -> bytes:
 # Many objects
 
 
-def load(place: Place, count: int, path: str) -> float:
+def load(endpoint: ApiEndpoint, count: int, path: str) -> float:
     """Pods of a hundred applications, made by a few clients at once; how many per second."""
-    wires = [Wire(place) for _ in range(_LOADERS)]
+    wires = [Wire(endpoint) for _ in range(_LOADERS)]
     requests = [wires[0].request("POST", path, pod(f"kept-{i:05d}", app=i % 100)) for i in range(count)]
     started = time.perf_counter()
     threads = [threading.Thread(target=_timed, args=(w, requests[i::_LOADERS], 201)) for i, w in enumerate(wires)]
@@ -179,11 +179,11 @@ def stored(home: str, count: int) -> dict[str, float]:
         return found
 
 
-def _loaded(running: Running, count: int, processes: tuple[str, ...]) -> dict[str, float]:
-    wire = Wire(running.place)
+def _loaded(running: MeasuredCluster, count: int, processes: tuple[str, ...]) -> dict[str, float]:
+    wire = Wire(running.endpoint)
     _furnish(wire)
     wire.close()
-    speed = load(running.place, count, _PODS)
+    speed = load(running.endpoint, count, _PODS)
     return {"speed": speed, "memory": sum(memory(running.pids[name]) for name in processes)}
 
 

@@ -1,6 +1,6 @@
-"""The lightest client there is, so that a benchmark measures the server: one TLS connection, one request at a time.
+"""A client with the least work of its own, so that a benchmark measures the server: one TLS connection.
 
-It sends bytes and looks for the end of the answer; it does not read what is in between.
+It sends bytes and looks for the end of the answer without parsing it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _ALL = b"\r\n0\r\n\r\n"
 _SECONDS = 60.0
 
 
-class Place(NamedTuple):
-    """Where an API server is, and who asks. Goes to other processes as JSON."""
+class ApiEndpoint(NamedTuple):
+    """The URL, token and authority of an API server. Passed to other processes as JSON."""
 
     url: str
     token: str
@@ -29,22 +29,22 @@ class Place(NamedTuple):
         return json.dumps(self)
 
     @classmethod
-    def of(cls, text: str) -> Place:
+    def of(cls, text: str) -> ApiEndpoint:
         return cls(*json.loads(text))
 
 
 class Wire:
     """One connection."""
 
-    def __init__(self, place: Place) -> None:
-        url = urlsplit(place.url)
+    def __init__(self, endpoint: ApiEndpoint) -> None:
+        url = urlsplit(endpoint.url)
         assert url.hostname is not None
         assert url.port is not None
-        trust = ssl.create_default_context(cafile=place.ca)
+        trust = ssl.create_default_context(cafile=endpoint.ca)
         plain = socket.create_connection((url.hostname, url.port), _SECONDS)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket = trust.wrap_socket(plain, server_hostname=url.hostname)
-        self._head = f"Host: {url.netloc}\r\nAuthorization: Bearer {place.token}\r\nUser-Agent: bench/1\r\n"
+        self._head = f"Host: {url.netloc}\r\nAuthorization: Bearer {endpoint.token}\r\nUser-Agent: bench/1\r\n"
 
     def request(
         self, method: str, path: str, body: bytes = b"", media: str = "application/json", accept: str = "*/*"
@@ -136,8 +136,8 @@ def _ends(parts: list[bytes]) -> bool:
     return tail.endswith(_ALL)
 
 
-def place_of(url: str, token: str, ca: Path) -> Place:
-    return Place(url, token, str(ca))
+def endpoint_of(url: str, token: str, ca: Path) -> ApiEndpoint:
+    return ApiEndpoint(url, token, str(ca))
 
 
 def quantile(values: list[float], share: float) -> float:

@@ -1,5 +1,5 @@
 // Command peer measures how many pods per second the real scheduler framework places, in process and without an API
-// server, on the same kinds of pods and nodes that bench/placing.py uses.
+// server, on the same kinds of pods and nodes that bench/placement.py uses.
 //
 //	peer NODES basic|service|anti-affinity|zone-spread
 package main

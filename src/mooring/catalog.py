@@ -109,14 +109,14 @@ class Catalog:
         return {gate: is_open for feature in self.features for gate, is_open in feature.gates.items()}
 
     @property
-    def rivals(self) -> dict[str, str]:
-        """The controllers that a Kubernetes control plane has too, with the program that has each."""
-        return {name: program for feature in self.features for name, program in feature.rivals.items()}
+    def conflicts(self) -> dict[str, str]:
+        """The controllers that conflict with a program of a Kubernetes control plane, with that program."""
+        return {name: program for feature in self.features for name, program in feature.conflicts.items()}
 
     @property
     def external(self) -> tuple[str, ...]:
-        """What runs beside a control plane unless something else is chosen."""
-        left_out = {*self.rivals, *(name for feature in self.features for name in feature.on_request)}
+        """The names that run on an external cluster by default."""
+        left_out = {*self.conflicts, *(name for feature in self.features for name in feature.on_request)}
         return tuple(name for name in self.names if name not in left_out)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from mooring.agents.process import Command, ProcessExecutor
+from mooring.agents.process_executor import EffectCommand, ProcessExecutor
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.runtime.live import Live
 from tests.runtime.releases import INSTALLING, Install
 
 
-def command(arguments: Install) -> Command:
-    return Command(("sh", "-c", arguments.script))
+def command(arguments: Install) -> EffectCommand:
+    return EffectCommand(("sh", "-c", arguments.script))
 
 
 async def main(url: str) -> None:

@@ -198,7 +198,7 @@ def served(replicas: int = 3) -> Object:
 
 
 def town_with(**spec: Any) -> Town:
-    return Town(node("a"), node("b"), served(), budget(**spec), crew=whole_control_plane(), settled=True)
+    return Town(node("a"), node("b"), served(), budget(**spec), controllers=whole_control_plane(), settled=True)
 
 
 def test_evictions_stop_where_the_budget_ends_and_go_on_when_pods_are_back() -> None:
@@ -228,7 +228,7 @@ def test_a_budget_follows_the_scale_of_its_deployment() -> None:
 
 
 def test_a_pod_that_stops_matching_is_not_counted_any_more() -> None:
-    town = Town(budget(minAvailable=1), *members(3, owner=None), crew=(CONTROLLER,), settled=True)
+    town = Town(budget(minAvailable=1), *members(3, owner=None), controllers=(CONTROLLER,), settled=True)
     town.patch("Pod", "p0", {"metadata": {"labels": {"app": "other"}}})
     town.run()
     found = town.get("PodDisruptionBudget", "web")
@@ -242,7 +242,7 @@ def test_preemption_spares_whom_a_budget_protects() -> None:
 
     town = Town(
         node("a"), node("b"), resident("kept", "web", "a"), resident("free", "batch", "b"), budget(minAvailable=1),
-        crew=whole_control_plane(), settled=True,
+        controllers=whole_control_plane(), settled=True,
     )  # fmt: skip
     priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
     town.create(priority)

@@ -35,7 +35,7 @@ def test_every_event_names_the_component_that_a_real_cluster_would() -> None:
         workload("StatefulSet", replicas=1, serviceName="s"),
         workload("DaemonSet"),
         job,
-        crew=whole_control_plane(),
+        controllers=whole_control_plane(),
         settled=True,
     )
     told = town.all("Event")

@@ -14,7 +14,7 @@ from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import NOON, view_of
 from mooring.workloads import kinds as k
-from tests.builtin.town import CREW, NAMESPACES, Town
+from tests.builtin.town import CONTROLLERS, NAMESPACES, Town
 
 CONTROLLER = namespace_controller((k.POD, k.JOB, k.SERVICE))
 KEY = Key("", "team")
@@ -76,7 +76,7 @@ def test_it_says_what_it_waits_for() -> None:
 
 
 def test_everything_in_it_goes_and_then_it_goes() -> None:
-    town = Town(node("a"), crew=CREW)
+    town = Town(node("a"), controllers=CONTROLLERS)
     town.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
     town.create(pod("p", namespace="team"))
     town.create(service())

@@ -32,7 +32,7 @@ GARBAGE = garbage_collector((*CONTENT, k.NODE))
 NAMESPACES = namespace_controller(CONTENT)
 NODES = simulated_nodes(every_node=True)
 LIFECYCLE = (NODE_LIFECYCLE, NODE_OUTAGES, TAINT_EVICTION)
-CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, GARBAGE, NAMESPACES, NODES, NODE_ORPHANS, *LIFECYCLE)
+CONTROLLERS = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, GARBAGE, NAMESPACES, NODES, NODE_ORPHANS, *LIFECYCLE)
 
 _VERSIONS = {
     "Pod": "v1", "Node": "v1", "Namespace": "v1", "Job": "batch/v1", "Lease": "coordination.k8s.io/v1",
@@ -44,17 +44,19 @@ _VERSIONS = {
 
 
 class Town:
+    """A simulated cluster: a registry in memory, controllers in virtual time, and verbs to create, patch and read."""
+
     def __init__(
         self,
         *objects: Object,
-        crew: Iterable[Controller] = CREW,
+        controllers: Iterable[Controller] = CONTROLLERS,
         seed: int = 0,
         faults: Faults | None = None,
         settled: bool = False,
         after: Town | None = None,
         before: Iterable[Object] = (),
     ) -> None:
-        """`after` is a town that this one goes on from, with a new crew and other faults.
+        """`after` is a town that this one goes on from, with other controllers and other faults.
 
         `before` is there before anybody looks, such as definitions and what they define.
         """
@@ -62,7 +64,7 @@ class Town:
         for obj in before:
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
         now = START if after is None else after.simulation.now
-        self.simulation: Simulation = Simulation(crew, registry=registry, seed=seed, faults=faults, now=now)
+        self.simulation: Simulation = Simulation(controllers, registry=registry, seed=seed, faults=faults, now=now)
         for obj in objects:
             self.create(obj)
         if settled:

@@ -129,7 +129,7 @@ class Up:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended; one that nobody has buried yet counts."""
+    """Whether a process has ended; a zombie counts."""
     state = _ps("-o", "stat=", "-p", str(pid)).strip()
     return not state or state.startswith("Z")
 

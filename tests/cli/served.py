@@ -31,8 +31,8 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Front:
-    """Notes every request, and refuses those it is told to."""
+class RequestLog:
+    """Records every request, and refuses the kinds in `forbidden`."""
 
     def __init__(self, app: Application) -> None:
         self._app = app
@@ -64,8 +64,10 @@ class Front:
         self._app.stop()
 
 
-class Cluster:
-    def __init__(self, folder: Path, front: Front, storage: Storage, registry: Registry, url: str) -> None:
+class ServedCluster:
+    """The storage, the log of requests and the kubeconfig of one served API."""
+
+    def __init__(self, folder: Path, front: RequestLog, storage: Storage, registry: Registry, url: str) -> None:
         self.folder, self.front, self.url = folder, front, url
         self._storage, self._registry = storage, registry
 
@@ -99,11 +101,11 @@ class Cluster:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Cluster]:
+def served(folder: Path) -> Iterator[ServedCluster]:
     storage = MemoryStorage()
     registry = Registry(storage, now=now())
     app = Application(registry, clock=now, authenticate=lambda header: User(USER, ("system:masters",)))
-    front = Front(app)
+    front = RequestLog(app)
     sock = socket.create_server(("127.0.0.1", 0))
     ready = threading.Event()
     stops: list[Callable[[], object]] = []
@@ -119,7 +121,7 @@ def served(folder: Path) -> Iterator[Cluster]:
     thread.start()
     assert ready.wait(10)
     try:
-        yield Cluster(folder, front, storage, registry, f"http://127.0.0.1:{sock.getsockname()[1]}")
+        yield ServedCluster(folder, front, storage, registry, f"http://127.0.0.1:{sock.getsockname()[1]}")
     finally:
         stops[0]()
         thread.join(10)

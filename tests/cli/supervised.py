@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 from mooring.supervisor.children import Program
-from mooring.supervisor.console import Voice
+from mooring.supervisor.console import Console
 from mooring.supervisor.supervisor import Signals, Supervisor
 
 
 def main() -> int:
     folder, modules = Path(sys.argv[1]), sys.argv[2:]
-    voice = Voice()
+    console = Console()
 
     def ready() -> None:
         while not (folder / "ready").exists():
@@ -31,10 +31,10 @@ def main() -> int:
     supervisor = Supervisor(
         programs,
         Signals(),
-        voice,
+        console,
         ready=ready,
-        welcome=lambda: voice.say("welcome"),
-        news=lambda entry: voice.say(f"news: {entry['message']}"),
+        welcome=lambda: console.say("welcome"),
+        news=lambda entry: console.say(f"news: {entry['message']}"),
     )
     return supervisor.run(prepare=lambda: None, meanwhile=lambda: None)
 

@@ -1,4 +1,4 @@
-"""`mooring run`: controllers as guests of a cluster, and what is said about those that are at home there already."""
+"""`mooring run`: controllers on an external cluster, and the warnings about conflicting controllers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mooring.cli.main import cli
 from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
 from tests.cli.embedded import PATIENCE, eventually
-from tests.cli.served import Cluster, served
+from tests.cli.served import ServedCluster, served
 
 SIMULATED = {
     "apiVersion": "v1",
@@ -37,7 +37,7 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["run", *arguments])
 
 
-class Guest:
+class MooringRun:
     """The command in a process of its own."""
 
     def __init__(self, *arguments: str) -> None:
@@ -73,8 +73,8 @@ class Guest:
 
 
 @contextmanager
-def guest(*arguments: str) -> Iterator[Guest]:
-    running = Guest(*arguments)
+def mooring_run(*arguments: str) -> Iterator[MooringRun]:
+    running = MooringRun(*arguments)
     try:
         yield running
     finally:
@@ -86,13 +86,13 @@ def guest(*arguments: str) -> Iterator[Guest]:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(tmp_path: Path) -> Iterator[ServedCluster]:
     with served(tmp_path) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def api(cluster: Cluster) -> Iterator[Api]:
+def api(cluster: ServedCluster) -> Iterator[Api]:
     with Api(cluster.url) as api:
         yield api
 
@@ -138,11 +138,11 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], problem: str) -> None
 # Running
 
 
-def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Cluster, api: Api) -> None:
+def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: ServedCluster, api: Api) -> None:
     for node in (SIMULATED, OWN):
         assert api.post("/api/v1/nodes", node).code == 201
     before = api.get("/api/v1/nodes/own").body
-    with guest("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0") as running:
+    with mooring_run("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0") as running:
         running.says(" on http://")
         eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
         assert running.health("/readyz") == (200, "ok\n")
@@ -155,19 +155,19 @@ def test_simulated_nodes_come_alive_and_real_ones_are_left_alone(cluster: Cluste
         assert not api.get(lease).body["spec"]["holderIdentity"]
 
 
-def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: Cluster, api: Api) -> None:
+def test_without_an_election_there_is_no_lease_and_ctrl_c_ends_it_too(cluster: ServedCluster, api: Api) -> None:
     assert api.post("/api/v1/nodes", SIMULATED).code == 201
-    with guest("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect") as running:
+    with mooring_run("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect") as running:
         eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
         assert running.stop(signal.SIGINT) == 0
     assert api.get("/apis/coordination.k8s.io/v1/namespaces/default/leases/mooring").code == 404
 
 
-def test_one_of_two_replicas_stands_by_and_is_well(cluster: Cluster, api: Api) -> None:
+def test_one_of_two_replicas_stands_by_and_is_well(cluster: ServedCluster, api: Api) -> None:
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--health", "127.0.0.1:0")
-    with guest(*arguments) as first:
+    with mooring_run(*arguments) as first:
         first.says(" leads")
-        with guest(*arguments) as second:
+        with mooring_run(*arguments) as second:
             assert second.health("/readyz") == (200, "ok\n")
             assert not [line for line in second.lines if " leads" in line["message"]]
             assert first.stop() == 0
@@ -175,10 +175,10 @@ def test_one_of_two_replicas_stands_by_and_is_well(cluster: Cluster, api: Api) -
             assert second.stop() == 0
 
 
-def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: Cluster, api: Api) -> None:
+def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedCluster, api: Api) -> None:
     cluster.front.forbidden = {"pods"}
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--health", "127.0.0.1:0")
-    with guest(*arguments) as running:
+    with mooring_run(*arguments) as running:
         said = running.says("v1/Pod cannot be read")
         assert said == (
             "v1/Pod cannot be read: it may not be listed and watched: "
@@ -192,8 +192,8 @@ def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: Cluster, 
 # Others who do the same
 
 
-def test_a_built_in_controller_is_warned_about(cluster: Cluster, api: Api) -> None:
-    with guest(
+def test_a_built_in_controller_is_warned_about(cluster: ServedCluster, api: Api) -> None:
+    with mooring_run(
         "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "nodes,scheduler"
     ) as running:
         assert running.says("kube-scheduler") == (
@@ -202,12 +202,12 @@ def test_a_built_in_controller_is_warned_about(cluster: Cluster, api: Api) -> No
         assert running.stop() == 0
 
 
-def test_one_that_is_at_work_already_is_named(cluster: Cluster, api: Api) -> None:
+def test_one_that_is_at_work_already_is_named(cluster: ServedCluster, api: Api) -> None:
     renewed = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     spec = {"holderIdentity": "cp-1_x", "leaseDurationSeconds": 600, "renewTime": renewed}
     lease = {"metadata": {"name": "kube-controller-manager"}, "spec": spec}
     assert api.post("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", lease).code == 201
-    with guest(
+    with mooring_run(
         "--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--controllers", "job,job-orphans"
     ) as running:
         assert running.says("kube-controller-manager") == (

@@ -1,4 +1,4 @@
-"""`mooring shadow` beside somebody who plays the scheduler: what it prints, and what it keeps."""
+"""`mooring shadow` beside a scheduler that the test plays: what it prints, and what it keeps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place
 from mooring.testing.http import Api
 from tests.cli.embedded import eventually
-from tests.cli.served import Cluster, served
+from tests.cli.served import ServedCluster, served
 from tests.cli.world import World, requests
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -32,9 +32,9 @@ FULL = (
 
 
 class Play:
-    """Somebody makes pods, and somebody plays the scheduler."""
+    """Verbs that create pods, and that bind them as a scheduler would."""
 
-    def __init__(self, cluster: Cluster, world: World) -> None:
+    def __init__(self, cluster: ServedCluster, world: World) -> None:
         self.cluster, self.world = cluster, world
         self.api = Api(cluster.url)
 

@@ -21,7 +21,7 @@ def test_a_killed_process_is_said_and_comes_back(tmp_path: Path, module: str, na
         pid = running.child(module)
         os.kill(pid, signal.SIGKILL)
         running.says(f"The {name} was killed by SIGKILL; starting")
-        # Whoever comes now waits in line, and is not turned away.
+        # A connection now waits in the backlog of the socket, and is not refused.
         assert "kept" in running.names(MAPS)
         assert running.child(module) != pid
         assert running.stop() == 0

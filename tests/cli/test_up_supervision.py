@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from mooring.supervisor import console as voice
-from mooring.supervisor.console import Log, Voice
+from mooring.supervisor import console
+from mooring.supervisor.console import Console, Log
 from tests.cli.embedded import eventually
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENT = "import time\nwhile True: time.sleep(60)\n"
-ORDERS = "from mooring.cli.running.lifeline import take_orders\norders = take_orders()\n"
-READY = "open(orders['folder'] + '/ready', 'w').close()\n"
+CONFIG = "from mooring.supervisor.parent_watchdog import read_config\nconfig = read_config()\n"
+READY = "open(config['folder'] + '/ready', 'w').close()\n"
 
 
 class Trial:
@@ -25,7 +25,7 @@ class Trial:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.write("patient", ORDERS + PATIENT)
+        self.write("patient", CONFIG + PATIENT)
 
     def write(self, module: str, code: str) -> None:
         (self.folder / f"{module}.py").write_text(code)
@@ -53,7 +53,7 @@ def trial(tmp_path: Path) -> Trial:
 
 
 def test_a_program_that_fails_again_and_again_is_given_up_with_its_last_lines(trial: Trial) -> None:
-    trial.write("weak", ORDERS + "print('I am weak')\nraise SystemExit(3)\n")
+    trial.write("weak", CONFIG + "print('I am weak')\nraise SystemExit(3)\n")
     code, lines = trial.run("weak", "patient")
     assert code == 1
     assert lines == [
@@ -66,14 +66,14 @@ def test_a_program_that_fails_again_and_again_is_given_up_with_its_last_lines(tr
 
 
 def test_a_program_that_says_why_it_cannot_run_is_not_tried_again(trial: Trial) -> None:
-    trial.write("broken", ORDERS + "print('error: the data are newer than this version')\nraise SystemExit(1)\n")
+    trial.write("broken", CONFIG + "print('error: the data are newer than this version')\nraise SystemExit(1)\n")
     assert trial.run("broken", "patient") == (1, ["error: the data are newer than this version"])
 
 
 def test_errors_and_news_are_shown_and_everything_else_is_kept(trial: Trial) -> None:
     trial.write(
         "talker",
-        ORDERS
+        CONFIG
         + "import json\n"
         + "print('a plain line')\n"
         + "print(json.dumps({'level': 'warning', 'message': 'a warning'}))\n"
@@ -92,7 +92,7 @@ def test_errors_and_news_are_shown_and_everything_else_is_kept(trial: Trial) -> 
 
 
 def test_a_program_that_will_not_stop_is_killed_when_asked_twice(trial: Trial) -> None:
-    trial.write("deaf", ORDERS + "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + READY + PATIENT)
+    trial.write("deaf", CONFIG + "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + READY + PATIENT)
     process = trial.start("deaf", "patient")
     assert process.stdout is not None
     assert process.stdout.readline() == "welcome\n"
@@ -104,15 +104,15 @@ def test_a_program_that_will_not_stop_is_killed_when_asked_twice(trial: Trial) -
 
 
 def test_a_log_that_has_grown_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice, "LOG_SIZE", 10)
-    log = Log(tmp_path / "x.log", "x", Voice())
+    monkeypatch.setattr(console, "LOG_BYTES", 10)
+    log = Log(tmp_path / "x.log", "x", Console())
     log.feed(b"0123456789\n")
     log.feed(b"new\n")
     assert ((tmp_path / "x.log.1").read_text(), (tmp_path / "x.log").read_text()) == ("0123456789\n", "new\n")
 
 
 def test_a_flood_of_errors_is_cut_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = Log(tmp_path / "x.log", "x", Voice())
+    log = Log(tmp_path / "x.log", "x", Console())
     for number in range(50):
         log.feed(f'{{"level": "error", "message": "number {number}"}}\n'.encode())
     shown = capsys.readouterr().err.splitlines()
@@ -126,7 +126,7 @@ def test_a_child_without_orders_ends(tmp_path: Path) -> None:
 
 def test_a_child_whose_parent_closes_its_input_ends(tmp_path: Path) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-    code = ORDERS + deaf + f"open({str(tmp_path / 'up')!r}, 'w').close()\n" + PATIENT
+    code = CONFIG + deaf + f"open({str(tmp_path / 'up')!r}, 'w').close()\n" + PATIENT
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.write(b'{"a": 1}\n')

@@ -16,12 +16,12 @@ from mooring.catalog import CATALOG
 from mooring.cli.main import cli
 from mooring.nodes.feature import NODES
 from mooring.supervisor import selection
-from mooring.supervisor.external.webhooks import Hospitality, parse_url
+from mooring.supervisor.external.webhooks import WebhookServing, parse_url
 from mooring.testing.builders import node, pod
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
 from mooring.testing.http import Answer, Api
-from mooring.testing.processes import Process, free_port
+from mooring.testing.processes import ProgramProcess, free_port
 from tests.cli.embedded import eventually
 from tests.cli.served import served
 from tests.runtime.hooks import HOOKS, SIDECAR, gadget_definition
@@ -123,7 +123,7 @@ def test_without_a_url_one_line_says_that_webhooks_are_off(tmp_path: Path) -> No
     with served(tmp_path) as cluster:
         chosen = ("--controllers", "nodes,guard-webhook", "--no-leader-elect")
         command = [*HOOKED, "run", "--kubeconfig", cluster.kubeconfig(), *chosen]
-        process = Process(command, tmp_path / "run.log", {"PYTHONPATH": str(ROOT)})
+        process = ProgramProcess(command, tmp_path / "run.log", {"PYTHONPATH": str(ROOT)})
         off = "webhooks are off (guard-webhook); --webhook-url https://HOST:PORT serves them"
         try:
             process.wait_until(lambda: off in process.tail() and "nodes on http://" in process.tail(), SECONDS)
@@ -138,7 +138,7 @@ def test_without_a_url_one_line_says_that_webhooks_are_off(tmp_path: Path) -> No
 @contextmanager
 def up(folder: Path, *arguments: str) -> Iterator[Home]:
     command = [*HOOKED, "up", "--data", str(folder), "--bind", "127.0.0.1:0", *arguments]
-    process = Process(command, folder / "up.log", {"PYTHONPATH": str(ROOT)})
+    process = ProgramProcess(command, folder / "up.log", {"PYTHONPATH": str(ROOT)})
     try:
         process.wait_until(lambda: "export KUBECONFIG=" in process.tail(), SECONDS)
         yield _home(folder)
@@ -170,11 +170,11 @@ def test_up_without_a_webhook_does_not_call_it(tmp_path: Path) -> None:
 
 
 @contextmanager
-def run(home: Home, folder: Path, *arguments: str) -> Iterator[Process]:
+def run(home: Home, folder: Path, *arguments: str) -> Iterator[ProgramProcess]:
     url = f"https://127.0.0.1:{free_port()}"
     command = [*HOOKED, "run", "--kubeconfig", str(home.kubeconfig), "--webhook-url", url, *arguments]
     folder.mkdir(exist_ok=True)
-    process = Process(command, folder / "run.log", {"PYTHONPATH": str(ROOT)})
+    process = ProgramProcess(command, folder / "run.log", {"PYTHONPATH": str(ROOT)})
     try:
         yield process
         assert process.stop() == 0, process.tail()
@@ -238,4 +238,4 @@ def _is_converted(api: Api) -> None:
     ],
 )
 def test_it_listens_for_the_url_where_others_can_reach_it(url: str, listen: tuple[str, int], tmp_path: Path) -> None:
-    assert Hospitality((SIDECAR,), (), parse_url(url), tmp_path).listen == listen
+    assert WebhookServing((SIDECAR,), (), parse_url(url), tmp_path).listen == listen

@@ -54,7 +54,7 @@ class Both:
 def compare(towns: Sequence[Town], scene: int, *, leave_out: tuple[str, ...]) -> None:
     end = time.monotonic() + SETTLING
     while True:
-        ours, real = (town.picture(leave_out=leave_out) for town in towns)
+        ours, real = (town.observed_state(leave_out=leave_out) for town in towns)
         if ours == real:
             return
         if time.monotonic() > end:
@@ -72,8 +72,8 @@ def both(folder: Path) -> Iterator[Both]:
     """Both clusters with the same simulated nodes and the same kinds of our own, ready."""
     with ExitStack() as stack:
         # Beside a real control plane everything of ours runs that Kubernetes does not have.
-        guest = ("--webhook-url", f"https://127.0.0.1:{free_port()}")
-        homes = [stack.enter_context(whole(name, folder / name, NODES, guest=guest)) for name in HOMES]
+        run_arguments = ("--webhook-url", f"https://127.0.0.1:{free_port()}")
+        homes = [stack.enter_context(whole(name, folder / name, NODES, run_arguments=run_arguments)) for name in HOMES]
         apis = [stack.enter_context(home.api()) for home in homes]
         for home, api in zip(homes, apis, strict=True):
             if home.name == REAL:

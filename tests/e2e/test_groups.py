@@ -25,7 +25,7 @@ from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.homes import HOMES, REAL, Home, simulated, whole
 from mooring.testing.http import Api
-from mooring.testing.processes import Process, free_port
+from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing
 
 PATIENCE = 90.0
@@ -34,7 +34,7 @@ POOL = "cloud.google.com/gke-nodepool"
 TPU = {"cloud.google.com/gke-tpu-topology": "4x4", "cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}
 SAMPLES = Path(__file__).parents[3] / "shared" / "upstream" / "manifests" / "lws"
 SETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets"
-GUESTS = "lws,lws-groups,lws-webhook,lws-pod-webhook"
+RUN_CONTROLLERS = "lws,lws-groups,lws-webhook,lws-pod-webhook"
 
 
 def fleet() -> list[Object]:
@@ -54,12 +54,12 @@ def own_nodes(leader: str) -> list[Object]:
     return [node(f"{leader}-n{number}", labels={KEY: leader}, taints=[taint]) for number in range(3)]
 
 
-class Guests:
+class MooringRun:
     """Mooring's controllers and webhooks of groups beside a real control plane."""
 
     def __init__(self, home: Home) -> None:
         port = free_port()
-        command = [sys.executable, "-m", "mooring", "run", "--controllers", GUESTS, "--no-leader-elect"]
+        command = [sys.executable, "-m", "mooring", "run", "--controllers", RUN_CONTROLLERS, "--no-leader-elect"]
         command += ["--webhook-url", f"https://127.0.0.1:{port}"]
         command += ["--webhook-certificates", str(home.folder / "webhooks"), "--kubeconfig", str(home.kubeconfig)]
         self._command, self._home = command, home
@@ -70,7 +70,7 @@ class Guests:
                 path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
                 answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
                 assert answer.code in (200, 201), answer.body
-        self._process = Process(self._command, self._home.folder / "guests.log")
+        self._process = ProgramProcess(self._command, self._home.folder / "guests.log")
         self._process.wait_until(self._registered, PATIENCE)
 
     def _registered(self) -> bool:
@@ -90,8 +90,8 @@ def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp(f"{request.param}-groups")
     try:
         with whole(request.param, folder, fleet()) as running:
-            guests: AbstractContextManager[None] = Guests(running) if request.param == REAL else nullcontext()
-            with guests:
+            mooring_run: AbstractContextManager[None] = MooringRun(running) if request.param == REAL else nullcontext()
+            with mooring_run:
                 yield running
     except ToolMissing as error:
         missing(error)

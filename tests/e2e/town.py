@@ -112,6 +112,6 @@ class Town:
             assert time.monotonic() < end, f"{self.home.name}: not within {PATIENCE:.0f} s: {what}"
             time.sleep(0.1)
 
-    def picture(self, *, leave_out: tuple[str, ...] = ()) -> Object:
+    def observed_state(self, *, leave_out: tuple[str, ...] = ()) -> Object:
         """Everything in it, without what differs from cluster to cluster."""
         return normal({kind: self.all(kind) for kind in PLACES if kind not in leave_out})

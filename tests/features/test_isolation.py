@@ -51,4 +51,4 @@ def test_the_names_of_all_parts_are_those_that_are_declared(feature: Feature) ->
     assert len(feature.controllers.all(lambda part: part.name)) == len(feature.controllers.names)
     assert feature.webhooks.all(lambda part: part.switch) or not feature.webhooks.names
     assert len(feature.workloads.all(lambda part: part.kind)) == len(feature.workloads.names)
-    assert {*feature.rivals, *feature.on_request, *feature.add_ons} <= {*feature.names}
+    assert {*feature.conflicts, *feature.on_request, *feature.add_ons} <= {*feature.names}

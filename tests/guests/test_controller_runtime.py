@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mooring.testing.homes import Home
-from mooring.testing.processes import Process
+from mooring.testing.processes import ProgramProcess
 from tests.guests.conftest import required
 from tests.guests.kubectl import Kubectl
 from tests.guests.manifests import custom, definition
@@ -23,7 +23,7 @@ def harbour(newest: Kubectl, home: Home, tmp_path: Path) -> Iterator[Kubectl]:
     program = required("guest")
     newest("create", "namespace", "guest")
     newest.apply(definition(GROUP, "Berth", size={"type": "integer"}))
-    operator = Process([program], tmp_path / "guest.log", {"KUBECONFIG": str(home.kubeconfig)})
+    operator = ProgramProcess([program], tmp_path / "guest.log", {"KUBECONFIG": str(home.kubeconfig)})
     try:
         yield newest
         assert operator.running(), operator.tail()

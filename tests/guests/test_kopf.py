@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mooring.testing.homes import Home
-from mooring.testing.processes import Process
+from mooring.testing.processes import ProgramProcess
 from tests.guests.kubectl import Kubectl
 from tests.guests.manifests import custom, definition
 
@@ -22,7 +22,7 @@ def harbour(newest: Kubectl, home: Home, tmp_path: Path) -> Iterator[Kubectl]:
     """kubectl beside a running operator."""
     newest.apply(definition(GROUP, "Buoy", depth={"type": "integer"}))
     command: list[str | Path] = [sys.executable, "-m", "kopf", "run", "--standalone", "--namespace", newest.namespace]
-    operator = Process([*command, OPERATOR], tmp_path / "kopf.log", {"KUBECONFIG": str(home.kubeconfig)})
+    operator = ProgramProcess([*command, OPERATOR], tmp_path / "kopf.log", {"KUBECONFIG": str(home.kubeconfig)})
     try:
         yield newest
         assert operator.running(), operator.tail()

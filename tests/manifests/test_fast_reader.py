@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.fleet import SHAPES, Workload, fill, machine, node, pod
+from bench.fleet_nodes import SHAPES, fleet_node, node
+from bench.fleet_pods import fill, pod
+from bench.fleet_workloads import FleetWorkload
 from mooring.api.core.types import Node, Pod
 from mooring.manifests.blocks import BlockReader, Unusual, is_regular
 from mooring.manifests.emit import to_yaml
@@ -96,7 +98,7 @@ def test_usual_objects_take_the_fast_way() -> None:
 
 
 WORKLOADS = [
-    Workload(f"{name}-{number:03d}", "search", kind, 3, "general", 500, 512, gpus, style)
+    FleetWorkload(f"{name}-{number:03d}", "search", kind, 3, "general", 500, 512, gpus, style)
     for number, (name, kind, gpus) in enumerate(
         [("api", "ReplicaSet", 0), ("cache", "StatefulSet", 0), ("trainer", "ReplicaSet", 2)]
     )
@@ -130,9 +132,9 @@ def test_pods_read_as_views_equal_pods_read_whole() -> None:
 def test_nodes_read_as_views_equal_nodes_read_whole() -> None:
     reader, rng = ViewReader(), random.Random(3)
     for number in range(60):
-        text = to_yaml(node(machine(number, 60), number, rng))
+        text = to_yaml(node(fleet_node(number, 60), number, rng))
         assert as_view(reader, text, Node) == convert(load(text), Node)
-    assert {shape.pool for shape in SHAPES} == {machine(number, 60).shape.pool for number in range(60)}
+    assert {shape.pool for shape in SHAPES} == {fleet_node(number, 60).shape.pool for number in range(60)}
 
 
 def test_pods_of_one_workload_share_what_is_the_same() -> None:

@@ -45,7 +45,7 @@ def test_when_the_first_ranges_run_out_there_are_more() -> None:
 
 
 def test_a_range_of_a_node_that_is_gone_is_free_again() -> None:
-    town = Town(node("a"), node("b"), crew=(NODE_IPAM,), settled=True)
+    town = Town(node("a"), node("b"), controllers=(NODE_IPAM,), settled=True)
     town.delete("Node", "a")
     town.create(node("c"))
     town.run()
@@ -88,7 +88,7 @@ def test_a_host_without_an_address_has_one_that_follows_from_its_name() -> None:
 
 def test_a_running_pod_says_where_it_and_its_host_are() -> None:
     first, second = pod("p", nodeName="a"), pod("q", nodeName="a")
-    town = Town(node("a"), first, second, crew=(NODES, NODE_IPAM, *LIFECYCLE), settled=True)
+    town = Town(node("a"), first, second, controllers=(NODES, NODE_IPAM, *LIFECYCLE), settled=True)
     found = town.get("Node", "a")
     assert found is not None
     addresses = {each["type"]: each["address"] for each in found["status"]["addresses"]}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.kube.objects import Object
-from mooring.plan.planner import Workload, make_plan
-from mooring.plan.world import World
+from mooring.plan.planner import PlannedWorkload, make_plan
+from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.runtime.simulation import HOUR
 from mooring.testing import node, pod
 
@@ -25,8 +25,8 @@ def daemon_set(cpu: str = "1", **metadata: Any) -> Object:
 
 
 def test_every_node_gets_its_pod_and_a_full_one_leaves_it_waiting() -> None:
-    world = World([node("roomy", cpu="4"), node("full", cpu="4"), pod("hog", cpu="4", node="full")])
-    plan = make_plan(world, [Workload(daemon_set(), "agent.yaml")], "default", HOUR)
+    cluster = SimulatedCluster([node("roomy", cpu="4"), node("full", cpu="4"), pod("hog", cpu="4", node="full")])
+    plan = make_plan(cluster, [PlannedWorkload(daemon_set(), "agent.yaml")], "default", HOUR)
     assert [planned.node for planned in plan.pods if planned.lands] == ["roomy"]
     (waiting,) = plan.pending
     origin, workload = plan.origin(waiting)
@@ -40,6 +40,6 @@ def test_the_pods_of_a_daemon_set_in_a_snapshot_are_left_alone() -> None:
     there["metadata"]["ownerReferences"] = [
         {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
     ]
-    plan = make_plan(World([node("a"), node("b"), owner, there]), [], "default", HOUR)
+    plan = make_plan(SimulatedCluster([node("a"), node("b"), owner, there]), [], "default", HOUR)
     assert plan.evicted == []
     assert [planned.node for planned in plan.pods] == ["b"]

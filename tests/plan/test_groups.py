@@ -18,8 +18,8 @@ from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.manifests.emit import to_yaml
-from mooring.plan.planner import Plan, Workload, make_plan
-from mooring.plan.world import World
+from mooring.plan.planner import Plan, PlannedWorkload, make_plan
+from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.testing import node
 from mooring.testing.groups import leader_worker_set
 from tests.features.groups.town import Town
@@ -38,7 +38,7 @@ def own_nodes(*leaders: str) -> list[Object]:
 
 
 def planned(lws: Object, *nodes: Object) -> Plan:
-    return make_plan(World(nodes), [Workload(lws, "work.yaml")], "default", HOUR)
+    return make_plan(SimulatedCluster(nodes), [PlannedWorkload(lws, "work.yaml")], "default", HOUR)
 
 
 def test_the_page_of_a_set_with_nodes_of_its_own_for_every_replica(tmp_path: Path) -> None:
@@ -72,22 +72,22 @@ def test_the_pods_that_wait_belong_to_their_set() -> None:
 
 
 def test_a_set_in_the_snapshot_goes_on() -> None:
-    world = World([node("n0"), leader_worker_set(replicas=1)])
-    assert len(make_plan(world, [], "default", HOUR).pods) == 2
+    cluster = SimulatedCluster([node("n0"), leader_worker_set(replicas=1)])
+    assert len(make_plan(cluster, [], "default", HOUR).pods) == 2
 
 
 def test_an_update_of_a_set_that_runs_is_carried_out_to_its_end() -> None:
     town = Town(leader_worker_set(replicas=3, rolling={"maxSurge": 1}), nodes=2)
     kinds = ("Node", "Pod", "StatefulSet", "ControllerRevision", "Service", "LeaderWorkerSet")
-    world = World([obj for kind in kinds for obj in town.all(kind).values()])
+    cluster = SimulatedCluster([obj for kind in kinds for obj in town.all(kind).values()])
     new = leader_worker_set(replicas=2, image="registry.example.com/serve:2")
-    plan = make_plan(world, [Workload(new, "work.yaml")], "default", HOUR)
-    pods = world.objects("v1", "Pod")
+    plan = make_plan(cluster, [PlannedWorkload(new, "work.yaml")], "default", HOUR)
+    pods = cluster.objects("v1", "Pod")
     assert sorted(pod["metadata"]["name"] for pod in pods) == ["serve-0", "serve-0-1", "serve-1", "serve-1-1"]
     assert {pod["spec"]["containers"][0]["image"] for pod in pods} == {"registry.example.com/serve:2"}
     assert not plan.pending
     assert not plan.settled.moving
-    assert not plan.world.simulation.terminal
+    assert not plan.cluster.simulation.terminal
 
 
 def test_a_set_that_the_api_refuses_is_refused() -> None:

@@ -22,7 +22,7 @@ from mooring.testing.decisions import deciding_twice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.workloads.kinds import NODE
-from tests.features.groups.town import CREW, Town
+from tests.features.groups.town import CONTROLLERS, Town
 
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
 
@@ -63,7 +63,7 @@ def test_every_controller_decides_the_same_twice() -> None:
             resource = town.registry.resource(version, kind)
             town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
         town.run(600)
-    names = {controller.name for controller in CREW}
+    names = {controller.name for controller in CONTROLLERS}
     assert names == {controller.name for controller in CATALOG.controllers()}
     assert names - {name for name, count in decided.items() if count} == set(), "these have written nothing"
 

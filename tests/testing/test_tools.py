@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mooring.testing.controlplane import ControlPlane
-from mooring.testing.processes import Gone, Process
+from mooring.testing.processes import ProgramEnded, ProgramProcess
 from mooring.testing.tools import ToolMissing, tool
 
 
@@ -44,14 +44,16 @@ def test_the_usual_assets_come_before_what_was_built(cache: Path, monkeypatch: p
 
 
 def test_a_process_that_ends_early_shows_its_last_words(tmp_path: Path) -> None:
-    process = Process([sys.executable, "-c", "print('the harbour is full'); raise SystemExit(3)"], tmp_path / "log")
-    with pytest.raises(Gone, match=r"(?s)ended with exit code 3.*the harbour is full"):
+    process = ProgramProcess(
+        [sys.executable, "-c", "print('the harbour is full'); raise SystemExit(3)"], tmp_path / "log"
+    )
+    with pytest.raises(ProgramEnded, match=r"(?s)ended with exit code 3.*the harbour is full"):
         process.wait_until(lambda: False, 30)
 
 
 def test_a_process_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
-    process = Process([sys.executable, "-c", "import signal; signal.pause()"], tmp_path / "log")
-    with pytest.raises(Gone, match="was not ready after"):
+    process = ProgramProcess([sys.executable, "-c", "import signal; signal.pause()"], tmp_path / "log")
+    with pytest.raises(ProgramEnded, match="was not ready after"):
         process.wait_until(lambda: False, 0.1)
     assert process.running()
     assert process.stop() != 0

@@ -258,7 +258,7 @@ def test_a_pod_that_replaces_another_has_a_name_and_events_of_its_own() -> None:
     labels = {"app": "web"}
     spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": TEMPLATE}
     web = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", **NAMESPACE}, "spec": spec}
-    place = Town(node("a"), web, crew=whole_control_plane(), settled=True)
+    place = Town(node("a"), web, controllers=whole_control_plane(), settled=True)
     used: set[str] = set()
     for _ in range(3):
         names = {found["metadata"]["name"] for found in place.all("Pod")}

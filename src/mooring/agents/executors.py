@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
-from mooring.agents.process import ProcessExecutor
+from mooring.agents.process_executor import ProcessExecutor
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller

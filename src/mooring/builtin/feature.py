@@ -56,5 +56,5 @@ CONTROL_PLANE: Final = Feature(
         ("apps/v1", "ReplicaSet"): replicas_progress,
         ("apps/v1", "StatefulSet"): replicas_progress,
     },
-    rivals={name: "kube-scheduler" if name == "scheduler" else "kube-controller-manager" for name in _NAMES},
+    conflicts={name: "kube-scheduler" if name == "scheduler" else "kube-controller-manager" for name in _NAMES},
 )

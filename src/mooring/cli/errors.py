@@ -1,7 +1,7 @@
 """How a command ends when something is wrong: one line on standard error and an exit code, never a traceback.
 
 0    it lands
-1    the input cannot be used, or nobody reads the output any more
+1    the input cannot be used, or the output pipe is closed
 2    some pod cannot land
 130  interrupted
 """

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mooring.cli.connecting import cluster_options, connect
+from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
-from mooring.cli.targets import Target, parse_target
+from mooring.cli.explain_target import ExplainTarget, parse_target
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
-    from mooring.cli.pictures import Picture
-    from mooring.cli.render.page import Page
+    from mooring.cli.cluster_source import ClusterSource
+    from mooring.cli.render.page import TextPage
 
 FORMATS = ("text", "json", "yaml")
 ADVICE = 5
@@ -102,30 +102,30 @@ def command(
     if everywhere and namespace:
         raise InputError("-A and -n cannot be given together")
 
-    from mooring.cli.existing import existing_subjects, wanted_by
-    from mooring.cli.outcomes import Explainer, all_land
-    from mooring.cli.subjects import read_subjects
+    from mooring.cli.cluster_pods import find_cluster_pods, wanted_by
+    from mooring.cli.explainer import Explainer, all_land
+    from mooring.cli.manifest_pods import read_manifest_pods
     from mooring.placement.engine import Engine
 
-    picture = _picture(snapshots, kubeconfig, context)
+    cluster_source = _cluster_source(snapshots, kubeconfig, context)
     try:
-        home = None if everywhere else namespace or picture.namespace
-        snapshot = picture.load(wanted_by(asked, home))
+        home = None if everywhere else namespace or cluster_source.namespace
+        snapshot = cluster_source.load(wanted_by(asked, home))
         if asked is not None:
-            subjects, notes = existing_subjects(picture, snapshot, asked, home)
+            unplaced_pods, notes = find_cluster_pods(cluster_source, snapshot, asked, home)
         else:
-            subjects, notes = read_subjects(snapshot, files, namespace, home or picture.namespace)
-        notes += [*snapshot.remarks({subject.key for subject in subjects}), *picture.gaps]
+            unplaced_pods, notes = read_manifest_pods(snapshot, files, namespace, home or cluster_source.namespace)
+        notes += [*snapshot.remarks({unplaced.key for unplaced in unplaced_pods}), *cluster_source.gaps]
         notes += _sampling(snapshot.cluster.node_count, percentage)
         engine = Engine(snapshot.cluster, percentage)
         explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
-        outcomes = list(explainer.run(subjects))
+        outcomes = list(explainer.run(unplaced_pods))
     finally:
-        picture.close()
+        cluster_source.close()
     if form == "text":
-        from mooring.cli.render.story import tell
+        from mooring.cli.render.explanation import explanation_page
 
-        show_page(tell(snapshot.cluster, outcomes, notes, all_nodes=all_nodes), colour=not no_color)
+        show_page(explanation_page(snapshot.cluster, outcomes, notes, all_nodes=all_nodes), colour=not no_color)
     else:
         from mooring.cli.render.data import encode, to_data
 
@@ -133,19 +133,19 @@ def command(
     return LANDS if all_land(outcomes) else CANNOT_LAND
 
 
-def _picture(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> Picture:
+def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:
     if not snapshots:
-        from mooring.cli.live import PAGE, LivePicture
+        from mooring.cli.live_source import PAGE, LiveSource
 
-        return LivePicture(*connect(kubeconfig, context, page=PAGE))
+        return LiveSource(*connect(kubeconfig, context, page=PAGE))
     if kubeconfig is not None or context is not None:
         raise InputError("--snapshot takes the place of a cluster: give it, or --kubeconfig and --context")
-    from mooring.cli.files import FilePicture
+    from mooring.cli.snapshot_source import SnapshotSource
 
-    return FilePicture(snapshots)
+    return SnapshotSource(snapshots)
 
 
-def _asked(target: str | None, files: tuple[str, ...]) -> Target | None:
+def _asked(target: str | None, files: tuple[str, ...]) -> ExplainTarget | None:
     """What to look up in the cluster, or None when files say what to place."""
     if target is None:
         if not files:
@@ -168,7 +168,7 @@ def _sampling(nodes: int, percentage: int) -> list[str]:
     return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]
 
 
-def show_page(page: Page, *, colour: bool) -> None:
+def show_page(page: TextPage, *, colour: bool) -> None:
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         from mooring.cli.render.terminal import show
 

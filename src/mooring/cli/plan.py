@@ -61,26 +61,26 @@ def command(
 
     from mooring.kube.status import ApiError
     from mooring.manifests import read_manifests
-    from mooring.plan.planner import Workload, make_plan
+    from mooring.plan.planner import PlannedWorkload, make_plan
+    from mooring.plan.simulated_cluster import SimulatedCluster
     from mooring.plan.snapshot import read_snapshot
-    from mooring.plan.world import World
 
-    world = World(obj for file in snapshots for obj in read_snapshot(file))
-    if not world.objects("v1", "Node"):
+    cluster = SimulatedCluster(obj for file in snapshots for obj in read_snapshot(file))
+    if not cluster.objects("v1", "Node"):
         raise InputError(
             f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "
             "kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml"
         )
-    workloads = [Workload(document.value, document.file) for file in files for document in read_manifests(file)]
+    workloads = [PlannedWorkload(document.value, document.file) for file in files for document in read_manifests(file)]
     try:
-        plan = make_plan(world, workloads, namespace, horizon)
+        plan = make_plan(cluster, workloads, namespace, horizon)
     except ApiError as error:
         raise InputError(f"{', '.join(files)}: {error}") from None
     if form == "text":
         from mooring.cli.explain import show_page
-        from mooring.cli.render.plan import tell_plan
+        from mooring.cli.render.plan import plan_page
 
-        show_page(tell_plan(plan, ADVICE), colour=not no_color)
+        show_page(plan_page(plan, ADVICE), colour=not no_color)
     else:
         from mooring.cli.render.data import encode
         from mooring.cli.render.plan import plan_data

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mooring.cli.connecting import cluster_options
+from mooring.cli.cluster_access import cluster_options
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.runtime.webhooks.model import Webhook
-    from mooring.supervisor.external.webhooks import Hospitality
+    from mooring.supervisor.external.webhooks import WebhookServing
 
 
 @click.command(cls=Command)
@@ -92,10 +92,10 @@ def command(
     from mooring.supervisor.external.process import run_controllers
 
     with ExitStack() as open_until_the_end:
-        hospitality, note = None, ""
+        webhook_serving, note = None, ""
         if url is not None:
             folder = certificates or Path(open_until_the_end.enter_context(TemporaryDirectory(prefix="mooring-")))
-            hospitality = _hospitality(webhooks, url, folder)
+            webhook_serving = _webhook_serving(webhooks, url, folder)
         elif certificates is not None:
             raise InputError("--webhook-certificates is of no use without --webhook-url")
         elif webhooks:
@@ -103,17 +103,23 @@ def command(
         access = find_access(kubeconfig, context)
         run(
             run_controllers(
-                controllers, access, elect=elect, health=address, hospitality=hospitality, note=note, gates=states
+                controllers,
+                access,
+                elect=elect,
+                health=address,
+                webhook_serving=webhook_serving,
+                note=note,
+                gates=states,
             )
         )
     return 0
 
 
-def _hospitality(webhooks: Sequence[Webhook], url: str, folder: Path) -> Hospitality:
+def _webhook_serving(webhooks: Sequence[Webhook], url: str, folder: Path) -> WebhookServing:
     from mooring.catalog import CATALOG
-    from mooring.supervisor.external.webhooks import Hospitality, parse_url
+    from mooring.supervisor.external.webhooks import WebhookServing, parse_url
 
-    found = Hospitality(webhooks, CATALOG.conversions(), parse_url(url), folder)
+    found = WebhookServing(webhooks, CATALOG.conversions(), parse_url(url), folder)
     if not webhooks and not found.conversions:
         raise InputError(f"--webhook-url {url}: no webhook is chosen; mooring run --list names them all")
     return found

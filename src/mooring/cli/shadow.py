@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mooring.cli.connecting import cluster_options, connect
+from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.durations import duration
 from mooring.cli.errors import Command, exit_code
 
@@ -53,8 +53,8 @@ async def _shadow(transport: HttpTransport, keep: Path, length: timedelta | None
     import asyncio
     import signal
 
-    from mooring.cli.agreement import Reporter
-    from mooring.cli.following import Following
+    from mooring.cli.cluster_watch import ClusterWatch
+    from mooring.cli.shadow_report import ShadowReport
     from mooring.placement.shadow import Shadow
 
     stop = asyncio.Event()
@@ -64,10 +64,10 @@ async def _shadow(transport: HttpTransport, keep: Path, length: timedelta | None
     if length is not None:
         loop.call_later(length.total_seconds(), stop.set)
     shadow = Shadow()
-    reporter = Reporter(shadow, transport.server, keep, live=sys.stdout.isatty(), clock=loop.time)
-    following = Following(transport, shadow, judged=reporter.judged, begun=reporter.begun, said=reporter.said)
+    report = ShadowReport(shadow, transport.server, keep, live=sys.stdout.isatty(), clock=loop.time)
+    cluster_watch = ClusterWatch(transport, shadow, judged=report.judged, begun=report.begun, said=report.said)
     try:
-        await following.run(stop)
+        await cluster_watch.run(stop)
     finally:
         await transport.close()
-    reporter.finish()
+    report.finish()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mooring.cli.connecting import cluster_options, connect
+from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.errors import Command, exit_code
 
 
@@ -35,15 +35,15 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
     """
     import asyncio
 
-    from mooring.cli.live import PAGE, first_of, read_kinds
-    from mooring.cli.saving import SAVED, Item, Saver, save, write
+    from mooring.cli.live_source import PAGE, first_of, read_kinds
+    from mooring.cli.snapshot_writer import SAVED, Item, SnapshotEncoder, save_snapshot, write
 
-    saver, items = Saver(), list[Item]()
+    encoder, items = SnapshotEncoder(), list[Item]()
     transport, _ = connect(kubeconfig, context, page=PAGE)
 
     async def read() -> list[str]:
         try:
-            return await read_kinds(transport, SAVED, lambda kind, view: items.append(saver.item(kind, view)))
+            return await read_kinds(transport, SAVED, lambda kind, view: items.append(encoder.item(kind, view)))
         finally:
             await transport.close()
 
@@ -56,7 +56,7 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
     if file is None:
         write(sys.stdout.buffer, items)
         return 0
-    save(file, items)
+    save_snapshot(file, items)
     click.echo(f"{file}: {len(items):,} objects, {_size(file.stat().st_size)}")
     return 0
 

@@ -69,9 +69,9 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     listening, address = bind(address)
     lock = folder.claim()
 
-    from mooring.supervisor.embedded import Cluster
+    from mooring.supervisor.embedded import EmbeddedCluster
 
-    cluster = Cluster(folder, address, listening, lock, controllers, fleet, ephemeral, states)
+    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, states)
     return cluster.run(signals)
 
 

@@ -1,1 +1,1 @@
-"""Plans: workloads carried out in memory and in virtual time, by the product's own controllers, until nothing moves."""
+"""Plans: workloads applied to a simulated cluster in virtual time, run by Mooring's own controllers."""

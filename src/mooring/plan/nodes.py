@@ -1,7 +1,7 @@
-"""All nodes of a plan as one: pods that are bound start after a moment, those of Jobs end after a while.
+"""The simulated nodes of a plan, as one controller: bound pods start after a delay, pods of Jobs complete.
 
-A plan may begin with tens of thousands of pods that run and of which nothing more is to come. So the pods that
-something is due for are kept by the time at which it is, and one key tends all of them.
+A plan may begin with tens of thousands of running pods that never change. So a due queue keeps only the pods that have
+a write to come, by its time, and one key reconciles all of them.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD
 
-BURST = 1000
+MOST_WRITES = 1000
 
 
 class DueQueue:
-    """Pods on nodes by the moment at which something is due for them."""
+    """Bound pods by the time at which their next write is due."""
 
     def __init__(self) -> None:
         self._moments: list[datetime] = []
         self._pods: dict[datetime, dict[Key, Pod]] = {}
 
     def change(self, kind: Kind[Any], change: Changed) -> bool:
-        """Take a change in; whether something is due that was not before."""
+        """Apply a change; True if the pod has a write to come."""
         before, after = _due(change.old), _due(change.new)
         if before is not None and before != after:
             pods = self._pods[before]
@@ -49,12 +49,12 @@ class DueQueue:
         return True
 
     def until(self, now: datetime) -> Iterator[Pod]:
-        """The pods for which something is due, those that have waited longest first."""
+        """The pods whose write is due, the longest overdue first."""
         for moment in self._moments[: bisect_right(self._moments, now)]:
             yield from self._pods[moment].values()
 
     def after(self, now: datetime) -> datetime | None:
-        """The next moment at which something will be due."""
+        """The time of the next write after now."""
         place = bisect_right(self._moments, now)
         return self._moments[place] if place < len(self._moments) else None
 
@@ -67,9 +67,9 @@ DUE_QUEUE = Fold("due-queue", (POD,), DueQueue, DueQueue.change)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    agenda = view.fold(DUE_QUEUE)
-    writes = [step(pod, now) for pod, _ in zip(agenda.until(now), range(BURST), strict=False)]
-    following = agenda.after(now)
+    due_queue = view.fold(DUE_QUEUE)
+    writes = [step(pod, now) for pod, _ in zip(due_queue.until(now), range(MOST_WRITES), strict=False)]
+    following = due_queue.after(now)
     if following is not None:
         view.reached(following)
     return Decision(children=tuple(writes))

@@ -1,4 +1,4 @@
-"""Carries workloads out and says what became of every pod: where it landed and when, or that it waits."""
+"""Makes a plan: applies workloads to a simulated cluster, and lists where and when every pod lands."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
-from mooring.plan.memory import seldom_collected
-from mooring.plan.world import World
+from mooring.plan.gc_threshold import raised_gc_threshold
+from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.runtime.simulation import START, Settled
 
 
@@ -32,8 +32,8 @@ class PlannedPod(NamedTuple):
         return bool(self.node)
 
 
-class Workload(NamedTuple):
-    """An object to carry out, and the file it came from."""
+class PlannedWorkload(NamedTuple):
+    """An object to apply, and the file it came from."""
 
     object: Object
     file: str
@@ -41,22 +41,22 @@ class Workload(NamedTuple):
 
 @dataclass
 class Plan:
-    """How it ended: the pods that moved, and the pods of the snapshot that had to go."""
+    """The result: the pods that were placed or are pending, and the pods of the snapshot that were evicted."""
 
-    world: World
+    cluster: SimulatedCluster
     settled: Settled
     pods: list[PlannedPod] = field(default_factory=list)
     evicted: list[str] = field(default_factory=list)
-    workloads: list[Workload] = field(default_factory=list)
-    # Of workloads that name none.
+    workloads: list[PlannedWorkload] = field(default_factory=list)
+    # The namespace of workloads that name none.
     namespace: str = "default"
 
-    def origin(self, pod: PlannedPod) -> tuple[Object, Workload | None]:
-        """The object at the top of a pod's owners, and the workload that was asked for it."""
+    def origin(self, pod: PlannedPod) -> tuple[Object, PlannedWorkload | None]:
+        """The top owner of a pod, and the workload of the plan that it is."""
         top = pod.object
         while (owner := _owner(top)) is not None:
             home = top["metadata"].get("namespace", "")
-            above = self.world.registry.find(owner["apiVersion"], owner["kind"], home, owner["name"])
+            above = self.cluster.registry.find(owner["apiVersion"], owner["kind"], home, owner["name"])
             if above is None:
                 break
             top = above
@@ -73,11 +73,11 @@ class Plan:
 
     @property
     def unfinished(self) -> list[str]:
-        """The workloads that were asked for and that the horizon left on their way."""
+        """The workloads that were not complete at the horizon, with their progress."""
         if not self.settled.moving:
             return []
         found = (
-            self.world.registry.find(w.object["apiVersion"], w.object["kind"], *_place(w.object, self.namespace))
+            self.cluster.registry.find(w.object["apiVersion"], w.object["kind"], *_place(w.object, self.namespace))
             for w in self.workloads
         )
         return [said for obj in found if obj is not None and (said := _on_its_way(obj))]
@@ -87,15 +87,15 @@ class Plan:
         return self.settled.now - START
 
 
-def make_plan(world: World, workloads: list[Workload], namespace: str, horizon: timedelta) -> Plan:
-    """Apply workloads to a world and let it run until nothing moves, or to the horizon."""
-    before = {_key(pod): pod for pod in world.objects("v1", "Pod")}
+def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], namespace: str, horizon: timedelta) -> Plan:
+    """Apply workloads to a cluster and simulate it until it is quiet, or to the horizon."""
+    before = {_key(pod): pod for pod in cluster.objects("v1", "Pod")}
     for workload in workloads:
-        world.apply(workload.object, namespace)
-    with seldom_collected():
-        settled = world.simulation.run(horizon)
-    after = {_key(pod): pod for pod in world.objects("v1", "Pod")}
-    plan = Plan(world, settled, workloads=workloads, namespace=namespace)
+        cluster.apply(workload.object, namespace)
+    with raised_gc_threshold():
+        settled = cluster.simulation.run(horizon)
+    after = {_key(pod): pod for pod in cluster.objects("v1", "Pod")}
+    plan = Plan(cluster, settled, workloads=workloads, namespace=namespace)
     for key, pod in after.items():
         known = before.get(key)
         if known is not None and _node(known) == _node(pod) and (_node(pod) or _ended(pod)):
@@ -111,7 +111,7 @@ def _place(obj: Object, namespace: str) -> tuple[str, str]:
 
 
 def _on_its_way(obj: Object) -> str:
-    """How far a workload has come; "" where it has come all the way, or is of a kind that goes nowhere."""
+    """The progress of a workload; empty where it is complete, or its kind reports none."""
     meta = obj["metadata"]
     said = CATALOG.progress(obj)
     return f"{obj['kind']} {meta.get('namespace', '')}/{meta['name']}: {said}" if said else ""

@@ -1,4 +1,4 @@
-"""Stands in for revisions that a snapshot does not hold.
+"""ControllerRevisions that a snapshot lacks, made from StatefulSets and their pods.
 
 People save nodes, pods and workloads, and rarely the ControllerRevisions behind a StatefulSet. Without them every pod
 of the set would look outdated, and a plan would begin by replacing all of them. A set names its revision in its status,

@@ -31,7 +31,7 @@ def read_snapshot(path: str) -> Iterator[Restored]:
 
 
 def was_admitted(view: Node | Pod) -> bool:
-    """Whether an object comes from an API server: nobody writes a uid by hand."""
+    """Whether an object comes from an API server: a hand-written manifest has no uid."""
     return bool(view.metadata.uid and view.metadata.creation_timestamp)
 
 

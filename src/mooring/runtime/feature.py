@@ -73,9 +73,9 @@ class Feature:
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
     # Feature gates, and whether each is open when nobody says anything.
     gates: Mapping[str, bool] = field(default_factory=dict)
-    # The program of a Kubernetes control plane that does the work of a controller; the others are safe beside one.
-    rivals: Mapping[str, str] = field(default_factory=dict)
-    # What neither rivals anything nor is wanted by everybody: it runs on an external cluster when it is named.
+    # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.
+    conflicts: Mapping[str, str] = field(default_factory=dict)
+    # Parts that conflict with nothing but run on an external cluster only when they are named.
     on_request: frozenset[str] = frozenset()
     # Parts that work beside somebody else's controllers of the same kinds; alone they bring no definitions.
     add_ons: frozenset[str] = frozenset()

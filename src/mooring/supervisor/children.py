@@ -1,4 +1,4 @@
-"""One child process: started with its orders, heard through a pipe, started again when it dies, but not for ever."""
+"""One child process: started with its config, read through a pipe, restarted with back-off when it dies."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mooring.supervisor.console import Log, Voice
+from mooring.supervisor.console import Console, Log
 
 __all__ = ["Child", "Program"]
 
-# A process that lived this long has not failed at starting.
-RAPID: Final = 10.0
+# A process that lived longer than this did not fail at its start.
+QUICK_FAILURE_SECONDS: Final = 10.0
 ATTEMPTS: Final = 5
-_SHORTEST: Final = 0.1
-_LONGEST: Final = 5.0
+_FIRST_BACKOFF_SECONDS: Final = 0.1
+_LAST_BACKOFF_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a child runs: a module, the orders it is given at each start, and the descriptors it inherits.
+    """What a child runs: a module, the config that it gets at each start, and the descriptors that it inherits.
 
-    `takes_along` names programs that must start anew when this one has died. One that is `patient` starts when the
-    first program answers: until then it would only take time from those that people wait for.
+    `restarts_with_it` names programs that are restarted when this one has died. A program with `after_ready` starts
+    when the first program answers: before that it would only delay the API server.
     """
 
     name: str
     module: str
     log: Path
-    orders: Callable[[], dict[str, Any]]
+    config: Callable[[], dict[str, Any]]
     descriptors: tuple[int, ...] = ()
-    takes_along: tuple[str, ...] = ()
-    patient: bool = False
+    restarts_with_it: tuple[str, ...] = ()
+    after_ready: bool = False
 
 
 class Child:
     """A program and its process, if it has one now. `failures` counts those that came in quick succession."""
 
-    def __init__(self, program: Program, voice: Voice) -> None:
+    def __init__(self, program: Program, console: Console) -> None:
         self.program = program
-        self.log = Log(program.log, program.name, voice)
+        self.log = Log(program.log, program.name, console)
         self.failures = 0
         self.due: float | None = 0.0
         self.settled = False
@@ -64,7 +64,7 @@ class Child:
         return self._process.stdout.fileno()
 
     def start(self, now: float) -> None:
-        """Start the process. It prepares itself, and waits for its orders before it does anything."""
+        """Start the process. It imports its modules and waits for its config."""
         # -P: a file in the current folder must not stand in for a module of ours.
         command = [sys.executable, "-P", "-m", self.program.module]
         self._process = subprocess.Popen(
@@ -79,19 +79,19 @@ class Child:
         self._started, self.due = now, None
         os.set_blocking(self.output, False)
 
-    def brief(self) -> None:
-        """Give it its orders."""
+    def send_config(self) -> None:
+        """Write the config to its standard input."""
         assert self._process is not None
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(self.program.orders()).encode() + b"\n")
+            self._process.stdin.write(json.dumps(self.program.config()).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             # It died at once; that is noticed like any other death.
             return
 
     def listen(self) -> bool:
-        """Take what it has written, and say whether there may be more: False when it will not write any more."""
+        """Read what it has written. False at the end of its output."""
         try:
             data = os.read(self.output, 1 << 16)
         except BlockingIOError:
@@ -102,10 +102,10 @@ class Child:
     def ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
 
-    def bury(self, now: float) -> str:
-        """Account for its death: how it ended, in words. It is due again after a while that grows with each failure."""
+    def reap(self, now: float) -> str:
+        """Reap the process and return how it ended. Its restart is due after a growing back-off."""
         assert self._process is not None
-        # Whoever it started may hold its pipe open, so there need not be an end to wait for.
+        # A grandchild may hold the pipe open, so the end of the output may never come.
         while select.select([self.output], [], [], 0)[0] and self.listen():
             pass
         self.log.finish()
@@ -114,13 +114,13 @@ class Child:
             if pipe is not None:
                 _close(pipe)
         self._process = None
-        self.failures = self.failures + 1 if now - self._started < RAPID else 1
-        self.due = now + min(_SHORTEST * 2 ** (self.failures - 1), _LONGEST)
+        self.failures = self.failures + 1 if now - self._started < QUICK_FAILURE_SECONDS else 1
+        self.due = now + min(_FIRST_BACKOFF_SECONDS * 2 ** (self.failures - 1), _LAST_BACKOFF_SECONDS)
         return f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
 
     @property
     def last_words(self) -> str | None:
-        """The one line in which a program says why it cannot run at all; to try it again would not help."""
+        """The line `error: ...` of a program that cannot run at all; a restart would not help."""
         line = self.log.last[-1] if self.log.last else ""
         return line.removeprefix("error: ") if line.startswith("error: ") else None
 
@@ -140,5 +140,5 @@ def _close(pipe: Any) -> None:
     try:
         pipe.close()
     except OSError:
-        # Orders that were never read.
+        # The config was never read.
         return

@@ -1,7 +1,6 @@
-"""What `mooring up` says, to people and to its logs.
+"""The console of `mooring up`, and the log of each of its processes.
 
-Everything that the processes write goes to a log of theirs. People see the few lines that concern them: what the parent
-says itself, what a process asks to be shown, and its errors.
+All output of a process goes to its log. The console shows the parent's own lines, the news of a process and its errors.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from typing import Any, Final
 
 import click
 
-__all__ = ["Log", "Voice"]
+__all__ = ["Console", "Log"]
 
-LOG_SIZE: Final = 10 << 20
+LOG_BYTES: Final = 10 << 20
 LAST_LINES: Final = 10
-# So many errors of one process are shown in so many seconds; the log has the rest.
-SHOWN: Final = 5
-SHOWN_WITHIN: Final = 60.0
-_LOUD: Final = ("error", "critical")
+# At most this many errors of one process are shown in this time; its log has all of them.
+ERRORS_SHOWN: Final = 5
+ERRORS_SHOWN_SECONDS: Final = 60.0
+_SHOWN_LEVELS: Final = ("error", "critical")
 
 
-class Voice:
-    """Lines for people. A terminal gets a little colour; a reader that went away is no reason to stop."""
+class Console:
+    """Lines on standard output and error, in colour on a terminal. A closed pipe does not stop the cluster."""
 
     def __init__(self) -> None:
         self._colour = None if "NO_COLOR" not in os.environ else False
@@ -35,7 +34,7 @@ class Voice:
         self._print(text, err=False, **style)
 
     def warn(self, text: str) -> None:
-        """Something went wrong, and it goes on all the same."""
+        """A problem that does not stop the cluster."""
         self._print(text, err=True, fg="yellow")
 
     def error(self, text: str) -> None:
@@ -51,26 +50,26 @@ class Voice:
 class Log:
     """The log of one process: all its lines in a file that is kept to a size, and the last ones at hand."""
 
-    def __init__(self, path: Path, name: str, voice: Voice) -> None:
+    def __init__(self, path: Path, name: str, console: Console) -> None:
         self.path = path
         self.last: deque[str] = deque(maxlen=LAST_LINES)
         self.news: list[dict[str, Any]] = []
         self._name = name
-        self._voice = voice
+        self._console = console
         self._rest = b""
         # When the last errors were shown, and what was shown last.
-        self._shown: deque[float] = deque(maxlen=SHOWN)
+        self._shown: deque[float] = deque(maxlen=ERRORS_SHOWN)
         self._showing = ""
 
     def feed(self, data: bytes) -> None:
-        """What the process wrote; the end of a line may come later."""
+        """Take what the process wrote; a line may come in several parts."""
         self._keep(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._hear(line.decode(errors="replace"))
+            self._read_line(line.decode(errors="replace"))
 
     def finish(self) -> None:
-        """The process is gone; what it left unfinished counts as a line."""
+        """Take an unfinished last line as a line, after the process has ended."""
         if self._rest:
             self.feed(b"\n")
 
@@ -78,14 +77,14 @@ class Log:
         try:
             with self.path.open("ab") as file:
                 file.write(data)
-                full = file.tell() > LOG_SIZE
+                full = file.tell() > LOG_BYTES
             if full:
                 self.path.replace(self.path.with_suffix(".log.1"))
         except OSError:
             # A full disk must not stop the cluster.
             return
 
-    def _hear(self, line: str) -> None:
+    def _read_line(self, line: str) -> None:
         if not line.strip():
             return
         entry = _entry(line)
@@ -96,21 +95,21 @@ class Log:
         self.last.append(message)
         if "news" in entry:
             self.news.append(entry)
-        elif entry.get("level") in _LOUD:
+        elif entry.get("level") in _SHOWN_LEVELS:
             self._show(message)
 
     def _show(self, message: str) -> None:
         now = time.monotonic()
-        recent = [moment for moment in self._shown if now - moment < SHOWN_WITHIN]
+        recent = [moment for moment in self._shown if now - moment < ERRORS_SHOWN_SECONDS]
         text = f"{self._name}: {message}"
-        if len(recent) == SHOWN:
+        if len(recent) == ERRORS_SHOWN:
             text = f"{self._name}: more errors are in {self.path}"
         if recent and text == self._showing:
             return
-        if len(recent) < SHOWN:
+        if len(recent) < ERRORS_SHOWN:
             self._shown.append(now)
         self._showing = text
-        self._voice.warn(text)
+        self._console.warn(text)
 
 
 def _entry(line: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The chosen controllers over the API of `mooring up`, until the process is told to stop."""
+"""The controllers process of `mooring up`: runs the chosen controllers until SIGTERM."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from mooring.runtime.live import Live
 from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.fleet.apply import settle
 
-__all__ = ["run_crew"]
+__all__ = ["run_controller_manager"]
 
 
-async def run_crew(orders: dict[str, Any]) -> None:
+async def run_controller_manager(config: dict[str, Any]) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    authorization = {"Authorization": f"Bearer {orders['token']}"}
-    tls = client_context(authority=Path(orders["authority"]).read_bytes())
-    transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
-    settling = None if orders["has_fleet"] else asyncio.create_task(settle(transport, orders["fleet"]))
+    authorization = {"Authorization": f"Bearer {config['token']}"}
+    tls = client_context(authority=Path(config["authority"]).read_bytes())
+    transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
+    settling = None if config["has_fleet"] else asyncio.create_task(settle(transport, config["fleet"]))
     try:
-        controllers = CATALOG.controllers(orders["controllers"])
-        gates = chosen_gates(controllers, orders["gates"])
+        controllers = CATALOG.controllers(config["controllers"])
+        gates = chosen_gates(controllers, config["gates"])
         async with executors_for(controllers, transport) as executors:
             await Live(controllers, transport, gates=gates, executors=executors).run(stop)
     finally:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from mooring.supervisor.parent_watchdog import end_with_parent, take_orders
+from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 
 
 def main() -> int:
     end_with_parent()
-    # What takes long comes before the orders: the parent has certificates to make meanwhile.
+    # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.runtime.eventloop import run
-    from mooring.supervisor.controller_manager import run_crew
+    from mooring.supervisor.controller_manager import run_controller_manager
     from mooring.supervisor.logs import log_as_json
 
-    orders = take_orders()
+    config = read_config()
     log_as_json()
-    run(run_crew(orders))
+    run(run_controller_manager(config))
     return 0
 
 

@@ -112,7 +112,7 @@ def _lives(pid: str) -> bool:
     except PermissionError:
         return True
     try:
-        # One that has ended and that nobody has buried yet does not hold anything.
+        # A zombie, ended but not reaped, holds no lock.
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return True

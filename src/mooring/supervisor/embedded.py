@@ -1,4 +1,4 @@
-"""An embedded cluster as its parent sees it: what its processes are told, and what people are."""
+"""The embedded cluster of `mooring up`: the config of its processes, and what the console shows."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from mooring.net.certificates import Certificates, ensure_certificates, ensure_n
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
-from mooring.supervisor.console import Voice
+from mooring.supervisor.console import Console
 from mooring.supervisor.data_folder import DataFolder
 from mooring.supervisor.selection import PROCESS_NODE
 from mooring.supervisor.supervisor import Signals, Supervisor
 
-__all__ = ["Cluster"]
+__all__ = ["EmbeddedCluster"]
 
 SERVER: Final = "API server"
-CREW: Final = "controllers process"
+CONTROLLERS: Final = "controllers process"
 NODE: Final = "process node"
 
 
 @dataclass
-class Cluster:
-    """The folder is claimed and the address bound; `run` starts the rest and stays until it ends.
+class EmbeddedCluster:
+    """The folder is claimed and the address bound before; `run` starts the processes and returns when they have ended.
 
     `fleet` is None for the default one.
     """
@@ -44,21 +44,21 @@ class Cluster:
     fleet: Path | None = None
     ephemeral: bool = False
     gates: Mapping[str, bool] = field(default_factory=dict)
-    voice: Voice = field(default_factory=Voice)
+    console: Console = field(default_factory=Console)
     _token: str = ""
     _node_token: str = ""
-    # What the node knows the API server by; it is told the hash only.
+    # The token by which the API server reads logs; the node gets its hash only.
     _fetching: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     _has_fleet: bool = False
 
     def run(self, signals: Signals) -> int:
         supervisor = Supervisor(
-            (self._server(), self._crew(), *self._nodes()),
+            (self._server(), self._controller_manager(), *self._nodes()),
             signals,
-            self.voice,
+            self.console,
             ready=self._wait,
             welcome=self._welcome,
-            news=self._hear,
+            news=self._show_news,
             alive=self._is_alive,
         )
         return supervisor.run(prepare=self._prepare, meanwhile=lambda: write_kubeconfig(self.folder, self.address.url))
@@ -74,11 +74,11 @@ class Cluster:
             ensure_node_certificate(self._certificates, now=datetime.now(UTC))
             self._node_token = issue_node_token(self.folder)
 
-    # What the processes are told
+    # Config of the processes
 
     def _server(self) -> Program:
-        def orders() -> dict[str, Any]:
-            # A server that keeps nothing starts empty.
+        def config() -> dict[str, Any]:
+            # An ephemeral server starts empty.
             self._has_fleet = self._has_fleet and not self.ephemeral
             return {
                 "socket": self.listening.fileno(),
@@ -95,14 +95,14 @@ class Cluster:
             SERVER,
             "mooring.supervisor.server",
             self.folder.logs / "apiserver.log",
-            orders,
+            config,
             (self.listening.fileno(), self.lock),
-            # One that keeps nothing comes back empty, and whoever made the fleet must do it again.
-            takes_along=(CREW, NODE) if self.ephemeral else (),
+            # An ephemeral server restarts empty, so the controllers process must create the fleet again.
+            restarts_with_it=(CONTROLLERS, NODE) if self.ephemeral else (),
         )
 
-    def _crew(self) -> Program:
-        def orders() -> dict[str, Any]:
+    def _controller_manager(self) -> Program:
+        def config() -> dict[str, Any]:
             return {
                 "server": self.address.url,
                 "authority": str(self._certificates.authority),
@@ -114,14 +114,14 @@ class Cluster:
             }
 
         log = self.folder.logs / "controllers.log"
-        return Program(CREW, "mooring.supervisor.controllers", log, orders, (self.lock,))
+        return Program(CONTROLLERS, "mooring.supervisor.controllers", log, config, (self.lock,))
 
     def _nodes(self) -> tuple[Program, ...]:
-        """This machine as a node, if it is to be one and can."""
+        """The process node, if it was chosen and this is Linux."""
         if PROCESS_NODE not in self.controllers or not sys.platform.startswith("linux"):
             return ()
 
-        def orders() -> dict[str, Any]:
+        def config() -> dict[str, Any]:
             return {
                 "server": self.address.url,
                 "authority": str(self._certificates.authority),
@@ -133,9 +133,9 @@ class Cluster:
             }
 
         log = self.folder.logs / "node.log"
-        return (Program(NODE, "mooring.supervisor.process_node", log, orders, (self.lock,), patient=True),)
+        return (Program(NODE, "mooring.supervisor.process_node", log, config, (self.lock,), after_ready=True),)
 
-    # What people are told
+    # Console
 
     def _wait(self) -> None:
         from mooring.supervisor.readiness import wait_until_ready
@@ -148,10 +148,10 @@ class Cluster:
         return is_alive(self.address.url, self._certificates.authority)
 
     def _welcome(self) -> None:
-        say = self.voice.say
+        say = self.console.say
         say(f"Mooring is ready. The API is at {self.address.url}", bold=True)
         if not self.address.is_local:
-            say(f"It is served on {self.address}: other machines can reach it, and whoever has a token may use it.")
+            say(f"It is served on {self.address}: other machines can reach it, and every holder of a token may use it.")
         data = "only in memory, because of --ephemeral" if self.ephemeral else f"in {self.folder.path}"
         say(f"Data are kept {data}, logs in {self.folder.logs}. Ctrl-C stops it.")
         say("To use it with kubectl, type this in another terminal:")
@@ -159,7 +159,7 @@ class Cluster:
         say(f"  export KUBECONFIG={shlex.quote(str(self.folder.kubeconfig.absolute()))}", fg="green")
         say("")
 
-    def _hear(self, entry: dict[str, Any]) -> None:
+    def _show_news(self, entry: dict[str, Any]) -> None:
         if entry["news"] == "fleet":
             self._has_fleet = True
-        self.voice.say(str(entry.get("message", "")))
+        self.console.say(str(entry.get("message", "")))

@@ -10,22 +10,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mooring.supervisor.parent_watchdog import end_with_parent, take_orders
+from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 
 
 def main() -> int:
     end_with_parent()
-    # What takes long comes before the orders: the parent has certificates to make meanwhile.
+    # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.kube.errors import MooringError
     from mooring.nodes.process import kubelet as agent  # noqa: F401
     from mooring.runtime.eventloop import run
     from mooring.supervisor.logs import log_as_json
 
-    orders = take_orders()
+    config = read_config()
     log_as_json()
     _keep_to_itself()
     try:
-        run(_run(orders))
+        run(_run(config))
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -40,23 +40,23 @@ def _keep_to_itself() -> None:
                 os.set_inheritable(int(entry.name), False)
 
 
-async def _run(orders: dict[str, Any]) -> None:
+async def _run(config: dict[str, Any]) -> None:
     from mooring.client.access import Access
     from mooring.client.http import HttpTransport
     from mooring.net.tls import client_context, server_context
     from mooring.nodes.process.kubelet import Settings, run_node
-    from mooring.nodes.process.node_object import this_machine
+    from mooring.nodes.process.machine_info import machine_info
     from mooring.supervisor.logs import tell_parent
 
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    authorization = {"Authorization": f"Bearer {orders['token']}"}
-    tls = client_context(authority=Path(orders["authority"]).read_bytes())
-    serving = server_context(Path(orders["certificate"]), Path(orders["key"]))
-    machine = this_machine()
-    transport = HttpTransport(Access(orders["server"], tls, headers=lambda: authorization))
-    settings = Settings(Path(orders["folder"]), serving, orders["caller"])
+    authorization = {"Authorization": f"Bearer {config['token']}"}
+    tls = client_context(authority=Path(config["authority"]).read_bytes())
+    serving = server_context(Path(config["certificate"]), Path(config["key"]))
+    machine = machine_info()
+    transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
+    settings = Settings(Path(config["folder"]), serving, config["caller"])
     try:
         await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))
     finally:

@@ -1,4 +1,4 @@
-"""Whether the API answers, as a client sees it: over TLS, trusting nobody but its own authority."""
+"""The readiness and liveness probes of the API server: over TLS, with the cluster's own authority."""
 
 from __future__ import annotations
 

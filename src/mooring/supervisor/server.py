@@ -6,31 +6,31 @@ import sys
 from pathlib import Path
 
 from mooring.kube.errors import MooringError
-from mooring.supervisor.parent_watchdog import end_with_parent, take_orders
+from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 
 
 def main() -> int:
     end_with_parent()
-    # What takes long comes before the orders: the parent has certificates to make meanwhile.
+    # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.apiserver.logs import NodeAccess
     from mooring.apiserver.process import ServerConfig, run_server
     from mooring.supervisor.admission import own_admission
     from mooring.supervisor.logs import log_as_json
 
-    orders = take_orders()
+    config = read_config()
     log_as_json()
-    data = orders["data"]
+    data = config["data"]
     try:
         return run_server(
             ServerConfig(
-                fd=orders["socket"],
-                tokens=Path(orders["tokens"]),
+                fd=config["socket"],
+                tokens=Path(config["tokens"]),
                 data=None if data is None else Path(data),
-                certificate=Path(orders["certificate"]),
-                key=Path(orders["key"]),
-                nodes=NodeAccess(Path(orders["authority"]), orders["node_token"]),
+                certificate=Path(config["certificate"]),
+                key=Path(config["key"]),
+                nodes=NodeAccess(Path(config["authority"]), config["node_token"]),
             ),
-            prepare=own_admission(orders["webhooks"]),
+            prepare=own_admission(config["webhooks"]),
         )
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,7 +1,6 @@
-"""The parent at work: starts the processes, hears them, starts again what dies, and stops all of them in order.
+"""The supervisor: starts the processes, reads their output, restarts a process that dies, stops all of them in order.
 
-One thread and one loop over descriptors. Signals arrive as bytes on one of them, so nothing is ever interrupted in the
-middle of something.
+One thread and one loop over descriptors. Signals arrive as bytes on one of them, so no step is ever interrupted.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from types import FrameType
 from typing import Final
 
 from mooring.supervisor.children import ATTEMPTS, Child, Program
-from mooring.supervisor.console import Voice
+from mooring.supervisor.console import Console
 
 __all__ = ["Signals", "Supervisor"]
 
 FAILED: Final = 1
 
 STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# How long a process may take to end in good order.
-GRACE: Final = 10.0
-# How often the first program is asked whether it is alive, and how many times in a row it may leave that unanswered.
-PULSE: Final = 2.0
-STRIKES: Final = 3
+# How long a process may take to stop after SIGTERM before it is killed.
+STOP_SECONDS: Final = 10.0
+# The liveness probe of the first program: after this many failures in a row it is killed and restarted.
+LIVENESS_PERIOD_SECONDS: Final = 2.0
+LIVENESS_FAILURE_THRESHOLD: Final = 3
 
 
 class Signals:
-    """Signals as bytes to be read. Made before anything else is, so that a stop at any moment is a clean one."""
+    """Signals as bytes to be read. Made before anything else, so that a signal at any moment stops cleanly."""
 
     def __init__(self) -> None:
         self.reader, self._writer = socket.socketpair()
@@ -60,31 +59,31 @@ class Signals:
 
 
 def _heard(number: int, frame: FrameType | None) -> None:
-    """Nothing to do here: that it came is on the wakeup descriptor."""
+    """The signal is on the wakeup descriptor already."""
 
 
 class Supervisor:
     """`programs` in the order in which they start; they are stopped in the opposite one.
 
-    `ready` is called in a thread of its own each time the first program has been started, and returns when it answers;
-    `welcome` then says so to people, the first time. From then on `alive` asks it now and then whether it still does:
-    a process that hangs is there and of no use, so it is killed, and started again like any other that died.
+    `ready` is called in a thread of its own after each start of the first program, and returns when it answers;
+    `welcome` is called the first time. From then on `alive` is its liveness probe: a process that hangs is killed, and
+    restarted like one that died.
     """
 
     def __init__(
         self,
         programs: Sequence[Program],
         signals: Signals,
-        voice: Voice,
+        console: Console,
         *,
         ready: Callable[[], None],
         welcome: Callable[[], None],
         news: Callable[[dict[str, object]], None],
         alive: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._children = [Child(program, voice) for program in programs]
+        self._children = [Child(program, console) for program in programs]
         self._signals = signals
-        self._voice = voice
+        self._console = console
         self._ready = ready
         self._welcome = welcome
         self._news = news
@@ -99,27 +98,27 @@ class Supervisor:
     def run(self, *, prepare: Callable[[], None], meanwhile: Callable[[], None]) -> int:
         """Until a stop is asked for (0) or a program cannot be kept running (1).
 
-        `prepare` is done before the programs get their orders and `meanwhile` after that, both while they start.
+        `prepare` is done before the programs get their config and `meanwhile` after that, both while they start.
         """
         try:
             begun = self._start_due()
             prepare()
             for child in begun:
-                self._brief(child)
+                self._send_config(child)
             meanwhile()
             while True:
                 for child in self._start_due():
-                    self._brief(child)
+                    self._send_config(child)
                 self._listen(self._timeout())
                 if self._signals.stop:
-                    self._voice.say("Stopping.")
+                    self._console.say("Stopping.")
                     return 0
                 if self._answers.is_set():
                     self._greet()
                 if self._hangs.is_set():
                     self._end_what_hangs()
-                if (reason := self._bury_dead()) is not None:
-                    self._voice.error(reason)
+                if (reason := self._reap_dead()) is not None:
+                    self._console.error(reason)
                     return FAILED
         finally:
             self._stop()
@@ -135,11 +134,11 @@ class Supervisor:
         return due
 
     def _expected(self) -> list[Child]:
-        """Those who may be started by now."""
-        return [child for child in self._children if self._welcomed or not child.program.patient]
+        """The children that may be started now."""
+        return [child for child in self._children if self._welcomed or not child.program.after_ready]
 
-    def _brief(self, child: Child) -> None:
-        child.brief()
+    def _send_config(self, child: Child) -> None:
+        child.send_config()
         if child is self._children[0]:
             threading.Thread(target=self._watch_over, args=(child.pid,), name="probe", daemon=True).start()
 
@@ -162,19 +161,19 @@ class Supervisor:
             self._news(entry)
 
     def _watch_over(self, pid: int | None) -> None:
-        """See that one process of the first program answers, and goes on doing so. The next one has its own thread."""
+        """Probe one process of the first program: ready once, then alive. A restarted process has its own thread."""
         self._ready()
         if self._children[0].pid != pid:
             return
         self._answers.set()
         self._signals.wake()
-        strikes = 0
-        while strikes < STRIKES:
-            time.sleep(PULSE)
+        failures = 0
+        while failures < LIVENESS_FAILURE_THRESHOLD:
+            time.sleep(LIVENESS_PERIOD_SECONDS)
             answered = self._alive()
             if self._children[0].pid != pid:
                 return
-            strikes = 0 if answered else strikes + 1
+            failures = 0 if answered else failures + 1
         self._hangs.set()
         self._signals.wake()
 
@@ -182,7 +181,7 @@ class Supervisor:
         self._answers.clear()
         self._children[0].settled = True
         if self._welcomed:
-            self._voice.say(f"The {self._children[0].program.name} answers again.")
+            self._console.say(f"The {self._children[0].program.name} answers again.")
         else:
             self._welcome()
         self._welcomed = True
@@ -192,17 +191,17 @@ class Supervisor:
     def _end_what_hangs(self) -> None:
         self._hangs.clear()
         child = self._children[0]
-        self._voice.warn(f"The {child.program.name} is there but does not answer; it is killed.")
-        # A process that was stopped hears of nothing else.
+        self._console.warn(f"The {child.program.name} is there but does not answer; it is killed.")
+        # A process in SIGSTOP reacts to SIGKILL only.
         child.send(signal.SIGKILL)
 
-    def _bury_dead(self) -> str | None:
-        """See who died. A reason to give up, or None."""
+    def _reap_dead(self) -> str | None:
+        """Reap the children that have ended. A reason to give up, or None."""
         for child in self._children:
             if not child.ended():
                 continue
             self._forget(child)
-            how = child.bury(time.monotonic())
+            how = child.reap(time.monotonic())
             self._tell(child)
             name, log = child.program.name, child.program.log
             if not child.settled and child.last_words is not None:
@@ -213,9 +212,9 @@ class Supervisor:
                     f"the {name} {how}, {child.failures} times in quick succession; giving up. "
                     f"Its last lines, of those in {log}:{lines}"
                 )
-            self._voice.warn(f"The {name} {how}; starting it again.")
+            self._console.warn(f"The {name} {how}; starting it again.")
             for other in self._children:
-                if other.program.name in child.program.takes_along:
+                if other.program.name in child.program.restarts_with_it:
                     other.send(signal.SIGTERM)
         return None
 
@@ -234,7 +233,7 @@ class Supervisor:
         if child.pid is None:
             return
         child.send(signal.SIGTERM)
-        patience = time.monotonic() + GRACE
+        patience = time.monotonic() + STOP_SECONDS
         while not child.ended():
             left = patience - time.monotonic()
             self._listen(min(max(left, 0), 0.5))
@@ -243,4 +242,4 @@ class Supervisor:
             if left <= 0 or self._hurried:
                 child.send(signal.SIGKILL)
         self._forget(child)
-        child.bury(time.monotonic())
+        child.reap(time.monotonic())

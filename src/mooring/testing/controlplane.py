@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from mooring.net.certificates import ensure_certificates
-from mooring.testing.processes import Gone, Process, free_port
+from mooring.testing.processes import ProgramEnded, ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing, tool
 
 ETCD_SECONDS = 30.0
@@ -56,7 +56,7 @@ class ControlPlane:
         self.port = free_port()
         self.etcd_port = free_port()
         self.token = secrets.token_urlsafe(32)
-        self._processes: list[Process] = []
+        self._processes: list[ProgramProcess] = []
 
     @property
     def url(self) -> str:
@@ -160,8 +160,8 @@ class ControlPlane:
     def _certificate_flags(self) -> list[str]:
         return [f"--tls-cert-file={self.folder / 'server.crt'}", f"--tls-private-key-file={self.folder / 'server.key'}"]
 
-    def _spawn(self, name: str, *flags: str) -> Process:
-        process = Process([tool(name), *flags], self.folder / f"{name}.log")
+    def _spawn(self, name: str, *flags: str) -> ProgramProcess:
+        process = ProgramProcess([tool(name), *flags], self.folder / f"{name}.log")
         self._processes.append(process)
         return process
 
@@ -175,7 +175,7 @@ def _write_signing_key(path: Path) -> None:
 
 
 def write_kubeconfig(path: Path, name: str, url: str, ca: Path, token: str) -> None:
-    """A file for kubectl and every other client, for one server and one user; nobody else can read it."""
+    """A file for kubectl and every other client, for one server and one user, readable by its owner only."""
     authority = base64.b64encode(ca.read_bytes()).decode()
     config = {
         "apiVersion": "v1",
@@ -190,7 +190,7 @@ def write_kubeconfig(path: Path, name: str, url: str, ca: Path, token: str) -> N
 
 
 def answers(url: str, ca: Path | None = None) -> bool:
-    """Whether somebody says 200 there at this moment."""
+    """Whether the URL answers 200 now."""
     trust = ssl.create_default_context(cafile=str(ca)) if ca else None
     try:
         with urllib.request.urlopen(url, timeout=5, context=trust) as answer:
@@ -215,7 +215,7 @@ def main() -> int:
             print(plane.kubeconfig, flush=True)
             while True:
                 signal.pause()
-    except (ToolMissing, Gone, ValueError, OSError) as error:
+    except (ToolMissing, ProgramEnded, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

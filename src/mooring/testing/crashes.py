@@ -65,14 +65,14 @@ def survives_every_crash(
     `before` is there before anybody looks, such as definitions and what they define. With `of`, only writes of these
     controllers and deletions are places to die.
     """
-    crew, first = tuple(controllers), tuple(before)
+    running, first = tuple(controllers), tuple(before)
     managers = frozenset(f"mooring-{controller.name}" for controller in of)
     with deciding_twice():
-        peaceful, places = _end(crew, populate, first, managers, -1, after=False)
+        peaceful, places = _end(running, populate, first, managers, -1, after=False)
     for number in range(places):
         for after in (False, True):
             with deciding_once():
-                end, _ = _end(crew, populate, first, managers, number, after=after)
+                end, _ = _end(running, populate, first, managers, number, after=after)
             moment = "after" if after else "before"
             assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
     return places
@@ -95,14 +95,14 @@ def _end(
     simulation.transport = fragile
     populate(simulation)
     simulation.run()
-    return picture(simulation), fragile.writes
+    return observed_state(simulation), fragile.writes
 
 
-def picture(simulation: Simulation) -> dict[str, Any]:
+def observed_state(simulation: Simulation) -> dict[str, Any]:
     """Every object of the kinds in play, without what differs from run to run."""
     found: dict[str, Any] = {}
     given: dict[str, str] = {}
-    drawn: list[Object] = []
+    random_names: list[Object] = []
     kinds = {(k.api_version, k.kind) for c in simulation.controllers for k in (*c.kinds, *c.writes)}
     served = {(each.api_version, each.kind) for each in simulation.registry.resources}
     for api_version, kind in sorted(kinds & served - {("v1", "Event")}):
@@ -111,9 +111,9 @@ def picture(simulation: Simulation) -> dict[str, Any]:
             name = f"{kind} {meta.get('namespace', '')}/{meta['name']}"
             given[meta["uid"]] = f"uid of {name}"
             found[name] = obj
-            if kind == "Pod" and _is_drawn(meta):
-                drawn.append(obj)
-    for number, obj in enumerate(sorted(drawn, key=_place)):
+            if kind == "Pod" and _has_random_name(meta):
+                random_names.append(obj)
+    for number, obj in enumerate(sorted(random_names, key=_sort_key)):
         # Which name a pod gets, and with it its address, depends on what a restarted controller knew of earlier ones.
         name = f"{obj['metadata']['generateName']}<{number}>"
         given |= {obj["metadata"]["name"]: name, obj["status"].get("podIP", name): f"address of {name}"}
@@ -124,13 +124,13 @@ def picture(simulation: Simulation) -> dict[str, Any]:
     return essence
 
 
-def _is_drawn(meta: Object) -> bool:
+def _has_random_name(meta: Object) -> bool:
     """Whether a pod's name has a suffix that upstream draws at random."""
     owners = [owner["kind"] for owner in meta.get("ownerReferences", ()) if owner.get("controller")]
     return bool(meta.get("generateName")) and owners != ["StatefulSet"]
 
 
-def _place(pod: Object) -> tuple[str, str, str]:
+def _sort_key(pod: Object) -> tuple[str, str, str]:
     return pod["metadata"]["generateName"], pod["spec"].get("nodeName", ""), pod["metadata"]["name"]
 
 

@@ -20,13 +20,13 @@ from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig
 from mooring.testing.http import Api
-from mooring.testing.processes import Process, free_port
+from mooring.testing.processes import ProgramProcess, free_port
 
 EMBEDDED = "embedded"
 REAL = "real"
 HOMES = (EMBEDDED, REAL)
 READY_SECONDS = 60.0
-GUEST = ("--controllers", "nodes")
+RUN_ARGUMENTS = ("--controllers", "nodes")
 # What 1.35 can do if it is told to, and the embedded cluster does.
 GATES = ("MaxUnavailableStatefulSet=true",)
 
@@ -52,14 +52,14 @@ def api_only(name: str, folder: Path) -> AbstractContextManager[Home]:
 
 
 def whole(
-    name: str, folder: Path, nodes: Sequence[Object] = (), *, guest: Sequence[str] = GUEST
+    name: str, folder: Path, nodes: Sequence[Object] = (), *, run_arguments: Sequence[str] = RUN_ARGUMENTS
 ) -> AbstractContextManager[Home]:
     """The home with its scheduler and controllers, and with these Nodes, simulated by Mooring in both.
 
-    Without nodes the embedded one has its small default fleet, and the real one none. `guest` is how `mooring run` is
-    called beside the real one.
+    Without nodes the embedded one has its small default fleet, and the real one none. `run_arguments` are those of the
+    `mooring run` beside the real one.
     """
-    return _embedded_whole(folder, nodes) if name == EMBEDDED else _real_whole(folder, nodes, guest)
+    return _embedded_whole(folder, nodes) if name == EMBEDDED else _real_whole(folder, nodes, run_arguments)
 
 
 Starter = Callable[[Path], AbstractContextManager[Home]]
@@ -78,7 +78,7 @@ def _embedded_api(folder: Path) -> Iterator[Home]:
     port = free_port()
     home = Home(EMBEDDED, f"https://127.0.0.1:{port}", token, certificates.authority, folder / "kubeconfig", folder)
     write_kubeconfig(home.kubeconfig, EMBEDDED, home.url, home.ca, token)
-    server = Process(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
+    server = ProgramProcess(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
     try:
         server.wait_until(lambda: answers(f"{home.url}/readyz", home.ca), READY_SECONDS)
         yield home
@@ -102,7 +102,7 @@ def _embedded_whole(folder: Path, nodes: Sequence[Object]) -> Iterator[Home]:
         fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")
         # These nodes and no others: not this machine either.
         command += ["--fleet", str(fleet), "--controllers", "-process-node"]
-    process = Process(command, folder / "up.log")
+    process = ProgramProcess(command, folder / "up.log")
     try:
         process.wait_until(kubeconfig.exists, READY_SECONDS)
         home = _home_of(kubeconfig, folder)
@@ -129,7 +129,7 @@ def _real_api(folder: Path) -> Iterator[Home]:
 
 
 @contextmanager
-def _real_whole(folder: Path, nodes: Sequence[Object], guest: Sequence[str]) -> Iterator[Home]:
+def _real_whole(folder: Path, nodes: Sequence[Object], run_arguments: Sequence[str]) -> Iterator[Home]:
     with ControlPlane(folder, EXTRAS, gates=GATES) as plane:
         home = _home_in(plane)
         if not nodes:
@@ -141,7 +141,7 @@ def _real_whole(folder: Path, nodes: Sequence[Object], guest: Sequence[str]) -> 
                 if answer.code != 201:
                     raise ValueError(f"Node {node['metadata']['name']} was refused: {answer.body}")
         command = [sys.executable, "-m", "mooring", "run", "--no-leader-elect", "--kubeconfig", str(home.kubeconfig)]
-        process = Process([*command, *guest], folder / "run.log")
+        process = ProgramProcess([*command, *run_arguments], folder / "run.log")
         try:
             yield home
         finally:

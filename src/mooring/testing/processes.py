@@ -14,18 +14,18 @@ STOP_SECONDS = 20.0
 TAIL = 2_000
 
 
-class Gone(Exception):
+class ProgramEnded(Exception):
     """A process ended, or did not become ready in time; the message ends with what it wrote last."""
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on at this moment."""
+    """A port of 127.0.0.1 that is free now."""
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-class Process:
+class ProgramProcess:
     """One program with its log."""
 
     def __init__(self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> None:
@@ -53,9 +53,9 @@ class Process:
         deadline = time.monotonic() + seconds
         while not ready():
             if not self.running():
-                raise Gone(f"{self.name} ended with exit code {self._child.returncode}.\n{self.tail()}")
+                raise ProgramEnded(f"{self.name} ended with exit code {self._child.returncode}.\n{self.tail()}")
             if time.monotonic() > deadline:
-                raise Gone(f"{self.name} was not ready after {seconds:g} s.\n{self.tail()}")
+                raise ProgramEnded(f"{self.name} was not ready after {seconds:g} s.\n{self.tail()}")
             time.sleep(0.05)
 
     def stop(self) -> int:

@@ -200,7 +200,7 @@ def test_addresses_come_and_go_with_pods_and_all_goes_with_the_service() -> None
         return -1 if found is None else sum(len(subset["addresses"]) for subset in found.get("subsets", ()))
 
     served = deployment("web", pod("web", labels=LABELS), replicas=3)
-    town = Town(node("a"), node("b"), served, service(HTTP), crew=whole_control_plane(), settled=True)
+    town = Town(node("a"), node("b"), served, service(HTTP), controllers=whole_control_plane(), settled=True)
     assert addresses() == 3
     town.patch("Deployment", "web", {"spec": {"replicas": 1}})
     town.run()
@@ -213,7 +213,7 @@ def test_addresses_come_and_go_with_pods_and_all_goes_with_the_service() -> None
 
 def test_a_service_whose_selector_changes_serves_others() -> None:
     pods = pod("p", labels=LABELS), pod("q", labels={"app": "other"})
-    town = Town(node("a"), service(HTTP), *pods, crew=whole_control_plane(), settled=True)
+    town = Town(node("a"), service(HTTP), *pods, controllers=whole_control_plane(), settled=True)
     town.patch("Service", "web", {"spec": {"selector": {"app": "other"}}})
     town.run()
     found = town.get("Endpoints", "web")

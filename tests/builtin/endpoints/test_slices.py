@@ -200,7 +200,9 @@ def test_a_stateful_set_is_found_by_the_names_of_its_pods() -> None:
         "template": {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "x"}]}},
     }  # fmt: skip
     served = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "default"}}
-    town = Town(NODE, {**served, "spec": spec}, service(HTTP, headless=True), crew=whole_control_plane(), settled=True)
+    town = Town(
+        NODE, {**served, "spec": spec}, service(HTTP, headless=True), controllers=whole_control_plane(), settled=True
+    )
     (found,) = town.all("EndpointSlice")
     assert [endpoint["hostname"] for endpoint in found["endpoints"]] == ["db-0", "db-1"]
 

@@ -162,7 +162,7 @@ def owned(name: str, uid: str) -> Object:
     ("propagation", "left"), [("Background", set()), ("Foreground", set()), ("Orphan", {"p0", "p1"})]
 )  # fmt: skip
 def test_a_deletion_ends_as_it_was_asked(propagation: str, left: set[str]) -> None:
-    town = Town(crew=(COLLECTOR,))
+    town = Town(controllers=(COLLECTOR,))
     uid = town.create(replica_set("web"))["metadata"]["uid"]
     for i in range(2):
         town.create(owned(f"p{i}", uid))

@@ -15,7 +15,7 @@ from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import CONTENT, Town
 
 KINDS = (*(kind for kind in CONTENT if kind not in IN_NAMESPACES), *IN_NAMESPACES)
-CREW = (garbage_collector(KINDS, CUSTOM_KINDS), namespace_controller(KINDS, CUSTOM_KINDS))
+CONTROLLERS = (garbage_collector(KINDS, CUSTOM_KINDS), namespace_controller(KINDS, CUSTOM_KINDS))
 GROUP = "sea.example.com"
 V1 = f"{GROUP}/v1"
 
@@ -74,7 +74,7 @@ def delete(town: Town, obj: Object, **options: Any) -> None:
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
 def test_what_a_custom_object_owns_goes_with_it(propagation: str) -> None:
-    town = Town(definition(), crew=CREW, settled=True)
+    town = Town(definition(), controllers=CONTROLLERS, settled=True)
     ada = town.create(boat("ada"))
     owned(town, cargo(), ada)
     town.run()
@@ -86,7 +86,7 @@ def test_what_a_custom_object_owns_goes_with_it(propagation: str) -> None:
 
 
 def test_a_custom_object_goes_with_its_owner_and_takes_others_along() -> None:
-    town = Town(definition(), definition("Sail"), crew=CREW, settled=True)
+    town = Town(definition(), definition("Sail"), controllers=CONTROLLERS, settled=True)
     harbour = town.create(cargo("harbour"))
     ada = owned(town, boat("ada"), harbour)
     sail = owned(town, boat("main", "Sail"), ada)
@@ -99,7 +99,7 @@ def test_a_custom_object_goes_with_its_owner_and_takes_others_along() -> None:
 
 
 def test_a_custom_owner_can_leave_orphans() -> None:
-    town = Town(definition(), crew=CREW, settled=True)
+    town = Town(definition(), controllers=CONTROLLERS, settled=True)
     ada = town.create(boat("ada"))
     owned(town, cargo(), ada)
     owned(town, boat("dinghy"), ada)
@@ -114,7 +114,7 @@ def test_a_custom_owner_can_leave_orphans() -> None:
 
 
 def test_an_owner_of_a_custom_kind_that_never_was_is_waited_for_and_then_given_up() -> None:
-    town = Town(definition(), crew=CREW, settled=True)
+    town = Town(definition(), controllers=CONTROLLERS, settled=True)
     nobody = {**boat("nobody"), "metadata": {"name": "nobody", "uid": "5b5ab2a9-6b4e-4a0b-9d0e-0d8f3c1a7c11"}}
     owned(town, cargo(), nobody)
     town.run(20)
@@ -124,7 +124,7 @@ def test_an_owner_of_a_custom_kind_that_never_was_is_waited_for_and_then_given_u
 
 
 def test_an_owner_of_a_kind_that_nobody_defines_keeps_what_it_owns() -> None:
-    town = Town(crew=CREW, settled=True)
+    town = Town(controllers=CONTROLLERS, settled=True)
     stranger = {**boat("ada"), "metadata": {"name": "ada", "uid": "5b5ab2a9-6b4e-4a0b-9d0e-0d8f3c1a7c11"}}
     owned(town, cargo(), stranger)
     town.run()
@@ -132,7 +132,7 @@ def test_an_owner_of_a_kind_that_nobody_defines_keeps_what_it_owns() -> None:
 
 
 def test_a_definition_that_goes_takes_its_objects_and_what_they_own_along() -> None:
-    town = Town(definition(), crew=CREW, settled=True)
+    town = Town(definition(), controllers=CONTROLLERS, settled=True)
     owned(town, cargo(), town.create(boat("ada")))
     town.run()
     delete(town, definition())
@@ -149,7 +149,7 @@ def test_a_definition_that_goes_takes_its_objects_and_what_they_own_along() -> N
 
 
 def test_what_is_owned_stays_when_a_kind_moves_to_another_version() -> None:
-    town = Town(definition(), crew=CREW, settled=True)
+    town = Town(definition(), controllers=CONTROLLERS, settled=True)
     owned(town, cargo(), town.create(boat("ada")))
     owned(town, cargo("other"), town.create(boat("bea")))
     town.run()
@@ -167,7 +167,7 @@ def test_what_is_owned_stays_when_a_kind_moves_to_another_version() -> None:
 
 
 def test_a_namespace_that_goes_takes_custom_objects_and_everything_else_along() -> None:
-    town = Town(definition(), crew=CREW, settled=True)
+    town = Town(definition(), controllers=CONTROLLERS, settled=True)
     town.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
     content = [{**obj, "metadata": {**obj["metadata"], "namespace": "team"}} for obj in (boat("ada"), cargo())]
     for obj in content:
@@ -195,12 +195,12 @@ def test_a_crash_at_any_write_ends_the_same() -> None:
         owned(town, cargo(), ada)
         delete(town, ada, propagation="Foreground")
 
-    assert survives_every_crash(CREW, populate) >= 3
+    assert survives_every_crash(CONTROLLERS, populate) >= 3
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_faults_lose_nothing(seed: int) -> None:
-    town = Town(definition(), crew=CREW, seed=seed, faults=Faults.everything(0.05))
+    town = Town(definition(), controllers=CONTROLLERS, seed=seed, faults=Faults.everything(0.05))
     boats = [town.create(boat(f"b{number}")) for number in range(6)]
     for number, owner in enumerate(boats):
         owned(town, cargo(f"c{number}"), owner)

@@ -208,11 +208,11 @@ def test_a_node_that_is_well_is_left_alone() -> None:
 
 # At work
 
-CREW = (NODES, *LIFECYCLE)
+CONTROLLERS = (NODES, *LIFECYCLE)
 
 
 def test_a_lost_node_is_unreachable_fifty_seconds_later() -> None:
-    town = Town(node("a"), node("b"), crew=CREW, settled=True)
+    town = Town(node("a"), node("b"), controllers=CONTROLLERS, settled=True)
     town.patch("Node", "a", LOST)
     town.run(49)
     assert has_condition(town.get("Node", "a"), "Ready")
@@ -228,7 +228,7 @@ def test_a_lost_node_is_unreachable_fifty_seconds_later() -> None:
 
 def test_a_node_that_comes_back_is_ready_again_with_its_pods_and_without_taints() -> None:
     here = pod("p", nodeName="a", tolerations=["node.kubernetes.io/unreachable:NoExecute"])
-    town = Town(node("a"), node("b"), here, crew=CREW, settled=True)
+    town = Town(node("a"), node("b"), here, controllers=CONTROLLERS, settled=True)
     town.patch("Node", "a", LOST)
     town.run()
     assert has_condition(town.get("Pod", "p"), "Ready", "False")
@@ -242,7 +242,7 @@ def test_a_node_that_comes_back_is_ready_again_with_its_pods_and_without_taints(
 
 
 def test_a_node_nobody_speaks_for_is_unreachable_as_well() -> None:
-    town = Town(node("a"), crew=(CONTROLLER,), settled=True)
+    town = Town(node("a"), controllers=(CONTROLLER,), settled=True)
     assert condition(town.get("Node", "a"), "Ready")["reason"] == "NodeStatusNeverUpdated"
     assert town.elapsed() == 60
 
@@ -255,4 +255,4 @@ def test_any_crash_ends_in_the_same_place() -> None:
         for obj in (lost, node("b", unschedulable=True), node("c"), pod("p", nodeName="a"), pod("q", nodeName="b")):
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    assert survives_every_crash(CREW, populate) > 10
+    assert survives_every_crash(CONTROLLERS, populate) > 10

@@ -110,7 +110,7 @@ def test_in_a_large_zone_of_which_most_is_gone_it_goes_slowly() -> None:
 
 def test_nodes_lost_together_are_driven_from_one_every_ten_seconds() -> None:
     nodes = [node(f"n{n}") for n in range(7)]
-    town = Town(*nodes, crew=(NODES, *LIFECYCLE), settled=True)
+    town = Town(*nodes, controllers=(NODES, *LIFECYCLE), settled=True)
     for name in ("n0", "n1", "n2"):
         town.patch("Node", name, {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}})
     town.run()

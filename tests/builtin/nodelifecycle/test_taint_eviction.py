@@ -135,7 +135,7 @@ def test_when_the_taint_goes_in_time_that_is_told() -> None:
 
 
 def test_pods_leave_a_lost_node_after_the_five_minutes_that_every_pod_is_given() -> None:
-    town = Town(node("a"), node("b"), pod("p", nodeName="a"), crew=(NODES, *LIFECYCLE), settled=True)
+    town = Town(node("a"), node("b"), pod("p", nodeName="a"), controllers=(NODES, *LIFECYCLE), settled=True)
     town.patch("Node", "a", {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}})
     town.run(348)
     found = town.get("Pod", "p")
@@ -148,7 +148,7 @@ def test_pods_leave_a_lost_node_after_the_five_minutes_that_every_pod_is_given()
 
 
 def test_a_taint_put_on_by_hand_drives_pods_off_at_once() -> None:
-    town = Town(node("a"), pod("p", nodeName="a"), crew=(NODES, *LIFECYCLE), settled=True)
+    town = Town(node("a"), pod("p", nodeName="a"), controllers=(NODES, *LIFECYCLE), settled=True)
     town.patch("Node", "a", {"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})
     town.run()
     assert town.get("Pod", "p") is None

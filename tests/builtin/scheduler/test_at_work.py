@@ -30,7 +30,7 @@ def ready(name: str, **facts: Any) -> Object:
 
 
 def town(*objects: Object, **options: Any) -> Town:
-    return Town(*objects, crew=(SCHEDULER, NODES, NODE_LIFECYCLE), **options)
+    return Town(*objects, controllers=(SCHEDULER, NODES, NODE_LIFECYCLE), **options)
 
 
 def test_a_pod_that_waits_lands_when_a_node_comes() -> None:

@@ -70,7 +70,7 @@ def waiting(town: Town) -> list[Object]:
 @pytest.mark.parametrize("seed", range(25))
 def test_whoever_waits_has_no_place(seed: int) -> None:
     draw = random.Random(seed)
-    town = Town(crew=(SCHEDULER, NODES, GARBAGE), seed=seed)
+    town = Town(controllers=(SCHEDULER, NODES, GARBAGE), seed=seed)
     for number in range(4):
         town.create(some_node(draw, number))
     for number in range(12):
@@ -86,7 +86,7 @@ def test_whoever_waits_has_no_place(seed: int) -> None:
 
 def test_the_columns_follow_every_change() -> None:
     draw = random.Random(1)
-    town = Town(crew=(SCHEDULER, NODES, GARBAGE))
+    town = Town(controllers=(SCHEDULER, NODES, GARBAGE))
     for number in range(40):
         if number < 5:
             town.create(some_node(draw, number))

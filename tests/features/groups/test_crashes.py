@@ -24,7 +24,7 @@ from mooring.testing.groups import leader_worker_set
 from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
 
 CONTENT = (POD, STATEFUL_SET, CONTROLLER_REVISION, SERVICE, LEADER_WORKER_SET)
-CREW = (
+CONTROLLERS = (
     statefulset.CONTROLLER,
     SCHEDULER,
     simulated_nodes(every_node=True),
@@ -99,4 +99,6 @@ STORIES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("case", STORIES)
 def test_a_crash_between_any_two_writes_changes_nothing(case: str) -> None:
-    assert survives_every_crash(CREW, STORIES[case], before=[thin_definition()], of=GROUPS.controllers.load()) > 5
+    assert (
+        survives_every_crash(CONTROLLERS, STORIES[case], before=[thin_definition()], of=GROUPS.controllers.load()) > 5
+    )

@@ -58,8 +58,8 @@ class OverHttp(NamedTuple):
 @pytest.fixture(scope="module", params=HOMES)
 def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A cluster with all sets of the table in it, at rest."""
-    guest = ("--webhook-url", f"https://127.0.0.1:{free_port()}")
-    starting = whole(request.param, tmp_path_factory.mktemp(request.param), fleet(), guest=guest)
+    run_arguments = ("--webhook-url", f"https://127.0.0.1:{free_port()}")
+    starting = whole(request.param, tmp_path_factory.mktemp(request.param), fleet(), run_arguments=run_arguments)
     try:
         running = starting.__enter__()
     except ToolMissing as error:

@@ -20,7 +20,7 @@ from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import node
 from mooring.testing.controllers import whole_control_plane
 
-CREW: tuple[Controller, ...] = (*whole_control_plane(), *GROUPS.controllers.load())
+CONTROLLERS: tuple[Controller, ...] = (*whole_control_plane(), *GROUPS.controllers.load())
 VERSIONS = {
     "Pod": "v1", "Node": "v1", "Service": "v1", "StatefulSet": "apps/v1", "ControllerRevision": "apps/v1",
     "Event": "v1", "PersistentVolumeClaim": "v1", KIND: API_VERSION,
@@ -37,16 +37,18 @@ def registry_with_groups(seed: int = 0) -> Registry:
 
 
 class Town:
+    """A simulated cluster with LeaderWorkerSets: a registry in memory, and controllers in virtual time."""
+
     def __init__(
         self,
         *objects: Object,
         nodes: int = 0,
-        crew: Iterable[Controller] = CREW,
+        controllers: Iterable[Controller] = CONTROLLERS,
         seed: int = 0,
         faults: Faults | None = None,
         run: bool = True,
     ) -> None:
-        self.simulation = Simulation(crew, registry=registry_with_groups(seed), seed=seed, faults=faults)
+        self.simulation = Simulation(controllers, registry=registry_with_groups(seed), seed=seed, faults=faults)
         self.registry = self.simulation.registry
         for number in range(nodes):
             self.create(node(f"n{number}", cpu="64"))

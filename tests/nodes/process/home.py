@@ -1,4 +1,4 @@
-"""A node with real processes over an API in memory: pods are created in it, and what becomes of them is waited for."""
+"""A process node with real processes over an API in memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import pytest
 
 from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.objects import Object
-from mooring.nodes.process.kubelet import Agent
+from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log
-from mooring.nodes.process.node_object import Machine
+from mooring.nodes.process.machine_info import MachineInfo
 from mooring.nodes.process.proc import mark_of
 from mooring.nodes.process.processes import sandbox_problem
-from mooring.nodes.process.registration import Registration
+from mooring.nodes.process.registration import NodeRegistration
 from mooring.registry import MemoryStorage, Registry
 
-PATIENCE = 20.0
+WAIT_SECONDS = 20.0
 NODE = "here"
 LINUX = sys.platform.startswith("linux")
 WHY_NOT = sandbox_problem() if LINUX else "only Linux has sandboxes"
@@ -32,8 +32,8 @@ WHY_NOT = sandbox_problem() if LINUX else "only Linux has sandboxes"
 needs_sandbox = pytest.mark.skipif(bool(WHY_NOT) and not os.environ.get("CI"), reason=WHY_NOT or "there is a sandbox")
 
 
-def here() -> Machine:
-    return Machine(NODE, "127.0.0.1", 4, 8 << 30, "amd64", "linux", "6.1", "Debian", "m", "b")
+def here() -> MachineInfo:
+    return MachineInfo(NODE, "127.0.0.1", 4, 8 << 30, "amd64", "linux", "6.1", "Debian", "m", "b")
 
 
 def shell(script: str, name: str = "main", **more: Any) -> Object:
@@ -41,12 +41,14 @@ def shell(script: str, name: str = "main", **more: Any) -> Object:
 
 
 class Home:
+    """An API in memory with one process node; verbs that create pods and wait for their state."""
+
     def __init__(self, folder: Path, problem: str) -> None:
         self.folder = folder
         self.registry = Registry(MemoryStorage(), now=_now())
         self.transport = AsyncInProcess(self.registry, _now)
-        self.agent = Agent(self.transport, here(), folder, mark_of(folder), problem)
-        self.registration = Registration(self.transport, here(), 1, _now)
+        self.agent = Kubelet(self.transport, here(), folder, mark_of(folder), problem)
+        self.registration = NodeRegistration(self.transport, here(), 1, _now)
 
     def create(self, obj: Object, kind: str = "Pod") -> Object:
         metadata = {"namespace": "default", **obj["metadata"]}
@@ -69,7 +71,7 @@ class Home:
         return any(each["metadata"]["name"] == name for each in listed)
 
     def events(self, name: str) -> list[str]:
-        """Reason and message of everything that was told about a pod."""
+        """Reason and message of every event about a pod."""
         listed = self.registry.list(self.registry.resource("v1", "Event")).items
         return [f"{each['reason']}: {each['message']}" for each in listed if each["involvedObject"]["name"] == name]
 
@@ -81,7 +83,7 @@ class Home:
     async def until(self, look: Callable[[], Any], what: str = "") -> Any:
         """What `look` finds, as soon as it finds something."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + PATIENCE
+        end = loop.time() + WAIT_SECONDS
         while loop.time() < end:
             try:
                 if found := look():
@@ -90,7 +92,7 @@ class Home:
                 pass
             await asyncio.sleep(0.01)
         pods = {each["metadata"]["name"]: each["status"] for each in self.registry.list(self._pods).items}
-        raise AssertionError(f"not within {PATIENCE:.0f} s: {what}; pods: {pods}")
+        raise AssertionError(f"not within {WAIT_SECONDS:.0f} s: {what}; pods: {pods}")
 
     @property
     def _pods(self) -> Any:
@@ -118,8 +120,8 @@ async def home(folder: Path, *, problem: str = "", before: Home | None = None) -
     found = Home(folder, problem)
     if before is not None:
         found.registry, found.transport = before.registry, before.transport
-        found.agent = Agent(found.transport, here(), folder, mark_of(folder), problem)
-        found.registration = Registration(found.transport, here(), 1, _now)
+        found.agent = Kubelet(found.transport, here(), folder, mark_of(folder), problem)
+        found.registration = NodeRegistration(found.transport, here(), 1, _now)
     found.agent.node = await found.registration.ensure()
     stop = asyncio.Event()
     running = asyncio.create_task(found.agent.run(found.registration, stop))

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.decisions import Decision, decide, unhealthy
+from mooring.nodes.process.decisions import PodDecision, decide, unhealthy
 from mooring.nodes.process.model import (
-    Action,
+    CreateFailed,
     End,
     Ended,
-    Failed,
-    Pod,
+    PodAction,
+    PodState,
     Prepare,
     Prepared,
     Probed,
@@ -47,18 +47,18 @@ def bound_pod(*containers: Object, init: tuple[Object, ...] = (), restart: str =
 class Life:
     """One pod. `done` has all actions up to now, `new` those of the last step."""
 
-    def __init__(self, spec: Object, pod: Pod | None = None) -> None:
+    def __init__(self, spec: Object, pod: PodState | None = None) -> None:
         self.spec = spec
         self.now = NOON
-        self.pod = pod or Pod(begun=NOON)
-        self.done: list[Action] = []
-        self.new: tuple[Action, ...] = ()
+        self.pod = pod or PodState(begun=NOON)
+        self.done: list[PodAction] = []
+        self.new: tuple[PodAction, ...] = ()
         self.wake: datetime | None = None
 
     def step(self, *, gone: bool = False) -> Life:
         return self._take(decide(self.spec, self.pod, self.now, gone=gone))
 
-    def _take(self, decision: Decision) -> Life:
+    def _take(self, decision: PodDecision) -> Life:
         self.pod, self.new, self.wake = decision
         self.done += self.new
         return self
@@ -83,7 +83,7 @@ class Life:
         return self._happens(Started(name, f"id-{name}-{self.pod.container(name).attempt}", settled, ready))
 
     def failed(self, name: str = "main", *, again: bool = True) -> Life:
-        return self._happens(Failed(name, "CreateContainerConfigError", 'secret "x" not found', again))
+        return self._happens(CreateFailed(name, "CreateContainerConfigError", 'secret "x" not found', again))
 
     def ended(self, name: str = "main", code: int = 0, reason: str = "") -> Life:
         known = self.pod.container(name)
@@ -93,7 +93,7 @@ class Life:
     def probed(self, kind: ProbeKind, good: bool, name: str = "main") -> Life:
         return self._happens(Probed(name, kind, good))
 
-    def sick(self, kind: str = "liveness", name: str = "main") -> Life:
+    def probe_failed(self, kind: str = "liveness", name: str = "main") -> Life:
         return self._take(unhealthy(self.spec, self.pod, container_named(self.spec, name), kind, self.now))
 
     def deleted(self, grace: int = 30) -> Life:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.nodes.process.model import Kill, Prepare, Remove, Start, Stop, Tell
+from mooring.nodes.process.model import Kill, Prepare, RecordEvent, Remove, Start, Stop
 from tests.nodes.process.life import Life, bound_pod, container, sidecar
 
 
@@ -118,7 +118,9 @@ def test_a_container_in_back_off_says_so() -> None:
     assert state["lastState"]["terminated"]["exitCode"] == 3
     assert state["restartCount"] == 1
     assert life.phase == "Running"
-    told = Tell("Warning", "BackOff", "Back-off restarting failed container main in pod web_default(u-1)", "main")
+    told = RecordEvent(
+        "Warning", "BackOff", "Back-off restarting failed container main in pod web_default(u-1)", "main"
+    )
     assert told in life.new
     assert told not in life.later(1).new
 
@@ -192,10 +194,12 @@ def test_a_readiness_gate_holds_a_pod_back() -> None:
 
 
 def test_a_container_that_fails_its_liveness_probe_is_stopped_and_restarted() -> None:
-    life = Life(bound_pod(terminationGracePeriodSeconds=7)).running().sick()
-    assert Tell("Normal", "Killing", "Container main failed liveness probe, will be restarted", "main") in life.new
+    life = Life(bound_pod(terminationGracePeriodSeconds=7)).running().probe_failed()
+    assert (
+        RecordEvent("Normal", "Killing", "Container main failed liveness probe, will be restarted", "main") in life.new
+    )
     assert life.did(Stop) == [Stop("main", 7)]
-    assert life.sick().new == ()
+    assert life.probe_failed().new == ()
     assert life.later(6.9).did(Kill) == []
     assert life.later(0.2).did(Kill) == [Kill("main")]
     assert life.ended(code=137).starts == ["main"]
@@ -203,14 +207,14 @@ def test_a_container_that_fails_its_liveness_probe_is_stopped_and_restarted() ->
 
 def test_a_probe_may_have_a_grace_of_its_own() -> None:
     probe = {"exec": {"command": ["false"]}, "terminationGracePeriodSeconds": 2}
-    life = Life(bound_pod(container(livenessProbe=probe))).running().sick()
+    life = Life(bound_pod(container(livenessProbe=probe))).running().probe_failed()
     assert life.did(Stop) == [Stop("main", 2)]
 
 
 def test_a_pod_that_is_deleted_is_stopped_killed_when_late_and_removed() -> None:
     life = Life(bound_pod()).running().deleted(grace=30)
     assert life.did(Stop) == [Stop("main", 30)]
-    assert Tell("Normal", "Killing", "Stopping container main", "main") in life.new
+    assert RecordEvent("Normal", "Killing", "Stopping container main", "main") in life.new
     assert life.later(29).did(Kill) == []
     assert life.later(1).did(Kill) == [Kill("main")]
     assert life.later(1).did(Kill) == []

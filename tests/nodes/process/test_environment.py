@@ -9,10 +9,10 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.nodes.process.environment import ConfigError, command_of, environment, references
 from mooring.nodes.process.expansion import expand
-from mooring.nodes.process.fields import Place
+from mooring.nodes.process.fields import NodeFields
 from tests.nodes.process.life import bound_pod, container
 
-PLACE = Place("here", "10.0.0.1", {"cpu": "8", "memory": "32Gi"})
+PLACE = NodeFields("here", "10.0.0.1", {"cpu": "8", "memory": "32Gi"})
 OBJECTS: dict[tuple[str, str], Object] = {
     ("ConfigMap", "settings"): {"metadata": {"name": "settings"}, "data": {"mode": "fast", "a.b": "dots", "2x": "no"}},
     ("Secret", "key"): {"metadata": {"name": "key"}, "data": {"password": "czNjcmV0"}},

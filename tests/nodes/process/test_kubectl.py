@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.node_object import this_machine
+from mooring.nodes.process.machine_info import machine_info
 from tests.cli.embedded import Up, eventually, up
 from tests.guests.conftest import required
 from tests.guests.kubectl import Kubectl
@@ -28,7 +28,7 @@ TOLERATION = {"key": "mooring.dev/process", "operator": "Exists"}
 
 def pod(name: str, *containers: Object, **spec: Any) -> Object:
     """A pod that may run on this machine, and on no other node."""
-    here = {"kubernetes.io/hostname": this_machine().name}
+    here = {"kubernetes.io/hostname": machine_info().name}
     body = {"containers": list(containers), "tolerations": [TOLERATION], "nodeSelector": here}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {**body, **spec}}
 
@@ -45,7 +45,7 @@ def kubectl_of(running: Up, folder: Path) -> Kubectl:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
     folder = tmp_path_factory.mktemp("up")
     with up(folder, "--ephemeral") as running:
-        running.says(f"This machine is node {this_machine().name}")
+        running.says(f"This machine is node {machine_info().name}")
         yield kubectl_of(running, folder)
         assert running.stop() == 0
 
@@ -65,7 +65,7 @@ def processes(word: str) -> list[str]:
 
 
 def test_the_node_is_ready_and_keeps_away_who_does_not_tolerate_it(cluster: Kubectl) -> None:
-    name = this_machine().name
+    name = machine_info().name
     cluster("wait", "--for=condition=Ready", f"node/{name}", "--timeout=30s")
     assert "mooring.dev/process=true:NoSchedule" in cluster("describe", "node", name)
     intolerant = pod("intolerant", shell("sleep 100"), tolerations=[])
@@ -183,5 +183,5 @@ def test_the_example_of_the_documentation_runs(cluster: Kubectl) -> None:
     page = (Path(__file__).parents[3] / "docs" / "process-node.md").read_text(encoding="utf-8")
     cluster("apply", "-f", "-", stdin=page.partition("```yaml\n")[2].partition("```")[0])
     cluster("wait", "--for=condition=Ready", "pod/hello", "--timeout=30s")
-    said = f"Good morning from {this_machine().name}\nGood morning\n"
+    said = f"Good morning from {machine_info().name}\nGood morning\n"
     eventually(lambda: cluster("logs", "hello") == said, "it has said so")

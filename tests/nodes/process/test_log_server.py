@@ -1,4 +1,4 @@
-"""The node's own endpoint: logs for the one who has the token, and for nobody else."""
+"""The log endpoint of the node: logs for the API server's token, and for no other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def serving(folder: Path) -> AsyncIterator[tuple[int, LogWriter]]:
         log.close()
 
 
-async def ask(port: int, path: str, token: str = TOKEN, method: str = "GET") -> str:
+async def run_handler(port: int, path: str, token: str = TOKEN, method: str = "GET") -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
     answer = (await reader.read()).decode()
@@ -47,7 +47,7 @@ async def ask(port: int, path: str, token: str = TOKEN, method: str = "GET") -> 
 @awaited
 async def test_a_log_is_given_to_who_has_the_token(tmp_path: Path) -> None:
     async with serving(tmp_path) as (port, _):
-        answer = await ask(port, "/containerLogs/default/web/main?tailLines=1")
+        answer = await run_handler(port, "/containerLogs/default/web/main?tailLines=1")
         assert answer.startswith("HTTP/1.1 200 OK\r\n")
         assert answer.endswith("\r\n\r\n4\r\ntwo\n\r\n0\r\n\r\n")
 
@@ -81,6 +81,6 @@ async def test_a_followed_log_ends_with_its_container(tmp_path: Path) -> None:
 @awaited
 async def test_everything_else_is_refused(tmp_path: Path, path: str, token: str, method: str, expected: str) -> None:
     async with serving(tmp_path) as (port, _):
-        answer = await ask(port, path, token, method)
+        answer = await run_handler(port, path, token, method)
         assert answer.startswith(f"HTTP/1.1 {expected}\r\n")
         assert "two" not in answer

@@ -11,11 +11,11 @@ import pytest
 
 from mooring.kube.objects import Object
 from mooring.nodes.process.disk import Disk, host_path, make_empty, place_content, sub_path
-from mooring.nodes.process.fields import Place
+from mooring.nodes.process.fields import NodeFields
 from mooring.nodes.process.volumes import File, VolumeError, content_of, kind_of, references
 from tests.nodes.process.life import bound_pod
 
-PLACE = Place("here", "10.0.0.1", {})
+PLACE = NodeFields("here", "10.0.0.1", {})
 OBJECTS: dict[tuple[str, str], Object] = {
     ("ConfigMap", "c"): {
         "metadata": {"name": "c"},

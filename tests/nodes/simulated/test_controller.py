@@ -18,7 +18,7 @@ from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import LIFECYCLE, NODES, Town, condition
 
-CREW = (SCHEDULER, NODES, NODE_ORPHANS, *LIFECYCLE)
+CONTROLLERS = (SCHEDULER, NODES, NODE_ORPHANS, *LIFECYCLE)
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "true"}}}
 
 
@@ -35,7 +35,7 @@ def phase(town: Town, name: str) -> str:
 
 
 def test_a_new_node_gets_ready_loses_its_taint_and_keeps_a_lease() -> None:
-    town = Town(node("a"), crew=CREW, settled=True)
+    town = Town(node("a"), controllers=CONTROLLERS, settled=True)
     found = town.get("Node", "a")
     assert found is not None
     assert has_condition(found, "Ready")
@@ -46,7 +46,7 @@ def test_a_new_node_gets_ready_loses_its_taint_and_keeps_a_lease() -> None:
 
 
 def test_heartbeats_do_not_keep_time_moving_but_go_on_while_it_does() -> None:
-    town = Town(node("a"), lasting("p", "95s"), crew=CREW, settled=True)
+    town = Town(node("a"), lasting("p", "95s"), controllers=CONTROLLERS, settled=True)
     assert town.elapsed() == 96
     lease = town.get("Lease", "a", "kube-node-lease")
     assert lease is not None
@@ -56,13 +56,13 @@ def test_heartbeats_do_not_keep_time_moving_but_go_on_while_it_does() -> None:
 def test_only_nodes_that_are_annotated_are_simulated_unless_all_are() -> None:
     fake = node("fake")
     fake["metadata"]["annotations"] = {"kwok.x-k8s.io/node": "fake"}
-    town = Town(fake, node("real"), crew=(simulated_nodes(),), settled=True)
+    town = Town(fake, node("real"), controllers=(simulated_nodes(),), settled=True)
     assert has_condition(town.get("Node", "fake"), "Ready")
     assert condition(town.get("Node", "real"), "Ready") == {}
 
 
 def test_a_pod_runs_and_is_ready_a_moment_after_it_was_bound() -> None:
-    town = Town(node("a"), pod("p"), crew=CREW, settled=True)
+    town = Town(node("a"), pod("p"), controllers=CONTROLLERS, settled=True)
     assert phase(town, "p") == "Running"
     assert has_condition(town.get("Pod", "p"), "Ready")
     assert town.elapsed() == 1
@@ -70,14 +70,14 @@ def test_a_pod_runs_and_is_ready_a_moment_after_it_was_bound() -> None:
 
 @pytest.mark.parametrize(("code", "end"), [("", "Succeeded"), ("3", "Failed")])
 def test_a_pod_that_is_told_to_ends(code: str, end: str) -> None:
-    town = Town(node("a"), lasting("p", "1m30s", code, restartPolicy="Never"), crew=CREW, settled=True)
+    town = Town(node("a"), lasting("p", "1m30s", code, restartPolicy="Never"), controllers=CONTROLLERS, settled=True)
     assert phase(town, "p") == end
     assert town.elapsed() == 91
     assert has_condition(town.get("Pod", "p"), "Ready", "False")
 
 
 def test_a_deleted_pod_stops_within_a_second_whatever_its_grace() -> None:
-    town = Town(node("a"), pod("p", terminationGracePeriodSeconds=70), crew=CREW, settled=True)
+    town = Town(node("a"), pod("p", terminationGracePeriodSeconds=70), controllers=CONTROLLERS, settled=True)
     town.delete("Pod", "p")
     town.run(0.5)
     assert phase(town, "p") == "Running"
@@ -87,7 +87,13 @@ def test_a_deleted_pod_stops_within_a_second_whatever_its_grace() -> None:
 
 
 def test_pods_of_a_lost_node_are_never_stopped_and_go_with_the_node() -> None:
-    town = Town(node("a"), node("b"), pod("p", nodeSelector={"kubernetes.io/hostname": "a"}), crew=CREW, settled=True)
+    town = Town(
+        node("a"),
+        node("b"),
+        pod("p", nodeSelector={"kubernetes.io/hostname": "a"}),
+        controllers=CONTROLLERS,
+        settled=True,
+    )
     town.patch("Node", "a", LOST)
     town.run()
     going = town.get("Pod", "p")
@@ -103,7 +109,7 @@ def test_pods_of_a_lost_node_are_never_stopped_and_go_with_the_node() -> None:
 
 def test_pods_of_a_node_that_is_gone_fail_and_go_even_for_one_who_never_saw_it() -> None:
     stray = pod("p", node="gone")
-    town = Town(stray, crew=(NODE_ORPHANS,))
+    town = Town(stray, controllers=(NODE_ORPHANS,))
     town.run(39)
     assert phase(town, "p") == "Pending"
     town.run()
@@ -112,7 +118,7 @@ def test_pods_of_a_node_that_is_gone_fail_and_go_even_for_one_who_never_saw_it()
 
 
 def test_a_node_that_comes_back_is_ready_again() -> None:
-    town = Town(node("a"), crew=CREW, settled=True)
+    town = Town(node("a"), controllers=CONTROLLERS, settled=True)
     town.patch("Node", "a", LOST)
     town.run()
     town.patch("Node", "a", {"metadata": {"annotations": {"mooring.dev/lost": None}}})
@@ -136,4 +142,4 @@ def test_any_crash_ends_in_the_same_place() -> None:
         for obj in (node("a"), lasting("p", "5s"), pod("q", terminationGracePeriodSeconds=2)):
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
-    assert survives_every_crash(CREW, populate) > 5
+    assert survives_every_crash(CONTROLLERS, populate) > 5

@@ -11,7 +11,7 @@ from tests.builtin.town import Town, condition
 
 
 def town(*pods: Object) -> Town:
-    return Town(node("a", pods=500), *pods, crew=whole_control_plane())
+    return Town(node("a", pods=500), *pods, controllers=whole_control_plane())
 
 
 def init(name: str, **more: Any) -> Object:

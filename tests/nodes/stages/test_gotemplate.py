@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mooring.nodes.stages.gotemplate import Template
+from mooring.nodes.stages.gotemplate import GoTemplate
 from mooring.nodes.stages.lexer import TemplateError
 from mooring.nodes.stages.query import QueryError, query
 
@@ -22,7 +22,7 @@ OBJECT: dict[str, Any] = {
 
 
 def made(text: str, **functions: Any) -> str:
-    return Template(text, tuple(functions)).render(OBJECT, functions)
+    return GoTemplate(text, tuple(functions)).render(OBJECT, functions)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_a_template_makes(template: str, text: str) -> None:
 )
 def test_what_is_refused_when_it_is_read(template: str, sentence: str) -> None:
     with pytest.raises(TemplateError) as error:
-        Template(template)
+        GoTemplate(template)
     assert str(error.value) == sentence
 
 

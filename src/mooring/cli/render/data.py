@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from mooring.cli.outcomes import Outcome
+from mooring.cli.explainer import PodOutcome
 from mooring.kube.errors import unique_texts
 from mooring.manifests.emit import to_yaml
 from mooring.placement.cluster import Cluster
@@ -15,18 +15,18 @@ from mooring.placement.cluster import Cluster
 Json = dict[str, Any]
 
 
-def to_data(cluster: Cluster, outcomes: Sequence[Outcome], notes: Sequence[str]) -> Json:
+def to_data(cluster: Cluster, outcomes: Sequence[PodOutcome], notes: Sequence[str]) -> Json:
     """One pod is told as such, several as a list. Nothing is left out."""
     told = [_one(cluster, outcome, notes) for outcome in outcomes]
     return told[0] if len(told) == 1 else {"pods": told}
 
 
-def _one(cluster: Cluster, outcome: Outcome, notes: Sequence[str]) -> Json:
-    data: Json = {"pod": outcome.subject.key, "lands": outcome.lands}
+def _one(cluster: Cluster, outcome: PodOutcome, notes: Sequence[str]) -> Json:
+    data: Json = {"pod": outcome.unplaced.key, "lands": outcome.lands}
     if outcome.lands:
         data["node"] = outcome.node
-    if outcome.subject.errors:
-        data["invalid"] = unique_texts(outcome.subject.errors)
+    if outcome.unplaced.errors:
+        data["invalid"] = unique_texts(outcome.unplaced.errors)
     if outcome.gates:
         data["schedulingGates"] = list(outcome.gates)
     data |= outcome.answer
@@ -46,7 +46,7 @@ def _one(cluster: Cluster, outcome: Outcome, notes: Sequence[str]) -> Json:
             for group in outcome.blocked
         ]
     data["advice"] = [advice.to_json() for advice in outcome.advice]
-    remarks = [*notes, *outcome.subject.notes]
+    remarks = [*notes, *outcome.unplaced.notes]
     if outcome.info is not None and outcome.info.template.unevaluated:
         data["notEvaluated"] = list(outcome.info.template.unevaluated)
     if remarks:

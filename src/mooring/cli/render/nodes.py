@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mooring.cli.outcomes import Outcome
-from mooring.cli.render.page import Column, Page
+from mooring.cli.explainer import PodOutcome
+from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted, nodes
 from mooring.placement.causes import MAX_GROUPS, Blocked, Cause
 from mooring.placement.cluster import Cluster
@@ -25,7 +25,7 @@ SHORT = {
 FILTER_WIDTH = 17
 
 
-def add_feasible(page: Page, cluster: Cluster, explanation: Explanation, shown: int = TOP_NODES) -> None:
+def add_feasible(page: TextPage, cluster: Cluster, explanation: Explanation, shown: int = TOP_NODES) -> None:
     feasible = explanation.feasible
     if not feasible.size:
         return
@@ -39,8 +39,8 @@ def add_feasible(page: Page, cluster: Cluster, explanation: Explanation, shown: 
     telling = [s for s in explanation.scores if np.ptp(s.weighted[feasible])]
     if feasible.size == 1:
         telling = [s for s in explanation.scores if s.weighted[feasible[0]]]
-    columns = [Column("NODE"), Column("POINTS", right=True)]
-    columns += [Column(SHORT.get(s.plugin, s.plugin), right=True) for s in telling]
+    columns = [TextColumn("NODE"), TextColumn("POINTS", right=True)]
+    columns += [TextColumn(SHORT.get(s.plugin, s.plugin), right=True) for s in telling]
     rows = [
         (cluster.names[slot], str(explanation.totals[slot]), *(str(s.weighted[slot]) for s in telling))
         for slot in ranked[:shown].tolist()
@@ -54,7 +54,7 @@ def add_feasible(page: Page, cluster: Cluster, explanation: Explanation, shown: 
         page.line("the same on each: " + ", ".join(f"{SHORT.get(p, p)} {points}" for p, points in same), "dim", 2)
 
 
-def add_blocked(page: Page, cluster: Cluster, groups: Sequence[Blocked]) -> None:
+def add_blocked(page: TextPage, cluster: Cluster, groups: Sequence[Blocked]) -> None:
     if not groups:
         return
     total = sum(group.slots.size for group in groups)
@@ -71,16 +71,16 @@ def add_blocked(page: Page, cluster: Cluster, groups: Sequence[Blocked]) -> None
         page.line(f"and {counted(count, 'more node')} in {len(rest)} groups (--all-nodes lists them)", "dim", 2)
 
 
-def add_causes(page: Page, causes: Sequence[Cause], indent: int) -> None:
+def add_causes(page: TextPage, causes: Sequence[Cause], indent: int) -> None:
     rows = []
     above = ""
     for cause in causes:
         rows.append(("" if cause.plugin == above else cause.plugin, cause.text))
         above = cause.plugin
-    page.table([Column(least=FILTER_WIDTH, style="dim"), Column()], rows, indent)
+    page.table([TextColumn(least=FILTER_WIDTH, style="dim"), TextColumn()], rows, indent)
 
 
-def add_each_node(page: Page, cluster: Cluster, outcome: Outcome) -> None:
+def add_each_node(page: TextPage, cluster: Cluster, outcome: PodOutcome) -> None:
     """Every node by itself, in the scheduler's order."""
     explanation = outcome.explanation
     assert explanation is not None
@@ -94,4 +94,4 @@ def add_each_node(page: Page, cluster: Cluster, outcome: Outcome) -> None:
         for cause in causes:
             rows.append((name, cause.plugin, cause.text))
             name = ""
-    page.table([Column("NODE"), Column("FILTER", style="dim"), Column("WHY NOT")], rows)
+    page.table([TextColumn("NODE"), TextColumn("FILTER", style="dim"), TextColumn("WHY NOT")], rows)

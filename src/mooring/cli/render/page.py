@@ -1,6 +1,6 @@
-"""A page of text before it is known where it goes.
+"""A page of text, independent of where it is shown.
 
-What is said is decided once; how it looks is decided by `plain` (a pipe, a file: aligned columns, lines of any length,
+The content is decided once; the layout by `plain` (a pipe, a file: aligned columns, lines of any length,
 no escape codes) or `terminal` (colour, wrapped at the edge of the window).
 """
 
@@ -14,16 +14,16 @@ Style = Literal["", "bold", "command", "dim", "good", "bad", "title"]
 
 
 @dataclass(frozen=True)
-class Span:
+class TextSpan:
     text: str
     style: Style = ""
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """One line of text. A line that is to be pasted must not be wrapped."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[TextSpan, ...]
     indent: int = 0
     wrap: bool = True
 
@@ -33,7 +33,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Column:
+class TextColumn:
     head: str = ""
     right: bool = False
     least: int = 0
@@ -44,7 +44,7 @@ class Column:
 class Table:
     """Aligned columns; without a header where no column has a head. `marked` rows stand out."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[TextColumn, ...]
     rows: tuple[tuple[str, ...], ...]
     indent: int = 2
     marked: frozenset[int] = frozenset()
@@ -54,18 +54,18 @@ class Table:
         return any(column.head for column in self.columns)
 
 
-Block = Line | Table
+TextBlock = TextLine | Table
 
 
 @dataclass
-class Page:
-    blocks: list[Block] = field(default_factory=list)
+class TextPage:
+    blocks: list[TextBlock] = field(default_factory=list)
 
     def line(self, text: str = "", style: Style = "", indent: int = 0, *, wrap: bool = True) -> None:
-        self.blocks.append(Line((Span(text, style),), indent, wrap))
+        self.blocks.append(TextLine((TextSpan(text, style),), indent, wrap))
 
     def spans(self, *spans: tuple[str, Style], indent: int = 0) -> None:
-        self.blocks.append(Line(tuple(Span(text, style) for text, style in spans), indent))
+        self.blocks.append(TextLine(tuple(TextSpan(text, style) for text, style in spans), indent))
 
     def title(self, text: str) -> None:
         """The heading of a section, set off from what is above."""
@@ -74,6 +74,6 @@ class Page:
         self.line(text, "title")
 
     def table(
-        self, columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: int = 2, marked: Iterable[int] = ()
+        self, columns: Sequence[TextColumn], rows: Iterable[Sequence[str]], indent: int = 2, marked: Iterable[int] = ()
     ) -> None:
         self.blocks.append(Table(tuple(columns), tuple(map(tuple, rows)), indent, frozenset(marked)))

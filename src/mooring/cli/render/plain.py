@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mooring.cli.render.page import Column, Page, Table
+from mooring.cli.render.page import Table, TextColumn, TextPage
 
 GAP = "  "
 
 
-def to_text(page: Page) -> str:
+def to_text(page: TextPage) -> str:
     return "".join(f"{line}\n" for line in _lines(page))
 
 
-def _lines(page: Page) -> Iterator[str]:
+def _lines(page: TextPage) -> Iterator[str]:
     for block in page.blocks:
         if isinstance(block, Table):
             yield from _table_lines(block)
@@ -30,5 +30,5 @@ def _table_lines(table: Table) -> Iterator[str]:
         yield f"{margin}{GAP.join(cells)}".rstrip()
 
 
-def _cell(text: str, width: int, column: Column) -> str:
+def _cell(text: str, width: int, column: TextColumn) -> str:
     return text.rjust(width) if column.right else text.ljust(width)

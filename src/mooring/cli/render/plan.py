@@ -1,4 +1,4 @@
-"""What is told about a plan: how many pods land, each with its node and times, and why the others wait."""
+"""The page of a plan: how many pods land, each with its node and times, and why the others are pending."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
-from mooring.cli.outcomes import Explainer, Outcome
-from mooring.cli.render.page import Column, Page
-from mooring.cli.render.story import tell
+from mooring.cli.explainer import Explainer, PodOutcome
+from mooring.cli.render.explanation import explanation_page
+from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted
-from mooring.cli.subjects import Source, Subject
+from mooring.cli.unplaced_pods import PodSource, UnplacedPod
 from mooring.manifests.views import convert
 from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
@@ -24,15 +24,21 @@ MAX_ROWS = 40
 MAX_STORIES = 3
 
 
-def tell_plan(plan: Plan, advice: int) -> Page:
-    page = Page()
+def plan_page(plan: Plan, advice: int) -> TextPage:
+    page = TextPage()
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
     head = f"{landed} of {counted(len(plan.pods), 'pod')} land" if plan.pods else "No pod moves"
     page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if pending or plan.settled.moving else "good")
     if plan.pods:
         page.line()
-        columns = (Column("POD"), Column("NODE"), Column("BOUND"), Column("RUNNING"), Column("PHASE"))
+        columns = (
+            TextColumn("POD"),
+            TextColumn("NODE"),
+            TextColumn("BOUND"),
+            TextColumn("RUNNING"),
+            TextColumn("PHASE"),
+        )
         shown = plan.pods[:MAX_ROWS]
         page.table(columns, map(_row, shown), marked=[i for i, pod in enumerate(shown) if not pod.lands])
         if len(plan.pods) > MAX_ROWS:
@@ -50,9 +56,9 @@ def tell_plan(plan: Plan, advice: int) -> Page:
     for outcome, cluster, alike in _explained(plan, advice):
         others = f" and {counted(alike - 1, 'pod')} like it" if alike > 1 else ""
         page.title(
-            f"{outcome.subject.key}{others} stay pending" if alike > 1 else f"{outcome.subject.key} stays pending"
+            f"{outcome.unplaced.key}{others} stay pending" if alike > 1 else f"{outcome.unplaced.key} stays pending"
         )
-        page.blocks += tell(cluster, [outcome], (), all_nodes=False).blocks
+        page.blocks += explanation_page(cluster, [outcome], (), all_nodes=False).blocks
     for note in _notes(plan):
         page.line()
         page.line(f"Note: {note}", "dim")
@@ -75,16 +81,16 @@ def spell(span: timedelta | None) -> str:
 
 
 def _notes(plan: Plan) -> Iterable[str]:
-    if plan.world.inert:
-        yield f"nothing here acts on {and_more(plan.world.inert, 5)}; kept as it is"
-    if plan.world.assumed:
-        yield f"namespace {and_more(plan.world.assumed, 5)} is not in the snapshot; assumed to exist"
-    if plan.world.simulation.terminal:
-        for asker, why in sorted(plan.world.simulation.terminal.items())[:3]:
-            yield f"{asker} was refused for good: {why}"
+    if plan.cluster.inert:
+        yield f"nothing here acts on {and_more(plan.cluster.inert, 5)}; kept as it is"
+    if plan.cluster.assumed:
+        yield f"namespace {and_more(plan.cluster.assumed, 5)} is not in the snapshot; assumed to exist"
+    if plan.cluster.simulation.terminal:
+        for request, why in sorted(plan.cluster.simulation.terminal.items())[:3]:
+            yield f"{request} was refused for good: {why}"
 
 
-def _explained(plan: Plan, advice: int) -> Iterable[tuple[Outcome, Cluster, int]]:
+def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, Cluster, int]]:
     """The pods that wait, one of each workload, with how many are like it."""
     groups: dict[str, list[PlannedPod]] = {}
     for pod in plan.pending:
@@ -94,15 +100,15 @@ def _explained(plan: Plan, advice: int) -> Iterable[tuple[Outcome, Cluster, int]
         first = members[0]
         snapshot.cluster.remove_pod(first.key)
         view = convert(first.object, Pod)
-        subject = Subject(first.object, view, _source(plan, first))
+        unplaced = UnplacedPod(first.object, view, _source(plan, first))
         explainer = Explainer(
             Engine(snapshot.cluster), snapshot.priorities, thorough=False, each_node=False, limit=advice
         )
-        (outcome,) = explainer.run([subject])
+        (outcome,) = explainer.run([unplaced])
         yield outcome, snapshot.cluster, len(members)
 
 
-def _source(plan: Plan, pod: PlannedPod) -> Source:
+def _source(plan: Plan, pod: PlannedPod) -> PodSource:
     """What commands should act on: the workload in its file where there is one."""
     top, workload = plan.origin(pod)
     meta = top["metadata"]
@@ -111,14 +117,14 @@ def _source(plan: Plan, pod: PlannedPod) -> Source:
     path = "spec.template" if kind is None else kind.template_path(top, labels)
     file = workload.file if workload is not None else None
     manifest = workload.object if workload is not None else None
-    return Source(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
+    return PodSource(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
 
 
 def _snapshot(plan: Plan) -> Snapshot:
     """The world as it ended, as the placement engine sees it."""
-    snapshot = Snapshot(len(plan.world.objects("v1", "Node")))
+    snapshot = Snapshot(len(plan.cluster.objects("v1", "Node")))
     for (api_version, kind), view in VIEWS.items():
-        for obj in plan.world.objects(api_version, kind):
+        for obj in plan.cluster.objects(api_version, kind):
             snapshot.add(convert(obj, view))
     return snapshot
 
@@ -137,7 +143,7 @@ def plan_data(plan: Plan, advice: int) -> dict[str, Any]:
     ]
     pending = [
         {
-            "pod": outcome.subject.key,
+            "pod": outcome.unplaced.key,
             "alike": alike,
             "message": outcome.message,
             "advice": [found.to_json() for found in outcome.advice],

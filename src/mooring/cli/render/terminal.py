@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from mooring.cli.render.page import Line, Page, Style, Table
+from mooring.cli.render.page import Style, Table, TextLine, TextPage
 
 STYLES: dict[Style, str] = {
     "": "",
@@ -22,7 +22,7 @@ STYLES: dict[Style, str] = {
 }
 
 
-def show(page: Page, stream: IO[str], *, colour: bool) -> None:
+def show(page: TextPage, stream: IO[str], *, colour: bool) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False, no_color=not colour)
     for block in page.blocks:
         if isinstance(block, Table):
@@ -31,7 +31,7 @@ def show(page: Page, stream: IO[str], *, colour: bool) -> None:
             _line(console, block)
 
 
-def _line(console: Console, line: Line) -> None:
+def _line(console: Console, line: TextLine) -> None:
     text = Text()
     for span in line.spans:
         text.append(span.text, STYLES[span.style])

@@ -1,4 +1,4 @@
-"""Small turns of phrase."""
+"""Counts and lists of names as English text."""
 
 from __future__ import annotations
 

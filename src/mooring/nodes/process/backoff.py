@@ -1,6 +1,6 @@
 """How long a container that keeps ending waits for its next start: 10 s, doubled each time, at most 5 minutes.
 
-The first restart is immediate. Whoever ran for ten minutes begins anew.
+The first restart is immediate. A container that ran for ten minutes begins anew.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from mooring.nodes.process.model import Container
+from mooring.nodes.process.model import ContainerState
 
 __all__ = ["due", "in_words", "with_pause"]
 
@@ -18,7 +18,7 @@ LONGEST: Final = 300.0
 _FORGOTTEN: Final = timedelta(seconds=2 * LONGEST)
 
 
-def due(container: Container) -> datetime:
+def due(container: ContainerState) -> datetime:
     """When a container that has ended may start again."""
     assert container.end is not None
     finished = container.end.finished
@@ -27,7 +27,7 @@ def due(container: Container) -> datetime:
     return finished + timedelta(seconds=container.pause)
 
 
-def with_pause(container: Container, now: datetime) -> Container:
+def with_pause(container: ContainerState, now: datetime) -> ContainerState:
     """The container about to be restarted, with the pause that its next end will bring."""
     assert container.end is not None
     fresh = container.paused is None or _forgotten(container, container.end.finished)
@@ -40,6 +40,6 @@ def in_words(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _forgotten(container: Container, finished: datetime) -> bool:
+def _forgotten(container: ContainerState, finished: datetime) -> bool:
     assert container.paused is not None
     return finished - container.paused > _FORGOTTEN

@@ -1,4 +1,4 @@
-"""Looks after one running container: its hooks and probes, its memory, and its end."""
+"""The supervisor of one running container: runs its hooks and probes, enforces its memory limit, reports its end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable
 from typing import Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.addresses import Host
 from mooring.nodes.process.logs import last_words
-from mooring.nodes.process.model import End, Ended, Happening, Probed, ProbeKind, Tell
-from mooring.nodes.process.prober import ask
-from mooring.nodes.process.probes import Timing, Verdict
-from mooring.nodes.process.processes import Process
+from mooring.nodes.process.model import End, Ended, PodEvent, Probed, ProbeKind, RecordEvent
+from mooring.nodes.process.node_context import NodeContext
+from mooring.nodes.process.prober import run_handler
+from mooring.nodes.process.probes import ProbeTiming, ProbeVerdict
+from mooring.nodes.process.processes import ContainerProcess
 from mooring.nodes.process.specs import probe_of
 
-__all__ = ["Tending"]
+__all__ = ["ContainerSupervisor"]
 
 
 _MEMORY_SECONDS: Final = 0.5
@@ -24,27 +24,30 @@ _LONGEST_MESSAGE: Final = 4096
 _START_ERROR: Final = 128
 
 
-class Tending:
-    """`post` takes what happens, `tell` what people should know, `sick` the container that has to be restarted."""
+class ContainerSupervisor:
+    """`post` takes pod events and `record` events for people.
+
+    `probe_failed` is called with the kind of a startup or liveness probe that has failed often enough for a restart.
+    """
 
     def __init__(
         self,
-        host: Host,
+        context: NodeContext,
         pod: Callable[[], Object],
         container: Object,
-        process: Process,
+        process: ContainerProcess,
         *,
-        post: Callable[[Happening], None],
-        tell: Callable[[Tell], None],
-        sick: Callable[[str], None],
+        post: Callable[[PodEvent], None],
+        record: Callable[[RecordEvent], None],
+        probe_failed: Callable[[str], None],
     ) -> None:
         self.process = process
-        self._host = host
+        self._context = context
         self._pod = pod
         self._container = container
         self._name: str = container["name"]
-        self._post, self._tell, self._sick = post, tell, sick
-        self._started = host.clock()
+        self._post, self._record, self._probe_failed = post, record, probe_failed
+        self._started = context.clock()
         self._hook = (container.get("lifecycle") or {}).get("postStart")
 
     @property
@@ -57,7 +60,7 @@ class Tending:
         return probe_of(self._container, "readiness") is None
 
     async def run(self) -> None:
-        """Until the container has ended, which is the last thing that is posted."""
+        """Run until the container has ended. `Ended` is the last event that is posted."""
         others = [asyncio.create_task(self._accompany())]
         if self.process.order.memory is not None:
             others.append(asyncio.create_task(self._watch_memory()))
@@ -70,12 +73,16 @@ class Tending:
         self._post(Ended(self._name, await asyncio.to_thread(self._end, code)))
 
     async def stop(self, seconds: float) -> None:
-        """The hook first, then the signal. Whoever asked for it kills what does not end in time."""
+        """Run the preStop hook, then send the stop signal. The pod worker kills it at the deadline."""
         lifecycle = self._container.get("lifecycle") or {}
         if hook := lifecycle.get("preStop"):
-            answer = await ask(hook, self._container, self.process, self._host.place.address, max(seconds, 1.0))
+            answer = await run_handler(
+                hook, self._container, self.process, self._context.node_fields.address, max(seconds, 1.0)
+            )
             if not answer.good:
-                self._tell(Tell("Warning", "FailedPreStopHook", f"PreStopHook failed: {answer.output}", self._name))
+                self._record(
+                    RecordEvent("Warning", "FailedPreStopHook", f"PreStopHook failed: {answer.output}", self._name)
+                )
         wanted = getattr(signal, lifecycle.get("stopSignal") or "SIGTERM", signal.SIGTERM)
         self.process.signal(wanted)
 
@@ -96,31 +103,35 @@ class Tending:
     async def _run_hook(self) -> bool:
         assert self._hook is not None
         # There is no limit to it but the pod's own end.
-        answer = await ask(self._hook, self._container, self.process, self._host.place.address, 3600.0)
+        answer = await run_handler(self._hook, self._container, self.process, self._context.node_fields.address, 3600.0)
         if not answer.good:
-            self._tell(Tell("Warning", "FailedPostStartHook", f"PostStartHook failed: {answer.output}", self._name))
+            self._record(
+                RecordEvent("Warning", "FailedPostStartHook", f"PostStartHook failed: {answer.output}", self._name)
+            )
             self.process.kill()
         return answer.good
 
     async def _probe(self, kind: ProbeKind) -> None:
-        """Ask for ever; a startup probe until it succeeds."""
+        """Probe until cancelled; a startup probe until it succeeds."""
         probe = probe_of(self._container, kind)
         assert probe is not None
-        timing = Timing.of(probe)
-        verdict = Verdict(kind == "liveness")
+        timing = ProbeTiming.of(probe)
+        verdict = ProbeVerdict(kind == "liveness")
         await asyncio.sleep(timing.delay)
         while True:
-            answer = await ask(probe, self._container, self.process, self._host.place.address, timing.timeout)
+            answer = await run_handler(
+                probe, self._container, self.process, self._context.node_fields.address, timing.timeout
+            )
             if not answer.good:
                 text = f"{kind.capitalize()} probe failed: {answer.output}"
-                self._tell(Tell("Warning", "Unhealthy", text, self._name))
+                self._record(RecordEvent("Warning", "Unhealthy", text, self._name))
             before, verdict = verdict, verdict.after(answer.good, timing)
             if kind == "startup" and verdict.good:
                 return
             if kind == "readiness" and verdict.good != before.good:
                 self._post(Probed(self._name, kind, verdict.good))
             if kind != "readiness" and answer.good is False and verdict.streak == timing.failures:
-                self._sick(kind)
+                self._probe_failed(kind)
             await asyncio.sleep(timing.period)
 
     async def _watch_memory(self) -> None:
@@ -132,7 +143,7 @@ class Tending:
     # The end
 
     def _end(self, code: int) -> End:
-        now = self._host.clock()
+        now = self._context.clock()
         order = self.process.order
         if not self.process.started:
             text = last_words(order.log.path, lines=3) or "the sandbox could not be made"
@@ -143,7 +154,7 @@ class Tending:
         return End(code, reason, self._message(code), self._started, now, order.id)
 
     def _message(self, code: int) -> str:
-        path = self._host.disk.message(self._pod()["metadata"]["uid"], self._name)
+        path = self._context.disk.message(self._pod()["metadata"]["uid"], self._name)
         try:
             text = path.read_bytes()[:_LONGEST_MESSAGE].decode(errors="replace")
         except OSError:

@@ -13,17 +13,17 @@ from typing import NamedTuple
 from mooring.kube.objects import Object
 from mooring.nodes.process import backoff
 from mooring.nodes.process.model import (
-    Action,
-    Container,
-    Ending,
+    ContainerState,
     Kill,
-    Pod,
+    PodAction,
+    PodState,
+    PodTermination,
     Prepare,
+    RecordEvent,
     Remove,
     Start,
     Stop,
     Stopping,
-    Tell,
 )
 from mooring.nodes.process.specs import (
     deletion_grace,
@@ -36,32 +36,32 @@ from mooring.nodes.process.specs import (
 )
 from mooring.nodes.process.statuses import initialized, overdue
 
-__all__ = ["Decision", "decide", "unhealthy"]
+__all__ = ["PodDecision", "decide", "unhealthy"]
 
 
 # A container that is not asked to end in good time is asked all the same.
 _SHORTEST_GRACE = 1.0
 
 
-class Decision(NamedTuple):
+class PodDecision(NamedTuple):
     """What is known once this has been decided, what to do, and when to look again if nothing happens before."""
 
-    pod: Pod
-    actions: tuple[Action, ...]
+    pod: PodState
+    actions: tuple[PodAction, ...]
     wake: datetime | None
 
 
-def decide(spec: Object, pod: Pod, now: datetime, *, gone: bool = False) -> Decision:
+def decide(spec: Object, pod: PodState, now: datetime, *, gone: bool = False) -> PodDecision:
     """`gone` says that the pod is no longer in the API."""
     return _Round(spec, pod, now, [], []).run(gone)
 
 
-def unhealthy(spec: Object, pod: Pod, container: Object, kind: str, now: datetime) -> Decision:
+def unhealthy(spec: Object, pod: PodState, container: Object, kind: str, now: datetime) -> PodDecision:
     """A liveness or startup probe has failed for good: the container has to end."""
     name = container["name"]
     known = pod.container(name)
     if known.process != "running" or known.stopping is not None or pod.ending is not None:
-        return Decision(pod, (), None)
+        return PodDecision(pod, (), None)
     own = (container.get(f"{kind}Probe") or {}).get("terminationGracePeriodSeconds")
     grace = spec["spec"].get("terminationGracePeriodSeconds") if own is None else own
     seconds = max(float(30 if grace is None else grace), _SHORTEST_GRACE)
@@ -69,25 +69,25 @@ def unhealthy(spec: Object, pod: Pod, container: Object, kind: str, now: datetim
     if restarts(container, spec, 137):
         message += ", will be restarted"
     stopped = replace(known, stopping=Stopping(now + timedelta(seconds=seconds)))
-    actions = (Tell("Normal", "Killing", message, name), Stop(name, seconds))
-    return Decision(pod.having(name, stopped), actions, now + timedelta(seconds=seconds))
+    actions = (RecordEvent("Normal", "Killing", message, name), Stop(name, seconds))
+    return PodDecision(pod.having(name, stopped), actions, now + timedelta(seconds=seconds))
 
 
 @dataclass
 class _Round:
     spec: Object
-    pod: Pod
+    pod: PodState
     now: datetime
-    actions: list[Action]
+    actions: list[PodAction]
     times: list[datetime]
 
-    def run(self, gone: bool) -> Decision:
+    def run(self, gone: bool) -> PodDecision:
         self._kill_late()
         if gone or self.spec["metadata"].get("deletionTimestamp"):
             self._delete(gone)
         elif not self.pod.over:
             self._live()
-        return Decision(self.pod, tuple(self.actions), min(self.times, default=None))
+        return PodDecision(self.pod, tuple(self.actions), min(self.times, default=None))
 
     # The end
 
@@ -100,13 +100,13 @@ class _Round:
 
     def _fail(self, reason: str, message: str) -> None:
         self.pod = replace(self.pod, failure=(reason, message))
-        self.actions.append(Tell("Normal", reason, message))
+        self.actions.append(RecordEvent("Normal", reason, message))
 
     def _all_ended(self, grace: float) -> bool:
         """Bring everything to its end; whether it is there."""
         deadline = self.now + timedelta(seconds=max(grace, _SHORTEST_GRACE))
         if self.pod.ending is None or deadline < self.pod.ending.deadline:
-            self.pod = replace(self.pod, ending=Ending(deadline))
+            self.pod = replace(self.pod, ending=PodTermination(deadline))
         assert self.pod.ending is not None
         first = [each["name"] for each in (*self._preparing(), *main_containers(self.spec))]
         for name in first:
@@ -144,7 +144,7 @@ class _Round:
             self._keep(name, replace(known, stopping=known.stopping._replace(deadline=deadline)))
         else:
             seconds = max((deadline - self.now).total_seconds(), 0.0)
-            self.actions += (Tell("Normal", "Killing", f"Stopping container {name}", name), Stop(name, seconds))
+            self.actions += (RecordEvent("Normal", "Killing", f"Stopping container {name}", name), Stop(name, seconds))
             self._keep(name, replace(known, stopping=Stopping(deadline)))
         self.times.append(deadline)
 
@@ -181,9 +181,9 @@ class _Round:
     def _prepare(self) -> None:
         if self.pod.prepared == "under way":
             return
-        hitch = self.pod.hitch
-        if hitch is not None and hitch.again is not None and hitch.again > self.now:
-            self.times.append(hitch.again)
+        blocker = self.pod.blocker
+        if blocker is not None and blocker.again is not None and blocker.again > self.now:
+            self.times.append(blocker.again)
             return
         self.pod = replace(self.pod, prepared="under way")
         self.actions.append(Prepare())
@@ -228,7 +228,7 @@ class _Round:
 
     def _sidecars_stopped(self) -> bool:
         if self.pod.ending is None:
-            self.pod = replace(self.pod, ending=Ending(self.now + timedelta(seconds=deletion_grace(self.spec))))
+            self.pod = replace(self.pod, ending=PodTermination(self.now + timedelta(seconds=deletion_grace(self.spec))))
         assert self.pod.ending is not None
         return self._sidecars_ended(self.pod.ending.deadline)
 
@@ -243,32 +243,32 @@ class _Round:
         known = self.pod.container(name)
         if known.alive:
             return
-        if known.hitch is not None and (known.hitch.again is None or known.hitch.again > self.now):
-            if known.hitch.again is not None:
-                self.times.append(known.hitch.again)
+        if known.blocker is not None and (known.blocker.again is None or known.blocker.again > self.now):
+            if known.blocker.again is not None:
+                self.times.append(known.blocker.again)
             return
         if known.process == "ended":
             self._restart(container, known)
             return
-        self._keep(name, replace(known, process="starting", hitch=None))
+        self._keep(name, replace(known, process="starting", blocker=None))
         self.actions.append(Start(name, known.attempt))
 
-    def _restart(self, container: Object, known: Container) -> None:
+    def _restart(self, container: Object, known: ContainerState) -> None:
         name = container["name"]
         if known.end is None or not restarts(container, self.spec, known.end.code):
             return
         due = backoff.due(known)
         if due > self.now:
             self.times.append(due)
-            if not known.told:
+            if not known.backoff_recorded:
                 message = f"Back-off restarting failed container {name} in pod {full_name(self.spec)}"
-                self.actions.append(Tell("Warning", "BackOff", message, name))
-                self._keep(name, replace(known, told=True))
+                self.actions.append(RecordEvent("Warning", "BackOff", message, name))
+                self._keep(name, replace(known, backoff_recorded=True))
             return
         again = backoff.with_pause(known, self.now)
         again = replace(again, process="starting", attempt=known.attempt + 1, last=known.end, end=None, since=None)
-        self._keep(name, replace(again, hitch=None, told=False))
+        self._keep(name, replace(again, blocker=None, backoff_recorded=False))
         self.actions.append(Start(name, again.attempt))
 
-    def _keep(self, name: str, container: Container) -> None:
+    def _keep(self, name: str, container: ContainerState) -> None:
         self.pod = self.pod.having(name, container)

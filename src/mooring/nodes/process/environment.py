@@ -9,7 +9,7 @@ from typing import Final
 
 from mooring.kube.objects import Object
 from mooring.nodes.process.expansion import expand
-from mooring.nodes.process.fields import FieldError, Place, field_value, resource_value
+from mooring.nodes.process.fields import FieldRefError, NodeFields, field_value, resource_value
 
 __all__ = ["ConfigError", "Sources", "command_of", "environment", "references"]
 
@@ -38,13 +38,13 @@ def references(container: Object) -> set[tuple[str, str]]:
     return found
 
 
-def environment(pod: Object, container: Object, sources: Sources, place: Place) -> dict[str, str]:
+def environment(pod: Object, container: Object, sources: Sources, node_fields: NodeFields) -> dict[str, str]:
     """The variables that the spec names, later ones over earlier ones, `$(VAR)` replaced by what stands before it."""
     found: dict[str, str] = {}
     for source in container.get("envFrom") or ():
         found |= _all_of(pod, source, sources)
     for variable in container.get("env") or ():
-        value = _value(pod, container, variable, found, sources, place)
+        value = _value(pod, container, variable, found, sources, node_fields)
         if value is not None:
             found[variable["name"]] = value
     return found
@@ -74,17 +74,22 @@ def _all_of(pod: Object, source: Object, sources: Sources) -> dict[str, str]:
 
 
 def _value(
-    pod: Object, container: Object, variable: Object, before: Mapping[str, str], sources: Sources, place: Place
+    pod: Object,
+    container: Object,
+    variable: Object,
+    before: Mapping[str, str],
+    sources: Sources,
+    node_fields: NodeFields,
 ) -> str | None:
     source = variable.get("valueFrom")
     if not source:
         return expand(variable.get("value") or "", before)
     try:
         if reference := source.get("fieldRef"):
-            return field_value(pod, reference["fieldPath"], place)
+            return field_value(pod, reference["fieldPath"], node_fields)
         if reference := source.get("resourceFieldRef"):
-            return resource_value(pod, reference, container, place)
-    except FieldError as error:
+            return resource_value(pod, reference, container, node_fields)
+    except FieldRefError as error:
         raise ConfigError(str(error)) from None
     if reference := source.get("configMapKeyRef"):
         return _key(pod, "ConfigMap", reference, sources)

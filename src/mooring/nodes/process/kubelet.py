@@ -1,4 +1,4 @@
-"""The node at work: takes in the pods that are bound to it, has a worker for each, and stays in touch with the API."""
+"""The kubelet of the process node: registers it, watches the pods bound to it, and runs one worker for each."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.nodes.process.addresses import Host
 from mooring.nodes.process.disk import Disk
-from mooring.nodes.process.fields import Place
+from mooring.nodes.process.fields import NodeFields
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
-from mooring.nodes.process.model import Tell
-from mooring.nodes.process.node_object import Machine
-from mooring.nodes.process.pod_worker import NoLog, Worker
+from mooring.nodes.process.machine_info import MachineInfo
+from mooring.nodes.process.model import RecordEvent
+from mooring.nodes.process.node_context import NodeContext
+from mooring.nodes.process.pod_worker import NoLog, PodWorker
 from mooring.nodes.process.proc import kill_marked, mark_of
 from mooring.nodes.process.processes import sandbox_problem
-from mooring.nodes.process.registration import RENEW_SECONDS, Refused, Registration
+from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
 from mooring.runtime.eventbroadcaster import EventBroadcaster
 from mooring.runtime.eventrecorder import EventRecorder
 
-__all__ = ["Agent", "Settings", "run_node"]
+__all__ = ["Kubelet", "Settings", "run_node"]
 
 
 HALT_SECONDS: Final = 2.0
 _PAUSE: Final = 0.2
 # How long the events of the last moments may take to be written.
 _LAST_EVENTS_SECONDS: Final = 1.0
-# Who the events of this node come from.
+# The source component of the events of this node.
 EVENT_COMPONENT: Final = "process-node"
 _log = logging.getLogger("mooring.node")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a node needs to know. `tls` is what its log endpoint shows, `caller` the SHA-256 of who may ask it."""
+    """`tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token."""
 
     folder: Path
     tls: ssl.SSLContext | None
@@ -61,14 +61,14 @@ def _now() -> datetime:
 
 async def run_node(
     transport: AsyncTransport,
-    machine: Machine,
+    machine: MachineInfo,
     settings: Settings,
     stop: asyncio.Event,
-    told: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> None:
-    """Be a node until told to stop. `told` gets the one sentence that people should read.
+    """Run the node until `stop` is set. `announce` gets one sentence for the terminal when it is registered.
 
-    Of pods the transport lists and watches those of this node.
+    Only pods with this node in `spec.nodeName` are listed and watched.
     """
     folder = settings.folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,31 +76,31 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
-    agent = Agent(transport, machine, folder, mark, problem)
+    agent = Kubelet(transport, machine, folder, mark, problem)
     server = LogServer(agent.log_of, settings.caller)
     port = await server.start(settings.tls)
-    registration = Registration(transport, machine, port, _now)
+    registration = NodeRegistration(transport, machine, port, _now)
     try:
         if not await _register(registration, agent, stop):
             return
-        told(_welcome(machine, problem))
+        announce(_welcome(machine, problem))
         await agent.run(registration, stop)
     finally:
         await server.close()
 
 
-def _welcome(machine: Machine, problem: str) -> str:
+def _welcome(machine: MachineInfo, problem: str) -> str:
     text = f"This machine is node {machine.name}: pods that tolerate mooring.dev/process run on it as processes"
     return f"{text}, but without volumes, because {problem}." if problem else f"{text}."
 
 
-async def _register(registration: Registration, agent: Agent, stop: asyncio.Event) -> bool:
+async def _register(registration: NodeRegistration, agent: Kubelet, stop: asyncio.Event) -> bool:
     pause = _PAUSE
     while not stop.is_set():
         try:
             agent.node = await registration.ensure()
             return True
-        except Refused as error:
+        except RegistrationRefused as error:
             _log.error("this machine cannot be a node: %s", error)
             pause = RENEW_SECONDS
         except MooringError as error:
@@ -110,38 +110,38 @@ async def _register(registration: Registration, agent: Agent, stop: asyncio.Even
     return False
 
 
-class Agent:
-    """All workers of the node. It is the handler of the watch of its pods."""
+class Kubelet:
+    """The pod workers of the node, by uid; the informer handler of its pods."""
 
-    def __init__(self, transport: AsyncTransport, machine: Machine, folder: Path, mark: str, problem: str) -> None:
+    def __init__(self, transport: AsyncTransport, machine: MachineInfo, folder: Path, mark: str, problem: str) -> None:
         self.node: Object = {}
         self._machine = machine
-        self._host = Host(
+        self._context = NodeContext(
             transport=transport,
             recorder=EventRecorder(EVENT_COMPONENT, machine.name),
             broadcaster=EventBroadcaster(transport),
             disk=Disk(folder.absolute()),
-            place=Place(machine.name, machine.address, machine.capacity),
+            node_fields=NodeFields(machine.name, machine.address, machine.capacity),
             problem=problem,
             user=os.geteuid(),
             mark=mark,
             clock=_now,
         )
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._listing: list[Object] = []
         self._first = True
 
-    async def run(self, registration: Registration, stop: asyncio.Event) -> None:
+    async def run(self, registration: NodeRegistration, stop: asyncio.Event) -> None:
         scope = Scope(fields=f"spec.nodeName={self._machine.name}")
-        reflector = Reflector(self._host.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
+        reflector = Reflector(self._context.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
         tasks = [
             asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
         ]
-        recording = asyncio.create_task(self._host.broadcaster.run())
-        if self._host.problem:
+        recording = asyncio.create_task(self._context.broadcaster.run())
+        if self._context.problem:
             self._record_problem()
         try:
             await asyncio.wait(tasks[:3], return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +154,7 @@ class Agent:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._halt()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._host.broadcaster.finish(), _LAST_EVENTS_SECONDS)
+                await asyncio.wait_for(self._context.broadcaster.finish(), _LAST_EVENTS_SECONDS)
             recording.cancel()
             await asyncio.gather(recording, return_exceptions=True)
 
@@ -170,8 +170,8 @@ class Agent:
         self.node = node
 
     def _record_problem(self) -> None:
-        text = f"Containers share the file system of this machine and get no volumes: {self._host.problem}"
-        self._host.record(self.node, "Node", Tell("Warning", "NoSandbox", text))
+        text = f"Containers share the file system of this machine and get no volumes: {self._context.problem}"
+        self._context.record(self.node, "Node", RecordEvent("Warning", "NoSandbox", text))
 
     async def _halt(self) -> None:
         for worker in self._workers.values():
@@ -194,7 +194,7 @@ class Agent:
         self._listing = []
         if self._first:
             self._first = False
-            self._host.disk.keep_only(found)
+            self._context.disk.keep_only(found)
         for uid, worker in self._workers.items():
             if uid not in found:
                 worker.vanish()
@@ -226,7 +226,7 @@ class Agent:
         if worker is not None:
             worker.update(pod)
             return
-        worker = self._workers[uid] = Worker(self._host, pod)
+        worker = self._workers[uid] = PodWorker(self._context, pod)
         task = self._tasks[uid] = asyncio.create_task(worker.run())
         task.add_done_callback(lambda task: self._finished(uid, task))
 

@@ -30,7 +30,7 @@ _TEXT: Final = b"text/plain"
 _CLOSE: Final = (b"connection", b"close")
 
 
-class Logs(Protocol):
+class PodLogs(Protocol):
     def __call__(
         self, namespace: str, pod: str, container: str, *, previous: bool
     ) -> tuple[Path, LogWriter | None]: ...
@@ -45,7 +45,7 @@ class _Refusal(Exception):
 class LogServer:
     """`caller` is the SHA-256, in hexadecimal, of the token of the one who may ask."""
 
-    def __init__(self, logs: Logs, caller: str) -> None:
+    def __init__(self, logs: PodLogs, caller: str) -> None:
         self._logs = logs
         self._caller = caller
         self._http = HttpServer(self._serve)
@@ -55,7 +55,7 @@ class LogServer:
         return await self._http.listen(HOST, port, tls)
 
     async def close(self) -> None:
-        """Whoever follows a log is cut off: that the answer is not whole shows in its missing end."""
+        """Close. A client that follows a log is cut off; the missing last chunk tells it so."""
         self._http.close()
         await self._http.finish(0.0)
 

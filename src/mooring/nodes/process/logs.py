@@ -40,7 +40,7 @@ def has_log(path: Path) -> bool:
 
 
 class LogWriter:
-    """The log of one run of a container, while it is written. Whoever follows it waits for `changed`."""
+    """The log of one run of a container, while it is written. A reader that follows it waits for `changed`."""
 
     def __init__(self, path: Path, *, size: int = LOG_SIZE, clock: Callable[[], int] = time.time_ns) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""What the node knows of a pod and its processes, and what it can do about them.
+"""The node's state of a pod and its containers, the events that change it, and the actions that are decided on it.
 
-Everything here is a value. The executor tells what happened (`Prepared`, `Started`, `Ended`, ...), `after` takes that
-in, and `deciding.decide` says what to do next; so a pod's whole life can be played through in a test without a process.
+Everything here is a value. The pod worker posts events (`Prepared`, `Started`, ...), `after` applies one to the state,
+and `decisions.decide` returns the next actions; so a test plays a pod's whole life without any process.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 __all__ = [
-    "Action",
-    "Container",
+    "ContainerState",
+    "CreateFailed",
     "End",
     "Ended",
-    "Ending",
-    "Failed",
-    "Happening",
-    "Hitch",
     "Kill",
-    "Pod",
+    "PodAction",
+    "PodEvent",
+    "PodState",
+    "PodTermination",
     "Prepare",
     "Prepared",
     "Probed",
+    "RecordEvent",
     "Remove",
     "Start",
+    "StartBlocker",
     "Started",
     "Stop",
     "Stopping",
-    "Tell",
     "after",
 ]
 
@@ -48,8 +48,8 @@ class End(NamedTuple):
     id: str = ""
 
 
-class Hitch(NamedTuple):
-    """Why something cannot be begun, and when it is tried again; never, if nothing could change it."""
+class StartBlocker(NamedTuple):
+    """Why a pod or container cannot start. `again` is the time of the next attempt, None if none could succeed."""
 
     reason: str
     message: str
@@ -65,7 +65,7 @@ class Stopping(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerState:
     """One container. `attempt` counts its restarts, `end` is set while its last run is over, `last` is the run before.
 
     `pause` is the back-off in force, and `paused` when it was last counted up.
@@ -80,45 +80,45 @@ class Container:
     started: bool = False
     ready: bool = False
     stopping: Stopping | None = None
-    hitch: Hitch | None = None
+    blocker: StartBlocker | None = None
     pause: float = 0.0
     paused: datetime | None = None
-    # Whether people were told of the back-off that is in force.
-    told: bool = False
+    # Whether the BackOff event of the back-off in force was recorded.
+    backoff_recorded: bool = False
 
     @property
     def alive(self) -> bool:
         return self.process in ("starting", "running")
 
 
-class Ending(NamedTuple):
+class PodTermination(NamedTuple):
     """The whole pod ends; at `deadline` whatever still runs is killed."""
 
     deadline: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Pod:
+class PodState:
     """What is known of a pod beyond its spec. `failure` is the reason and message of a pod that failed as a whole."""
 
     begun: datetime
-    containers: Mapping[str, Container] = field(default_factory=dict)
+    containers: Mapping[str, ContainerState] = field(default_factory=dict)
     prepared: Literal["no", "under way", "yes"] = "no"
-    hitch: Hitch | None = None
-    ending: Ending | None = None
+    blocker: StartBlocker | None = None
+    ending: PodTermination | None = None
     failure: tuple[str, str] | None = None
-    # Its phase is final: nothing of it is ever started again.
+    # The phase is final: no container of it is ever started again.
     over: bool = False
     removed: bool = False
 
-    def container(self, name: str) -> Container:
-        return self.containers.get(name) or Container()
+    def container(self, name: str) -> ContainerState:
+        return self.containers.get(name) or ContainerState()
 
-    def having(self, name: str, container: Container) -> Pod:
+    def having(self, name: str, container: ContainerState) -> PodState:
         return replace(self, containers={**self.containers, name: container})
 
 
-# What the executor is asked to do
+# Actions: what the pod worker executes
 
 
 class Prepare(NamedTuple):
@@ -147,8 +147,8 @@ class Remove(NamedTuple):
     """Nothing of the pod runs any more and its deletion was asked for: take it out of the API."""
 
 
-class Tell(NamedTuple):
-    """An event for people. `container` is the name of the one it is about."""
+class RecordEvent(NamedTuple):
+    """Record an event about the pod, or about one container of it."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -156,10 +156,10 @@ class Tell(NamedTuple):
     container: str = ""
 
 
-Action = Prepare | Start | Stop | Kill | Remove | Tell
+PodAction = Prepare | Start | Stop | Kill | Remove | RecordEvent
 
 
-# What the executor reports
+# Events: what the pod worker reports
 
 
 class Prepared(NamedTuple):
@@ -177,7 +177,7 @@ class Started(NamedTuple):
     ready: bool
 
 
-class Failed(NamedTuple):
+class CreateFailed(NamedTuple):
     """A container cannot be made out of what its spec says; `again` is whether a later try may succeed."""
 
     name: str
@@ -199,40 +199,40 @@ class Probed(NamedTuple):
     good: bool
 
 
-Happening = Prepared | Started | Failed | Ended | Probed
+PodEvent = Prepared | Started | CreateFailed | Ended | Probed
 
 _RETRY_SECONDS = 5.0
 _PREPARE_SECONDS = (0.5, 30.0)
 
 
-def after(pod: Pod, happening: Happening, now: datetime) -> Pod:
-    """The pod with what has happened taken in."""
-    match happening:
+def after(pod: PodState, event: PodEvent, now: datetime) -> PodState:
+    """The pod's state after an event."""
+    match event:
         case Prepared(problem=""):
-            return replace(pod, prepared="yes", hitch=None)
+            return replace(pod, prepared="yes", blocker=None)
         case Prepared(problem=problem):
-            times = 1 if pod.hitch is None else pod.hitch.times + 1
+            times = 1 if pod.blocker is None else pod.blocker.times + 1
             wait = min(_PREPARE_SECONDS[0] * 2 ** (times - 1), _PREPARE_SECONDS[1])
-            return replace(pod, prepared="no", hitch=Hitch("FailedMount", problem, _later(now, wait), times))
+            return replace(pod, prepared="no", blocker=StartBlocker("FailedMount", problem, _later(now, wait), times))
         case Started(name, id, settled, ready):
-            known = replace(pod.container(name), process="running", id=id, since=now, started=settled, hitch=None)
+            known = replace(pod.container(name), process="running", id=id, since=now, started=settled, blocker=None)
             return pod.having(name, replace(known, ready=ready and settled))
-        case Failed(name, reason, message, again):
-            hitch = Hitch(reason, message, _later(now, _RETRY_SECONDS) if again else None)
+        case CreateFailed(name, reason, message, again):
+            blocker = StartBlocker(reason, message, _later(now, _RETRY_SECONDS) if again else None)
             known = pod.container(name)
             # A first start that failed is no restart; a later one goes back to how the last run ended.
             if known.last is not None and known.attempt:
                 back = replace(known, process="ended", end=known.last, last=None, attempt=known.attempt - 1)
-                return pod.having(name, replace(back, hitch=hitch, stopping=None))
-            return pod.having(name, replace(known, process="none", hitch=hitch, stopping=None))
+                return pod.having(name, replace(back, blocker=blocker, stopping=None))
+            return pod.having(name, replace(known, process="none", blocker=blocker, stopping=None))
         case Ended(name, end):
             known = replace(pod.container(name), process="ended", end=end, started=False, ready=False)
             return pod.having(name, replace(known, id=end.id or known.id, stopping=None))
         case Probed():
-            return _probed(pod, happening)
+            return _probed(pod, event)
 
 
-def _probed(pod: Pod, probed: Probed) -> Pod:
+def _probed(pod: PodState, probed: Probed) -> PodState:
     known = pod.container(probed.name)
     if known.process != "running" or probed.kind == "liveness":
         return pod

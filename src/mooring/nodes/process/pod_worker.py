@@ -1,6 +1,6 @@
-"""One pod on this node: asks what to do, does it, and tells what came of it, until the pod is gone.
+"""The worker of one pod on this node: applies events to the pod's state, decides, and executes, until the pod is gone.
 
-Everything that is decided is decided in `deciding`; here is what takes time.
+All decisions are made in `decisions`; all that takes time is here.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from pathlib import Path
 from typing import Any, Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.addresses import Host
-from mooring.nodes.process.container_supervisor import Tending
-from mooring.nodes.process.decisions import Decision, decide, unhealthy
+from mooring.nodes.process.container_start import CannotCreate, StartFailed, new_id, start
+from mooring.nodes.process.container_supervisor import ContainerSupervisor
+from mooring.nodes.process.decisions import PodDecision, decide, unhealthy
 from mooring.nodes.process.logs import LogWriter, has_log
 from mooring.nodes.process.model import (
-    Action,
+    CreateFailed,
     End,
     Ended,
-    Failed,
-    Happening,
     Kill,
-    Pod,
+    PodAction,
+    PodEvent,
+    PodState,
     Prepare,
     Prepared,
+    RecordEvent,
     Remove,
     Start,
     Started,
     Stop,
-    Tell,
     after,
 )
-from mooring.nodes.process.preparation import prepare, refresh
-from mooring.nodes.process.recovery import recovered
+from mooring.nodes.process.node_context import NodeContext
+from mooring.nodes.process.restored_state import restored_state
 from mooring.nodes.process.specs import all_containers, container_named, main_containers
-from mooring.nodes.process.start import CannotMake, StartFailed, new_id, start
-from mooring.nodes.process.status_writer import Reporter
+from mooring.nodes.process.status_writer import StatusWriter
 from mooring.nodes.process.statuses import container_status, status_of
+from mooring.nodes.process.volume_manager import mount_volumes, refresh_volumes
 from mooring.nodes.process.volumes import is_content
 
-__all__ = ["NoLog", "Worker"]
+__all__ = ["NoLog", "PodWorker"]
 
 
 # How often volumes are compared with the ConfigMaps and Secrets that they show.
@@ -54,22 +54,22 @@ class NoLog(Exception):
     """There is nothing to read; the text is the kubelet's."""
 
 
-class Worker:
-    def __init__(self, host: Host, spec: Object) -> None:
+class PodWorker:
+    def __init__(self, context: NodeContext, spec: Object) -> None:
         self.spec = spec
         self.gone = False
-        self.pod: Pod = recovered(spec, host.clock())
-        self._host = host
-        self._happened: list[Happening] = []
+        self.pod: PodState = restored_state(spec, context.clock())
+        self._context = context
+        self._events: list[PodEvent] = []
         self._news = asyncio.Event()
-        self._tending: dict[str, Tending] = {}
+        self._supervisors: dict[str, ContainerSupervisor] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
         self._new = not (spec.get("status") or {}).get("startTime")
         # How a pod ended that was over before is not for this node to say, which may never have seen it.
         self._silent = self.pod.over
-        self._reporter = Reporter(
-            host,
+        self._status_writer = StatusWriter(
+            context,
             pod=lambda: self.spec,
             status=self._status,
             seen=self.update,
@@ -80,7 +80,7 @@ class Worker:
     def uid(self) -> str:
         return str(self.spec["metadata"]["uid"])
 
-    # What comes from outside
+    # Changes from the API
 
     def update(self, spec: Object) -> None:
         """The pod as it is now in the API."""
@@ -90,13 +90,13 @@ class Worker:
         self._news.set()
 
     def vanish(self) -> None:
-        """The pod is no longer in the API."""
+        """The pod was deleted from the API."""
         self.gone = True
         self._news.set()
 
     async def run(self) -> None:
-        """Until nothing of the pod is left here."""
-        self._spawn(self._reporter.run())
+        """Run until no process and no file of the pod is left on this node."""
+        self._spawn(self._status_writer.run())
         self._tell_of_images()
         try:
             while not self.pod.removed:
@@ -113,14 +113,14 @@ class Worker:
         """Stop all processes because the node stops; nothing is told to the API, for the pod is to run again."""
         self.freeze()
         await self._cancel()
-        tended = list(self._tending.values())
-        for each in tended:
+        supervised = list(self._supervisors.values())
+        for each in supervised:
             each.process.signal(15)
-        waits = [asyncio.create_task(each.process.wait()) for each in tended]
+        waits = [asyncio.create_task(each.process.wait()) for each in supervised]
         if waits:
             _, late = await asyncio.wait(waits, timeout=seconds)
             if late:
-                for each in tended:
+                for each in supervised:
                     each.process.kill()
                 await asyncio.wait(late)
 
@@ -131,7 +131,7 @@ class Worker:
         if container is None:
             raise NoLog(f'container "{name}" in pod "{pod}" is not available')
         known = self.pod.container(name)
-        status = container_status(self.spec, container, self.pod, self._host.clock())
+        status = container_status(self.spec, container, self.pod, self._context.clock())
         attempt = known.attempt
         if previous:
             if not status["lastState"]:
@@ -143,65 +143,65 @@ class Worker:
             raise NoLog(
                 f'container "{name}" in pod "{pod}" is waiting to start: {status["state"]["waiting"]["reason"]}'
             )
-        path = self._host.disk.log(self.uid, name, attempt)
+        path = self._context.disk.log(self.uid, name, attempt)
         if not has_log(path):
             raise NoLog(f'the logs of container "{name}" in pod "{pod}" are not there any more')
-        tended = self._tending.get(name)
-        writer = None if tended is None else tended.process.order.log
+        supervised = self._supervisors.get(name)
+        writer = None if supervised is None else supervised.process.order.log
         return path, writer if writer is not None and writer.path == path else None
 
     def _status(self) -> Object:
         if self._silent:
             return {}
-        return status_of(self.spec, self.pod, self._host.clock(), address=self._host.place.address)
+        return status_of(self.spec, self.pod, self._context.clock(), address=self._context.node_fields.address)
 
     # Deciding and acting
 
-    def _step(self) -> Decision:
-        now = self._host.clock()
-        happened, self._happened = self._happened, []
-        for each in happened:
+    def _step(self) -> PodDecision:
+        now = self._context.clock()
+        events, self._events = self._events, []
+        for each in events:
             self.pod = after(self.pod, each, now)
         decision = decide(self.spec, self.pod, now, gone=self.gone)
         self._carry_out(decision)
         return decision
 
-    def _carry_out(self, decision: Decision) -> None:
+    def _carry_out(self, decision: PodDecision) -> None:
         self.pod = decision.pod
         for action in decision.actions:
             self._act(action)
-        self._reporter.wake()
+        self._status_writer.wake()
 
-    async def _wait(self, decision: Decision) -> None:
+    async def _wait(self, decision: PodDecision) -> None:
         if self.pod.removed:
             return
-        seconds = None if decision.wake is None else (decision.wake - self._host.clock()).total_seconds()
+        seconds = None if decision.wake is None else (decision.wake - self._context.clock()).total_seconds()
         with suppress(TimeoutError):
             async with asyncio.timeout(None if seconds is None else max(seconds, 0.0)):
                 await self._news.wait()
         self._news.clear()
 
-    def _act(self, action: Action) -> None:
+    def _act(self, action: PodAction) -> None:
         match action:
             case Prepare():
                 self._spawn(self._prepare(), lambda why: Prepared(why))
             case Start(name, attempt):
-                self._spawn(self._start(name, attempt), lambda why: Failed(name, "RunContainerError", why, True))
+                self._spawn(self._start(name, attempt), lambda why: CreateFailed(name, "RunContainerError", why, True))
             case Stop(name, seconds):
-                if name in self._tending:
-                    self._spawn(self._tending[name].stop(seconds))
+                if name in self._supervisors:
+                    self._spawn(self._supervisors[name].stop(seconds))
             case Kill(name):
-                if name in self._tending:
-                    self._tending[name].process.kill()
-            case Tell():
-                self._tell(action)
+                if name in self._supervisors:
+                    self._supervisors[name].process.kill()
+            case RecordEvent():
+                self._record(action)
             case Remove():
                 return
 
     async def _prepare(self) -> None:
-        problem = await prepare(self._host, self.spec)
+        problem = await mount_volumes(self._context, self.spec)
         if problem:
-            self._tell(Tell("Warning", "FailedMount", problem))
+            self._record(RecordEvent("Warning", "FailedMount", problem))
         elif any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
             self._spawn(self._refresh())
         self._post(Prepared(problem))
@@ -209,83 +209,83 @@ class Worker:
     async def _refresh(self) -> None:
         while True:
             await asyncio.sleep(_REFRESH_SECONDS)
-            await refresh(self._host, self.spec)
+            await refresh_volumes(self._context, self.spec)
 
     async def _start(self, name: str, attempt: int) -> None:
         container = container_named(self.spec, name)
         identity = new_id()
         try:
-            process, notes = await start(self._host, self.spec, container, attempt, identity)
-        except CannotMake as problem:
-            self._tell(Tell("Warning", "Failed", f"Error: {problem}", name))
+            process, notes = await start(self._context, self.spec, container, attempt, identity)
+        except CannotCreate as problem:
+            self._record(RecordEvent("Warning", "Failed", f"Error: {problem}", name))
             self._post(problem.failed)
             return
         except StartFailed as problem:
-            self._tell(Tell("Warning", "Failed", f"Error: {problem}", name))
-            self._post(Ended(name, End(128, "StartError", str(problem), None, self._host.clock(), identity)))
+            self._record(RecordEvent("Warning", "Failed", f"Error: {problem}", name))
+            self._post(Ended(name, End(128, "StartError", str(problem), None, self._context.clock(), identity)))
             return
-        for note in (Tell("Normal", "Created", "Container created", name), *notes):
-            self._tell(note)
-        self._tell(Tell("Normal", "Started", "Container started", name))
-        tending = Tending(
-            self._host,
+        for note in (RecordEvent("Normal", "Created", "Container created", name), *notes):
+            self._record(note)
+        self._record(RecordEvent("Normal", "Started", "Container started", name))
+        supervisor = ContainerSupervisor(
+            self._context,
             lambda: self.spec,
             container,
             process,
             post=self._post,
-            tell=self._tell,
-            sick=lambda kind: self._sick(name, kind),
+            record=self._record,
+            probe_failed=lambda kind: self._probe_failed(name, kind),
         )
-        self._tending[name] = tending
-        settled = tending.settles_at_once
-        self._post(Started(name, identity, settled, tending.ready_at_once and settled))
+        self._supervisors[name] = supervisor
+        settled = supervisor.settles_at_once
+        self._post(Started(name, identity, settled, supervisor.ready_at_once and settled))
         try:
-            await tending.run()
+            await supervisor.run()
         except Exception:
-            # Nobody looks after it any more.
+            # A container without a supervisor would never be reported as ended.
             process.kill()
             await process.wait()
             raise
         finally:
             if not self._stopping:
-                self._tending.pop(name, None)
+                self._supervisors.pop(name, None)
 
-    def _sick(self, name: str, kind: str) -> None:
-        now = self._host.clock()
+    def _probe_failed(self, name: str, kind: str) -> None:
+        now = self._context.clock()
         self._carry_out(unhealthy(self.spec, self.pod, container_named(self.spec, name), kind, now))
         self._news.set()
 
     async def _leave(self) -> None:
         """The last report, the removal, and an empty folder."""
         if not self.gone:
-            await self._reporter.flush()
+            await self._status_writer.flush()
         if not self.gone:
-            await self._reporter.remove()
-        await asyncio.to_thread(self._host.disk.remove, self.uid)
+            await self._status_writer.remove()
+        await asyncio.to_thread(self._context.disk.remove, self.uid)
 
     # Small things
 
-    def _post(self, happening: Happening) -> None:
-        self._happened.append(happening)
+    def _post(self, event: PodEvent) -> None:
+        self._events.append(event)
         self._news.set()
 
-    def _tell(self, told: Tell) -> None:
-        self._host.record(self.spec, "Pod", told)
+    def _record(self, told: RecordEvent) -> None:
+        self._context.record(self.spec, "Pod", told)
 
     def _tell_of_images(self) -> None:
         if not self._new or self.pod.over:
             return
         images = sorted({each.get("image", "") for each in main_containers(self.spec)} - {""})
         text = f"The process node runs commands of this machine; images are not used: {', '.join(images)}"
-        self._tell(Tell("Normal", "ImageIgnored", text))
+        self._record(RecordEvent("Normal", "ImageIgnored", text))
 
-    def _spawn(self, work: Coroutine[Any, Any, None], otherwise: Callable[[str], Happening] | None = None) -> None:
-        """Do something meanwhile. `otherwise` is what has happened if it breaks, so that nobody waits for it."""
+    def _spawn(self, work: Coroutine[Any, Any, None], otherwise: Callable[[str], PodEvent] | None = None) -> None:
+        """Start a background task. `otherwise` makes the event of a task that raised: no decision may wait for ever."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(lambda task: self._done(task, otherwise))
 
-    def _done(self, task: asyncio.Task[None], otherwise: Callable[[str], Happening] | None) -> None:
+    def _done(self, task: asyncio.Task[None], otherwise: Callable[[str], PodEvent] | None) -> None:
         self._tasks.discard(task)
         if task.cancelled() or (error := task.exception()) is None:
             return

@@ -1,4 +1,4 @@
-"""Asks a container how it is, or hooks into its life: by a command, over HTTP, or by a TCP connection."""
+"""Runs the handlers of probes and lifecycle hooks: exec, httpGet, tcpSocket and sleep."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from mooring.net.client_connection import HttpResponse as HttpAnswer
 from mooring.net.client_connection import request_bytes
 from mooring.net.destination import Destination
 from mooring.net.tls import client_context
-from mooring.nodes.process.processes import Process
+from mooring.nodes.process.processes import ContainerProcess
 
-__all__ = ["HttpResponse", "ask", "port_of"]
+__all__ = ["ProbeResult", "port_of", "run_handler"]
 
 
 _MOST_BODY_BYTES: Final = 10 << 10
@@ -27,13 +27,15 @@ _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _AGENT: Final = "kube-probe/1.35"
 
 
-class HttpResponse(NamedTuple):
+class ProbeResult(NamedTuple):
     good: bool
     output: str = ""
 
 
-async def ask(handler: Object, container: Object, process: Process, address: str, seconds: float) -> HttpResponse:
-    """The answer of a probe or hook. `address` is the pod's."""
+async def run_handler(
+    handler: Object, container: Object, process: ContainerProcess, address: str, seconds: float
+) -> ProbeResult:
+    """The result of a probe or hook. `address` is the pod's."""
     if (command := handler.get("exec")) is not None:
         return await _command(process, command.get("command") or [], seconds)
     try:
@@ -44,32 +46,32 @@ async def ask(handler: Object, container: Object, process: Process, address: str
                 return await _tcp(tcp.get("host") or address, port_of(tcp.get("port"), container))
             if (pause := handler.get("sleep")) is not None:
                 await asyncio.sleep(float(pause.get("seconds") or 0))
-                return HttpResponse(True)
+                return ProbeResult(True)
     except TimeoutError:
-        return HttpResponse(False, f"context deadline exceeded: no answer within {seconds:g} s")
+        return ProbeResult(False, f"context deadline exceeded: no answer within {seconds:g} s")
     except (OSError, ValueError, MooringError) as error:
-        return HttpResponse(False, _words(error))
+        return ProbeResult(False, _words(error))
     kind = next((key for key in handler if key in ("grpc",)), "handler")
-    return HttpResponse(False, f"a process node has no {kind} probes")
+    return ProbeResult(False, f"a process node has no {kind} probes")
 
 
-async def _command(process: Process, command: Sequence[str], seconds: float) -> HttpResponse:
+async def _command(process: ContainerProcess, command: Sequence[str], seconds: float) -> ProbeResult:
     try:
         code, output = await process.execute(command, seconds)
     except OSError as error:
-        return HttpResponse(False, f"the command cannot be run: {error}")
+        return ProbeResult(False, f"the command cannot be run: {error}")
     if code is None:
-        return HttpResponse(False, f'command timed out: "{" ".join(command)}" timed out after {seconds:g}s')
-    return HttpResponse(code == 0, output)
+        return ProbeResult(False, f'command timed out: "{" ".join(command)}" timed out after {seconds:g}s')
+    return ProbeResult(code == 0, output)
 
 
-async def _tcp(host: str, port: int) -> HttpResponse:
+async def _tcp(host: str, port: int) -> ProbeResult:
     _, writer = await asyncio.open_connection(host, port)
     writer.close()
-    return HttpResponse(True)
+    return ProbeResult(True)
 
 
-async def _http(get: Object, container: Object, address: str) -> HttpResponse:
+async def _http(get: Object, container: Object, address: str) -> ProbeResult:
     """As the kubelet asks: redirects are followed while they stay on the host, others count as an answer."""
     host, port = get.get("host") or address, port_of(get.get("port"), container)
     path = get.get("path") or "/"
@@ -84,17 +86,17 @@ async def _http(get: Object, container: Object, address: str) -> HttpResponse:
         if urlsplit(url).hostname != urlsplit(first).hostname:
             break
     else:
-        return HttpResponse(False, f'Get "{url}": stopped after {_MOST_REDIRECTS} redirects')
+        return ProbeResult(False, f'Get "{url}": stopped after {_MOST_REDIRECTS} redirects')
     if 200 <= answer.status < 400:
-        return HttpResponse(True)
-    return HttpResponse(False, f"HTTP probe failed with statuscode: {answer.status}")
+        return ProbeResult(True)
+    return ProbeResult(False, f"HTTP probe failed with statuscode: {answer.status}")
 
 
 async def _get(url: str, given: Sequence[Object]) -> HttpAnswer:
     """The head of an answer, once so much of the body has come as the kubelet reads."""
     place = urlsplit(url)
     secure = place.scheme == "https"
-    # Probes ask whether somebody answers, not who.
+    # As with a kubelet, a probe does not verify certificates.
     tls = client_context(authority=None, insecure=True) if secure else None
     destination = Destination(place.hostname or "", place.port or (443 if secure else 80), tls)
     sent = {"host": destination.authority, "user-agent": _AGENT, "accept": "*/*", "connection": "close"}

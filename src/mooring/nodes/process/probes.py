@@ -1,4 +1,4 @@
-"""When a probe counts: its timing, and the number of answers in a row that change its verdict."""
+"""A probe's timing, and its verdict: how many results in a row make a container ready, or fail it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from mooring.kube.objects import Object
 
-__all__ = ["Timing", "Verdict"]
+__all__ = ["ProbeTiming", "ProbeVerdict"]
 
 
-class Timing(NamedTuple):
+class ProbeTiming(NamedTuple):
     """The numbers of a probe, with the API's defaults."""
 
     delay: float
@@ -19,7 +19,7 @@ class Timing(NamedTuple):
     failures: int
 
     @classmethod
-    def of(cls, probe: Object) -> Timing:
+    def of(cls, probe: Object) -> ProbeTiming:
         return cls(
             float(probe.get("initialDelaySeconds") or 0),
             float(probe.get("periodSeconds") or 10),
@@ -29,14 +29,14 @@ class Timing(NamedTuple):
         )
 
 
-class Verdict(NamedTuple):
+class ProbeVerdict(NamedTuple):
     """What the answers up to now amount to. `good` changes only when enough of them in a row say otherwise."""
 
     good: bool
     last: bool | None = None
     streak: int = 0
 
-    def after(self, answer: bool, timing: Timing) -> Verdict:
+    def after(self, answer: bool, timing: ProbeTiming) -> ProbeVerdict:
         streak = self.streak + 1 if answer == self.last else 1
         enough = streak >= (timing.successes if answer else timing.failures)
-        return Verdict(answer if enough else self.good, answer, streak)
+        return ProbeVerdict(answer if enough else self.good, answer, streak)

@@ -21,7 +21,7 @@ from mooring.nodes.process.logs import LogWriter, StreamName
 from mooring.nodes.process.proc import MARK, children, family, kill_marked, memory_of
 from mooring.nodes.process.sandbox import Mount, inner_command, sandbox_arguments
 
-__all__ = ["Launch", "Outcome", "Process", "launch", "sandbox_problem"]
+__all__ = ["ContainerProcess", "ExecResult", "Launch", "launch", "sandbox_problem"]
 
 ID: Final = "MOORING_CONTAINER"
 _CHUNK: Final = 1 << 16
@@ -55,7 +55,7 @@ class Launch:
         return inner_command(command, user=self.user, group=self.group, groups=self.groups, memory=memory)
 
 
-class Outcome(NamedTuple):
+class ExecResult(NamedTuple):
     """How a command that was run beside a container ended; `code` is None when it took too long."""
 
     code: int | None
@@ -79,7 +79,7 @@ def sandbox_problem() -> str:
     return f"this machine does not let bubblewrap make a sandbox: {said or f'exit code {tried.returncode}'}"
 
 
-class Process:
+class ContainerProcess:
     """One run of a container. `started` is False in the end if the command itself never ran."""
 
     def __init__(self, order: Launch, process: _Child, status: int | None, outputs: _Outputs) -> None:
@@ -144,7 +144,7 @@ class Process:
         self.out_of_memory = memory_of(family(self._process.pid), limit) > limit
         return self.out_of_memory
 
-    async def execute(self, command: Sequence[str], seconds: float) -> Outcome:
+    async def execute(self, command: Sequence[str], seconds: float) -> ExecResult:
         """Run a command beside the container, seeing what it sees."""
         read, write = os.pipe()
         try:
@@ -165,7 +165,7 @@ class Process:
             async with asyncio.timeout(seconds):
                 code = await child.wait()
         except TimeoutError:
-            return Outcome(None, "")
+            return ExecResult(None, "")
         finally:
             if child.returncode is None:
                 # One that is given up leaves nothing behind, whatever it started.
@@ -173,7 +173,7 @@ class Process:
                     os.killpg(child.pid, signal.SIGKILL)
                 await child.wait()
             output.close()
-        return Outcome(code if code >= 0 else 128 - code, output.data.decode(errors="replace"))
+        return ExecResult(code if code >= 0 else 128 - code, output.data.decode(errors="replace"))
 
     def _beside(self, command: Sequence[str]) -> list[str]:
         inner = self.order.inner(command, limited=False)
@@ -209,7 +209,7 @@ class Process:
         return self._said
 
 
-def launch(order: Launch) -> Process:
+def launch(order: Launch) -> ContainerProcess:
     """Start a container. Raises OSError when not even that can be done."""
     outputs = _Outputs(order.log)
     status_read, status_write = os.pipe() if order.sandboxed else (None, None)
@@ -239,7 +239,7 @@ def launch(order: Launch) -> Process:
         for descriptor in passed or ([status_write] if status_write is not None else []):
             os.close(descriptor)
     outputs.listen()
-    return Process(order, child, status_read, outputs)
+    return ContainerProcess(order, child, status_read, outputs)
 
 
 def _arguments_file(order: Launch, status: int) -> int:
@@ -289,7 +289,7 @@ class _Child:
         return self._process.returncode
 
     async def wait(self) -> int:
-        # Whoever stops waiting must not keep others from hearing of the end.
+        # A waiter that is cancelled must not cancel the future that the other waiters share.
         return await asyncio.shield(self._ended)
 
     def _reap(self) -> None:
@@ -299,7 +299,7 @@ class _Child:
 
 
 class _Collected:
-    """What a short command writes; beyond what people would read it is thrown away."""
+    """The first bytes of what a probe or hook writes; the rest is dropped."""
 
     def __init__(self, descriptor: int) -> None:
         self.data = b""
@@ -309,7 +309,7 @@ class _Collected:
         asyncio.get_running_loop().add_reader(descriptor, self._take)
 
     def close(self) -> None:
-        """Take the rest and stop. Whoever still has the other end is not waited for."""
+        """Read what is left and stop, even while a process still holds the other end of the pipe."""
         while self._open and self._take():
             pass
         if self._open:
@@ -332,7 +332,7 @@ class _Collected:
 
 
 class _Outputs:
-    """The two pipes of a container, read into its log until nobody can write to them any more."""
+    """The two pipes of a container, read into its log until no process holds the writing end."""
 
     def __init__(self, log: LogWriter) -> None:
         self._log = log

@@ -1,6 +1,6 @@
-"""Keeps the node in the API: makes it when it is missing, says that it is well, and renews its lease.
+"""The registration of the node: creates the Node when it is missing, writes its status, and renews its Lease.
 
-Who stops doing so is taken for dead by the node lifecycle controller after forty seconds.
+The node lifecycle controller marks a node as lost whose Lease was not renewed for forty seconds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.kube.times import timestamp
-from mooring.nodes.process.node_object import Machine, node_object, node_status
+from mooring.nodes.process.machine_info import MachineInfo
+from mooring.nodes.process.node_object import node_object, node_status
 
-__all__ = ["Refused", "Registration"]
+__all__ = ["NodeRegistration", "RegistrationRefused"]
 
 
 MANAGER: Final = "mooring-process-node"
@@ -41,13 +42,13 @@ _WELL: Final = tuple(
 _log = logging.getLogger("mooring.node")
 
 
-class Refused(MooringError):
-    """A node of this name is there and belongs to somebody else."""
+class RegistrationRefused(MooringError):
+    """The API has a node of this name that is not this machine."""
 
 
-class Registration(NamedTuple):
+class NodeRegistration(NamedTuple):
     transport: AsyncTransport
-    machine: Machine
+    machine: MachineInfo
     port: int
     clock: Callable[[], datetime]
 
@@ -55,7 +56,7 @@ class Registration(NamedTuple):
         """The node, made or found, with a status that says it is ready."""
         node = await self._node()
         if (node["metadata"].get("annotations") or {}).get(_SIMULATED) == "fake":
-            raise Refused(
+            raise RegistrationRefused(
                 f"node {self.machine.name} is a simulated one (annotation {_SIMULATED}: fake); "
                 "delete it, or leave this machine out with --controllers=-process-node"
             )
@@ -64,12 +65,12 @@ class Registration(NamedTuple):
             node = await self._write_status(node)
         return node
 
-    async def keep(self, told: Callable[[Object], None]) -> None:
-        """Renew for ever. `told` gets the node whenever it was looked at."""
+    async def keep(self, seen: Callable[[Object], None]) -> None:
+        """Renew until cancelled. `seen` gets the Node of every renewal."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             try:
-                told(await self.ensure())
+                seen(await self.ensure())
             except MooringError as error:
                 _log.warning("the node cannot be kept in the API: %s", error)
 

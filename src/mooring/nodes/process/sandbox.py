@@ -81,7 +81,7 @@ def inner_command(
 
 
 def _devices() -> list[str]:
-    """A /dev of its own. bwrap's ready-made one takes a user namespace that nobody could enter afterwards."""
+    """A /dev of its own. bwrap's ready-made one makes a user namespace that probes could not enter afterwards."""
     found = ["--tmpfs", "/dev", "--perms", "1777", "--dir", "/dev/shm"]
     for pattern in _DEVICES:
         for device in sorted(map(str, Path("/dev").glob(pattern))):

@@ -1,4 +1,4 @@
-"""Tells the API how a pod is: the newest status as soon as it differs, for as long as it takes to get through."""
+"""Writes a pod's status to the API: the newest one, as soon as it differs, with retries until it is stored."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ConflictError, NotFoundError
-from mooring.nodes.process.addresses import Host
+from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.registration import MANAGER
 
-__all__ = ["Reporter"]
+__all__ = ["StatusWriter"]
 
 
 _PAUSES: Final = (0.1, 5.0)
 _log = logging.getLogger("mooring.node")
 
 
-class Reporter:
-    """`status` gives the status as it is now, `pod` the pod as last seen, `seen` takes a newer one in.
+class StatusWriter:
+    """`status` returns the current status, `pod` the pod as last observed; `seen` is called with a newer one.
 
-    `gone` is called when the pod turns out not to be there any more.
+    `gone` is called when the pod is not found, or when another pod has its name.
     """
 
     def __init__(
         self,
-        host: Host,
+        context: NodeContext,
         *,
         pod: Callable[[], Object],
         status: Callable[[], Object],
         seen: Callable[[Object], None],
         gone: Callable[[], None],
     ) -> None:
-        self._host = host
+        self._context = context
         self._pod, self._status, self._seen, self._gone = pod, status, seen, gone
         self._news = asyncio.Event()
 
@@ -78,7 +78,7 @@ class Reporter:
         pause = _PAUSES[0]
         while True:
             try:
-                await self._host.transport.write(request)
+                await self._context.transport.write(request)
                 return
             except (NotFoundError, ConflictError):
                 # It is gone, or another one has its name by now.
@@ -94,7 +94,7 @@ class Reporter:
             return
         meta = pod["metadata"]
         self._seen(
-            await self._host.transport.write(
+            await self._context.transport.write(
                 Request(
                     "patch",
                     "v1",
@@ -111,10 +111,10 @@ class Reporter:
         )
 
     async def _look(self) -> bool:
-        """Read the pod anew, because somebody else has written to it; whether it is still the same one."""
+        """Read the pod again after a conflict; False if it is gone or another pod has its name."""
         meta = self._pod()["metadata"]
         try:
-            found = await self._host.transport.get("v1", "Pod", meta["namespace"], meta["name"])
+            found = await self._context.transport.get("v1", "Pod", meta["namespace"], meta["name"])
         except NotFoundError:
             self._gone()
             return False
@@ -129,12 +129,12 @@ class Reporter:
 
 
 def _says(current: Object, wanted: Object) -> bool:
-    """Whether a status says all of this already."""
+    """Whether the current status has all wanted fields already."""
     return all(_plain(current.get(key)) == _plain(value) for key, value in wanted.items())
 
 
 def _plain(value: Any) -> Any:
-    """A value without the fields that say nothing."""
+    """A value without null and empty fields."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items() if each is not None and each != {}}
     if isinstance(value, list):

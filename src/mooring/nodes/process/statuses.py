@@ -9,7 +9,7 @@ from mooring.kube.conditions import conditions_of, find_condition, set_condition
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.process import backoff
-from mooring.nodes.process.model import Container, End, Pod
+from mooring.nodes.process.model import ContainerState, End, PodState
 from mooring.nodes.process.specs import (
     all_containers,
     full_name,
@@ -27,18 +27,18 @@ _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _OURS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
-def initialized(spec: Object, pod: Pod) -> bool:
+def initialized(spec: Object, pod: PodState) -> bool:
     """Whether a main container has run: from then on the pod counts as initialized whatever happens."""
     return any(_has_run(pod.container(each["name"])) for each in main_containers(spec))
 
 
-def overdue(spec: Object, pod: Pod) -> datetime | None:
+def overdue(spec: Object, pod: PodState) -> datetime | None:
     """When the pod's time is over."""
     seconds = spec["spec"].get("activeDeadlineSeconds")
     return None if seconds is None else pod.begun + timedelta(seconds=seconds)
 
 
-def status_of(spec: Object, pod: Pod, now: datetime, *, address: str) -> Object:
+def status_of(spec: Object, pod: PodState, now: datetime, *, address: str) -> Object:
     """The status to write. Conditions that others wrote stay as they are."""
     phase = phase_of(spec, pod)
     status: Object = {
@@ -60,7 +60,7 @@ def status_of(spec: Object, pod: Pod, now: datetime, *, address: str) -> Object:
     return status
 
 
-def phase_of(spec: Object, pod: Pod) -> str:
+def phase_of(spec: Object, pod: PodState) -> str:
     if pod.failure is not None:
         return "Failed"
     for each in init_containers(spec):
@@ -83,15 +83,15 @@ def phase_of(spec: Object, pod: Pod) -> str:
 # Containers
 
 
-def _has_run(known: Container) -> bool:
+def _has_run(known: ContainerState) -> bool:
     return known.since is not None or known.attempt > 0 or known.end is not None
 
 
-def _is_up(known: Container) -> bool:
+def _is_up(known: ContainerState) -> bool:
     return known.process == "running"
 
 
-def container_status(spec: Object, container: Object, pod: Pod, now: datetime) -> Object:
+def container_status(spec: Object, container: Object, pod: PodState, now: datetime) -> Object:
     known = pod.container(container["name"])
     state, last = _states(spec, container, pod, now)
     prepares = any(container is each for each in init_containers(spec)) and not is_sidecar(container, spec)
@@ -113,7 +113,7 @@ def container_status(spec: Object, container: Object, pod: Pod, now: datetime) -
     return status
 
 
-def _states(spec: Object, container: Object, pod: Pod, now: datetime) -> tuple[Object, End | None]:
+def _states(spec: Object, container: Object, pod: PodState, now: datetime) -> tuple[Object, End | None]:
     known = pod.container(container["name"])
     if known.process == "running":
         return {"running": {"startedAt": timestamp(known.since or now)}}, known.last
@@ -121,17 +121,19 @@ def _states(spec: Object, container: Object, pod: Pod, now: datetime) -> tuple[O
         return _ended(spec, container, pod, known, now)
     if known.process == "starting" and known.last is not None:
         return {"terminated": _terminated(known.last)}, None
-    if known.hitch is not None:
-        return {"waiting": {"reason": known.hitch.reason, "message": known.hitch.message}}, None
+    if known.blocker is not None:
+        return {"waiting": {"reason": known.blocker.reason, "message": known.blocker.message}}, None
     reason = "PodInitializing" if init_containers(spec) and pod.prepared == "yes" else "ContainerCreating"
     return {"waiting": {"reason": reason}}, None
 
 
-def _ended(spec: Object, container: Object, pod: Pod, known: Container, now: datetime) -> tuple[Object, End | None]:
+def _ended(
+    spec: Object, container: Object, pod: PodState, known: ContainerState, now: datetime
+) -> tuple[Object, End | None]:
     assert known.end is not None
     comes_back = not pod.over and pod.ending is None and restarts(container, spec, known.end.code)
-    if comes_back and known.hitch is not None:
-        return {"waiting": {"reason": known.hitch.reason, "message": known.hitch.message}}, known.end
+    if comes_back and known.blocker is not None:
+        return {"waiting": {"reason": known.blocker.reason, "message": known.blocker.message}}, known.end
     if comes_back and backoff.due(known) > now:
         pause = backoff.in_words(known.pause)
         message = f"back-off {pause} restarting failed container={container['name']} pod={full_name(spec)}"
@@ -156,7 +158,7 @@ def _terminated(end: End) -> Object:
 # Conditions
 
 
-def _conditions(spec: Object, pod: Pod, phase: str, now: datetime) -> list[Object]:
+def _conditions(spec: Object, pod: PodState, phase: str, now: datetime) -> list[Object]:
     known = conditions_of(spec)
     ready = _containers_ready(spec, pod, phase)
     wanted = {
@@ -182,7 +184,7 @@ def _condition(good: bool, reason: str = "", message: str = "") -> Object:
     return made | ({"reason": reason} if reason else {}) | ({"message": message} if message else {})
 
 
-def _initialized_condition(spec: Object, pod: Pod, phase: str) -> Object:
+def _initialized_condition(spec: Object, pod: PodState, phase: str) -> Object:
     if phase == "Succeeded":
         return _condition(True, "PodCompleted")
     incomplete = []
@@ -200,7 +202,7 @@ def _initialized_condition(spec: Object, pod: Pod, phase: str) -> Object:
     return _condition(False, "ContainersNotInitialized", f"containers with incomplete status: [{listed}]")
 
 
-def _containers_ready(spec: Object, pod: Pod, phase: str) -> Object:
+def _containers_ready(spec: Object, pod: PodState, phase: str) -> Object:
     if phase == "Succeeded":
         return _condition(False, "PodCompleted")
     if phase == "Failed":

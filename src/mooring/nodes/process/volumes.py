@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.nodes.process.environment import Sources
-from mooring.nodes.process.fields import FieldError, Place, field_value, resource_value
+from mooring.nodes.process.fields import FieldRefError, NodeFields, field_value, resource_value
 
 __all__ = ["File", "VolumeError", "content_of", "is_content", "kind_of", "references"]
 
@@ -55,25 +55,25 @@ def references(volume: Object) -> set[tuple[str, str]]:
     return found
 
 
-def content_of(pod: Object, volume: Object, sources: Sources, place: Place) -> dict[str, File]:
+def content_of(pod: Object, volume: Object, sources: Sources, node_fields: NodeFields) -> dict[str, File]:
     """The files of a volume by their paths in it."""
     if projected := volume.get("projected"):
         files: dict[str, File] = {}
         mode = _mode(projected, _DEFAULT_MODE)
         for source in projected.get("sources") or ():
-            files |= _source(pod, source, mode, sources, place)
+            files |= _source(pod, source, mode, sources, node_fields)
         return files
     (kind, source) = next((kind, volume[kind]) for kind in _CONTENT if volume.get(kind) is not None)
-    return _source(pod, {kind: source}, _mode(source, _DEFAULT_MODE), sources, place)
+    return _source(pod, {kind: source}, _mode(source, _DEFAULT_MODE), sources, node_fields)
 
 
-def _source(pod: Object, source: Object, mode: int, sources: Sources, place: Place) -> dict[str, File]:
+def _source(pod: Object, source: Object, mode: int, sources: Sources, node_fields: NodeFields) -> dict[str, File]:
     if (reference := source.get("configMap")) is not None:
         return _keys("ConfigMap", reference.get("name", ""), reference, mode, sources)
     if (reference := source.get("secret")) is not None:
         return _keys("Secret", reference.get("secretName") or reference.get("name", ""), reference, mode, sources)
     if (reference := source.get("downwardAPI")) is not None:
-        return _downward(pod, reference.get("items") or (), mode, place)
+        return _downward(pod, reference.get("items") or (), mode, node_fields)
     kind = next(iter(source), "empty")
     raise VolumeError(f"a projected volume of a process node holds no {kind}")
 
@@ -111,15 +111,15 @@ def _bytes(kind: str, found: Object) -> Mapping[str, bytes]:
         raise VolumeError(f"{kind} {found['metadata']['name']} cannot be read: {error}") from None
 
 
-def _downward(pod: Object, items: Any, mode: int, place: Place) -> dict[str, File]:
+def _downward(pod: Object, items: Any, mode: int, node_fields: NodeFields) -> dict[str, File]:
     files = {}
     for item in items:
         try:
             if reference := item.get("fieldRef"):
-                text = field_value(pod, reference["fieldPath"], place)
+                text = field_value(pod, reference["fieldPath"], node_fields)
             else:
-                text = resource_value(pod, item["resourceFieldRef"], None, place)
-        except FieldError as error:
+                text = resource_value(pod, item["resourceFieldRef"], None, node_fields)
+        except FieldRefError as error:
             raise VolumeError(str(error)) from None
         files[item["path"]] = File(text.encode(), _mode(item, mode, "mode"))
     return files

@@ -1,9 +1,9 @@
 """Simulated nodes: they become ready, keep a Lease, and run the pods that are bound to them.
 
-A node is simulated when it is annotated `kwok.x-k8s.io/node: fake`, or when all are. What happens on it is written down
-in Stages; where none of them matches, it goes on as on any node. A node annotated `mooring.dev/lost` says nothing any
-more and does nothing about its pods; what follows from that is for others to decide. One annotated `mooring.dev/quiet`
-starts and stops pods as any other, and tells nothing of the steps in between.
+A node is simulated when it is annotated `kwok.x-k8s.io/node: fake`, or when all nodes are. Stages decide what happens
+on it; where no Stage matches, pods start and stop as on any node. A node annotated `mooring.dev/lost` renews no Lease
+and leaves its pods as they are, so the node lifecycle controller takes it for lost. A node annotated
+`mooring.dev/quiet` starts and stops pods without the events and statuses in between.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mooring.api.core.views import Node, Pod
 from mooring.api.kinds import Key
 from mooring.nodes.addresses import Addresses, host_address, pod_address
 from mooring.nodes.simulated.kubelet import make_lease, node_status, renew_lease, renewed_at
-from mooring.nodes.simulated.pod_events import creating, is_being_created, told_at_start, told_at_stop
+from mooring.nodes.simulated.pod_events import creating, is_being_created, start_events, stop_events
 from mooring.nodes.simulated.pods import START_DELAY, due, is_started, recover, step
 from mooring.nodes.stages.kinds import STAGE, WHOLE_NODE, WHOLE_POD
 from mooring.nodes.stages.lifecycle import STAGES
-from mooring.nodes.stages.player import Playing, playing
+from mooring.nodes.stages.player import StagePlayer, stage_player
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Write
 from mooring.runtime.view import View
@@ -39,18 +39,18 @@ def simulated_nodes(*, every_node: bool = False, start_delay: timedelta = START_
         lease = view.get(LEASE, LEASE_NAMESPACE, key.name)
         if node.metadata.annotations.lost:
             if lease is not None:
-                # A simulation must not come to rest before anybody could notice.
+                # A simulation must not settle before the lease has run out and the loss is observed.
                 view.reached(renewed_at(lease, now) + LEASE_DURATION)
             return Decision()
-        stages = playing(view, node)
+        stages = stage_player(view, node)
         staged, own = stages.node() if stages is not None else (False, [])
         pods = _Pods(node, view, start_delay, stages)
         return Decision(
             intent=_heartbeat(node, lease, view),
-            children=tuple(pods.tend()),
+            children=tuple(pods.writes()),
             status=tuple(own) if staged else node_status(node, now),
             events=(*(stages.events if stages is not None else ()), *pods.events),
-            memory=MappingProxyType(stages.scenes) if stages is not None else None,
+            memory=MappingProxyType(stages.pending) if stages is not None else None,
         )
 
     return Controller(
@@ -79,37 +79,37 @@ def _heartbeat(node: Node, lease: Lease | None, view: View) -> tuple[Write, ...]
 class _Pods:
     """The pods of one node, and the addresses that they have."""
 
-    def __init__(self, node: Node, view: View, start_delay: timedelta, stages: Playing | None) -> None:
+    def __init__(self, node: Node, view: View, start_delay: timedelta, stages: StagePlayer | None) -> None:
         self._node, self._view, self._delay, self._stages = node, view, start_delay, stages
         self._all = view.list(POD, "node", node.metadata.name)
         self._taken: set[str] | None = None
-        self._tells = not node.metadata.annotations.quiet
+        self._records_events = not node.metadata.annotations.quiet
         self.events: list[Event] = []
 
-    def tend(self) -> Iterator[Write]:
-        """What is to be done about each pod now."""
+    def writes(self) -> Iterator[Write]:
+        """The writes that are due for the pods now."""
         for pod in self._all:
             if self._stages is not None:
                 staged, writes = self._stages.pod(pod, self._addresses)
                 yield from writes
                 if staged or (self._stages.drives_pods and _is_begun(pod)):
                     continue
-            yield from self._tend(pod)
+            yield from self._pod_writes(pod)
 
-    def _tend(self, pod: Pod) -> Iterator[Write]:
+    def _pod_writes(self, pod: Pod) -> Iterator[Write]:
         when = due(pod, self._delay)
         if when is None or not self._view.reached(when):
             if self._node.ready and (again := recover(pod, self._view.now)) is not None:
                 yield again
-            elif self._tells and _is_new(pod):
+            elif self._records_events and _is_new(pod):
                 yield creating(pod, self._view)
         elif is_started(pod) or pod.metadata.deleting:
-            if self._tells and pod.metadata.deleting:
-                self.events += told_at_stop(pod)
+            if self._records_events and pod.metadata.deleting:
+                self.events += stop_events(pod)
             yield step(pod, self._view.now)
         else:
-            if self._tells:
-                self.events += told_at_start(pod)
+            if self._records_events:
+                self.events += start_events(pod)
             yield step(pod, self._view.now, self._place(pod))
 
     def _addresses(self) -> set[str]:
@@ -130,5 +130,5 @@ def _is_new(pod: Pod) -> bool:
 
 
 def _is_begun(pod: Pod) -> bool:
-    """Whether a Stage has a pod in hand that waits for more than the node: it goes on with a Stage or not at all."""
+    """Whether a Stage has begun a pod that is not started: only a Stage may continue it."""
     return not is_started(pod) and not pod.metadata.deleting and not is_being_created(pod)

@@ -1,4 +1,4 @@
-"""What a simulated node says of itself: that it is well, where it is, and what it has where nobody said so."""
+"""The status and the Lease of a simulated node: ready, with an address, and with a capacity where it has none."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _spec(node: Node, now: datetime) -> Object:
 
 
 def node_status(node: Node, now: datetime) -> tuple[Write, ...]:
-    """The node's own word on itself. What somebody else has said of its pressure and size stands."""
+    """The status that the node writes. Pressure conditions and capacity that are set already are kept."""
     body: Object = {}
     changed = [
         Condition(kind, value, reason, message)
@@ -73,7 +73,7 @@ def node_status(node: Node, now: datetime) -> tuple[Write, ...]:
     written = changed_conditions(node.status.conditions, changed, now, heartbeat=timestamp(now))
     if written is not None:
         body["conditions"] = written
-        # Nobody reads it any more, save the Stages that kwok ships.
+        # Deprecated in the API, but the Stages that kwok ships read it.
         body["phase"] = "Running"
     if not any(address.type == "InternalIP" for address in node.status.addresses):
         told = [{"type": address.type, "address": address.address} for address in node.status.addresses]

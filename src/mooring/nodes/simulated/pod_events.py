@@ -1,6 +1,6 @@
-"""What people see of a pod on its way: that its containers are being created, and what a kubelet tells of them.
+"""The ContainerCreating status and the events that a kubelet writes while it starts and stops a pod.
 
-Each of these is a write that changes nothing for anybody else, so a node may be told to leave them out.
+No controller depends on these writes, so the annotation `mooring.dev/quiet` of a node leaves them out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _READINESS: Final = ("Ready", "ContainersReady")
 
 
 def creating(pod: Pod, view: View) -> Patch:
-    """The pod has been taken in, and its containers are being made."""
+    """The status of a pod that was bound, and whose containers are being created."""
     inits = pod.spec.init_containers or ()
     prepares = any(each.restart_policy != "Always" for each in inits)
     initialized = Condition("Initialized", "True")
@@ -54,14 +54,14 @@ def _unmet(kind: str, reason: str, lacking: str, containers: Iterable[Container]
 
 
 def is_being_created(pod: Pod) -> bool:
-    """Whether its containers wait for nothing but the node."""
+    """Whether all its containers wait with ContainerCreating or PodInitializing."""
     return all(
         each.state.waiting is not None and each.state.waiting.reason in CREATING
         for each in pod.status.container_statuses
     )
 
 
-def told_at_start(pod: Pod) -> list[Event]:
+def start_events(pod: Pod) -> list[Event]:
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     pulled = [f'Container image "{each.image}" already present on machine and can be accessed by the pod'
               for each in containers]  # fmt: skip
@@ -73,7 +73,7 @@ def told_at_start(pod: Pod) -> list[Event]:
     ]
 
 
-def told_at_stop(pod: Pod) -> list[Event]:
+def stop_events(pod: Pod) -> list[Event]:
     if pod.status.phase != "Running":
         return []
     return [_event(pod, "Killing", f"Stopping container {each.name}") for each in pod.spec.containers or ()]

@@ -1,4 +1,4 @@
-"""What a simulated node does with a pod: starts it after a moment, ends it if it is of the kind that ends, removes it.
+"""Pods on a simulated node: started after a delay, completed after their duration, removed when deleted.
 
 The pod's own annotations say how long it runs (`mooring.dev/duration`) and with which code it exits
 (`mooring.dev/exit-code`). Pods of Jobs end after ten seconds unless they say otherwise; all others run on. A pod that
@@ -27,7 +27,7 @@ STOP_DELAY = timedelta(seconds=1)
 JOB_DURATION = timedelta(seconds=10)
 # The exit code of a container that was killed.
 KILLED = 137
-# What a pod says of itself whose containers run.
+# The conditions of a pod whose containers run.
 _STARTED = tuple(
     Condition(kind, "True")
     for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
@@ -45,7 +45,7 @@ def parse_duration(text: str) -> timedelta | None:
 
 
 def due(pod: Pod, start_delay: timedelta) -> datetime | None:
-    """When a node has to do something about one of its pods; None while nothing is to be done however long it takes."""
+    """When the next write for a pod is due; None if no time brings one."""
     meta = pod.metadata
     if meta.deleting:
         if meta.deletion_grace_period_seconds:
@@ -66,11 +66,11 @@ def is_started(pod: Pod) -> bool:
 
 
 def step(pod: Pod, now: datetime, addresses: Addresses | None = None) -> Write:
-    """What is done about a pod that is due. One that starts gets these addresses."""
+    """The write for a pod that is due. A pod that starts gets these addresses."""
     meta = pod.metadata
     if meta.deleting:
         if meta.finalizers and not pod.finished:
-            # Whoever holds the finalizer may wait to see how the pod ended.
+            # The controller that holds the finalizer may wait for a final phase.
             return _end(pod, KILLED, now)
         return Delete(POD, key_of(pod), grace=0)
     return _end(pod, _exit_code(pod), now) if is_started(pod) else _start(pod, now, addresses)

@@ -1,4 +1,4 @@
-"""Tells in a Stage's status whether it is used, and if not, why."""
+"""Writes the condition Used of a Stage, with the reason why simulated nodes do not follow it."""
 
 from __future__ import annotations
 

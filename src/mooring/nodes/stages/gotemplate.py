@@ -1,6 +1,6 @@
 """Go templates as Stages use them: text with actions in double braces, made into text.
 
-Pipelines, variables, fields, `if`, `range`, `with` and the functions of stages_functions. What a published Stage does
+Pipelines, variables, fields, `if`, `range`, `with` and the functions of `functions.py`. What a published Stage does
 not use (`define`, `template`, `block`, methods) is refused when the template is read, with the line it stands on.
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from mooring.nodes.stages.functions import FUNCTIONS, LAZY, go_text, truth
-from mooring.nodes.stages.lexer import Action, TemplateError, Word, pieces
+from mooring.nodes.stages.lexer import TemplateAction, TemplateError, Word, pieces
 
 Functions = Mapping[str, Callable[..., Any]]
 _KEYWORDS: Final = frozenset({"if", "else", "end", "range", "with"})
-# A range over a number that somebody mistyped must not keep everybody waiting.
+# A limit on `range` over a number: a mistyped one must not block the controller.
 _MOST: Final = 10_000
 _CONSTANTS: Final = {"true": True, "false": False, "nil": None}
 
@@ -39,7 +39,7 @@ class Pipeline(NamedTuple):
     declares: bool = False
 
 
-class Block(NamedTuple):
+class ControlBlock(NamedTuple):
     """`if`, `with` or `range` with its body and what stands after `else`."""
 
     keyword: str
@@ -48,8 +48,8 @@ class Block(NamedTuple):
     otherwise: tuple[Any, ...]
 
 
-class Template:
-    """A template that has been read. Raises TemplateError for what is not understood, before anything is made of it."""
+class GoTemplate:
+    """A parsed template. Raises TemplateError for what is not supported, before anything is rendered."""
 
     def __init__(self, text: str, extra: Sequence[str] = ()) -> None:
         self._names = {*FUNCTIONS, *LAZY, *extra}
@@ -86,11 +86,11 @@ class Template:
             raise TemplateError("an if, with or range is not closed with end")
         return tuple(nodes)
 
-    def _block(self, keyword: str, words: Sequence[Word], line: int) -> Block:
+    def _block(self, keyword: str, words: Sequence[Word], line: int) -> ControlBlock:
         pipeline = self._pipeline(words, line)
         body = self._body(("else", "end"))
         closing = self._pieces[self._place]
-        assert isinstance(closing, Action)
+        assert isinstance(closing, TemplateAction)
         self._place += 1
         otherwise: tuple[Any, ...] = ()
         if closing.words[0].text == "else":
@@ -100,10 +100,10 @@ class Template:
                     raise TemplateError(f"line {closing.line}: else {inner} is not understood")
                 # The end of an `else if` is the end of all before it.
                 otherwise = (self._block(inner, closing.words[2:], closing.line),)
-                return Block(keyword, pipeline, body, otherwise)
+                return ControlBlock(keyword, pipeline, body, otherwise)
             otherwise = self._body(("end",))
             self._place += 1
-        return Block(keyword, pipeline, body, otherwise)
+        return ControlBlock(keyword, pipeline, body, otherwise)
 
     def _pipeline(self, words: Sequence[Word], line: int) -> Pipeline:
         variables: list[str] = []
@@ -119,7 +119,7 @@ class Template:
         return Pipeline(commands, line, tuple(variables), declares)
 
     def _commands(self, words: Sequence[Word], line: int) -> tuple[tuple[Command, ...], Sequence[Word]]:
-        """Commands up to the end, or up to a closing parenthesis that nobody has opened."""
+        """Commands up to the end, or up to an unmatched closing parenthesis."""
         commands: list[list[Operand]] = [[]]
         while words and words[0].text != ")":
             word, words = words[0], words[1:]
@@ -174,8 +174,8 @@ class _Rendering:
     def text(self, nodes: Sequence[Any]) -> str:
         return "".join(node if isinstance(node, str) else self._node(node) for node in nodes)
 
-    def _node(self, node: Pipeline | Block) -> str:
-        if isinstance(node, Block):
+    def _node(self, node: Pipeline | ControlBlock) -> str:
+        if isinstance(node, ControlBlock):
             return self._block(node)
         value = self._value(node)
         if not node.variables:
@@ -193,7 +193,7 @@ class _Rendering:
                 return
         raise TemplateError(f"line {pipeline.line}: the variable {name} is not declared")
 
-    def _block(self, block: Block) -> str:
+    def _block(self, block: ControlBlock) -> str:
         self._scopes.append({})
         try:
             value = self._value(block.pipeline)
@@ -216,7 +216,7 @@ class _Rendering:
             self._scopes.pop()
             self._dot = before
 
-    def _range(self, block: Block, value: Any) -> str:
+    def _range(self, block: ControlBlock, value: Any) -> str:
         if isinstance(value, dict):
             items: list[tuple[Any, Any]] = sorted(value.items())
         else:

@@ -36,14 +36,14 @@ class Word(NamedTuple):
     glued: bool
 
 
-class Action(NamedTuple):
+class TemplateAction(NamedTuple):
     """What stands between two pairs of braces, and the line it stands on."""
 
     words: tuple[Word, ...]
     line: int
 
 
-def pieces(text: str) -> Iterator[str | Action]:
+def pieces(text: str) -> Iterator[str | TemplateAction]:
     """Text and actions in order. Comments are left out; `{{-` and `-}}` take the white space beside them along."""
     place = 0
     trim = False
@@ -60,7 +60,7 @@ def pieces(text: str) -> Iterator[str | Action]:
         body = found["body"]
         if not body.strip().startswith("/*"):
             line = text.count("\n", 0, found.start()) + 1
-            yield Action(tuple(_words(body, line)), line)
+            yield TemplateAction(tuple(_words(body, line)), line)
     rest = text[place:]
     if "{{" in rest:
         line = text.count("\n", 0, text.index("{{", place)) + 1

@@ -1,7 +1,7 @@
 """Stages of kwok: which of them applies to an object next, and when.
 
-A Stage is understood as a whole when it is seen, or refused with a sentence and not used at all. Where kwok draws lots,
-for weights and jitter, a hash of the object and the Stage decides, so that the same cluster always goes the same way.
+A Stage is compiled as a whole when it is observed, or refused with a message and not used at all. Where kwok uses
+random numbers, for weights and jitter, a hash of the object and the Stage decides, so that a simulation is repeatable.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.nodes.simulated.pods import parse_duration
-from mooring.nodes.stages.gotemplate import Template
+from mooring.nodes.stages.gotemplate import GoTemplate
 from mooring.nodes.stages.kinds import STAGE, Stage
 from mooring.nodes.stages.lexer import TemplateError
 from mooring.nodes.stages.query import Query, QueryError, query
@@ -36,10 +36,10 @@ _PATCHES: Final = ("strategic", "merge", "json")
 
 
 class StageError(MooringError):
-    """A Stage that is not understood here."""
+    """A Stage that uses something that is not supported here."""
 
 
-class Requirement(NamedTuple):
+class StageRequirement(NamedTuple):
     query: Query
     operator: str
     values: tuple[str, ...]
@@ -58,10 +58,10 @@ class Amount(NamedTuple):
     said: Query | None
 
 
-class Step(NamedTuple):
+class StageStep(NamedTuple):
     """One thing that a Stage does. A patch has a template, its root and the subresource that it goes to."""
 
-    template: Template | None = None
+    template: GoTemplate | None = None
     root: str = ""
     subresource: str = ""
     patch: str = "strategic"
@@ -70,18 +70,18 @@ class Step(NamedTuple):
     delete: bool = False
 
 
-class Played(NamedTuple):
-    """A Stage that is understood."""
+class CompiledStage(NamedTuple):
+    """A Stage with its queries and templates parsed."""
 
     name: str
     kind: str
     labels: tuple[tuple[str, str], ...]
     annotations: tuple[tuple[str, str], ...]
-    requirements: tuple[Requirement, ...]
+    requirements: tuple[StageRequirement, ...]
     weight: Amount
     duration: Amount
     jitter: Amount
-    steps: tuple[Step, ...]
+    steps: tuple[StageStep, ...]
 
     def matches(self, obj: Object) -> bool:
         metadata = obj["metadata"]
@@ -104,11 +104,11 @@ class Played(NamedTuple):
 
 
 class Lifecycle:
-    """The Stages that are understood, by the kind they drive, and why the others are not."""
+    """The compiled Stages by the kind they select, and the problems of the others."""
 
     def __init__(self) -> None:
         self.problems: dict[Key, str] = {}
-        self._stages: dict[Key, Played] = {}
+        self._stages: dict[Key, CompiledStage] = {}
 
     def change(self, kind: Kind[Any], change: Changed) -> bool:
         if change.old is not None and change.new is not None and change.old.spec == change.new.spec:
@@ -117,19 +117,19 @@ class Lifecycle:
         self._stages.pop(change.key, None)
         if change.new is not None:
             try:
-                self._stages[change.key] = understand(change.new)
+                self._stages[change.key] = compile_stage(change.new)
             except StageError as error:
                 self.problems[change.key] = str(error)
         return True
 
-    def of(self, kind: str) -> list[Played]:
+    def of(self, kind: str) -> list[CompiledStage]:
         return [stage for key, stage in sorted(self._stages.items()) if stage.kind == kind]
 
 
 STAGES: Final = Fold("stages", (STAGE,), Lifecycle, Lifecycle.change)
 
 
-def choose(stages: Iterable[Played], obj: Object) -> Played | None:
+def choose(stages: Iterable[CompiledStage], obj: Object) -> CompiledStage | None:
     """The Stage that applies to an object next; of several, one is drawn by weight."""
     matched = [stage for stage in stages if stage.matches(obj)]
     if len(matched) < 2:
@@ -188,10 +188,10 @@ def _delay(amount: Amount, obj: Object, since: datetime) -> timedelta | None:
     return None if amount.fixed is None else timedelta(milliseconds=amount.fixed)
 
 
-# Understanding
+# Compiling
 
 
-def understand(stage: Stage) -> Played:
+def compile_stage(stage: Stage) -> CompiledStage:
     """Raises StageError with a sentence that names the field and what it says."""
     spec = stage.spec
     reference = spec.get("resourceRef") or {}
@@ -202,7 +202,7 @@ def understand(stage: Stage) -> Played:
     if selector is None:
         raise StageError("spec.selector is missing, so it selects nothing; {} selects everything")
     delay = spec.get("delay") or {}
-    return Played(
+    return CompiledStage(
         stage.metadata.name,
         kind,
         tuple((selector.get("matchLabels") or {}).items()),
@@ -218,16 +218,16 @@ def understand(stage: Stage) -> Played:
     )
 
 
-def misunderstanding(obj: Object) -> str:
-    """Why a Stage, as a plain object, would not be followed; empty if it would be."""
+def stage_problem(obj: Object) -> str:
+    """Why a Stage, as a plain object, would not be used; empty if it would be."""
     try:
-        understand(msgspec.convert(obj, Stage))
+        compile_stage(msgspec.convert(obj, Stage))
     except StageError as error:
         return str(error)
     return ""
 
 
-def _requirements(expressions: Sequence[Object]) -> Iterable[Requirement]:
+def _requirements(expressions: Sequence[Object]) -> Iterable[StageRequirement]:
     for number, expression in enumerate(expressions):
         path = f"spec.selector.matchExpressions[{number}]"
         if expression.get("cel") is not None:
@@ -239,7 +239,7 @@ def _requirements(expressions: Sequence[Object]) -> Iterable[Requirement]:
         if bool(values) != (operator in ("In", "NotIn")):
             wanted = "needs values" if operator in ("In", "NotIn") else "takes no values"
             raise StageError(f"{path}: {operator} {wanted}")
-        yield Requirement(_query(said.get("key", ""), f"{path}.key"), operator, values)
+        yield StageRequirement(_query(said.get("key", ""), f"{path}.key"), operator, values)
 
 
 def _query(text: str, path: str) -> Query:
@@ -258,7 +258,7 @@ def _said(source: Object | None, path: str) -> Query | None:
     return None if text is None else _query(text, f"{path}.expressionFrom")
 
 
-def _steps(spec: Object) -> Iterable[Step]:
+def _steps(spec: Object) -> Iterable[StageStep]:
     if spec.get("steps"):
         for number, step in enumerate(spec["steps"]):
             path = f"spec.steps[{number}]"
@@ -274,25 +274,25 @@ def _steps(spec: Object) -> Iterable[Step]:
         yield _patch(patch, f"spec.next.patches[{number}]")
     if following.get("statusTemplate") and not following.get("patches"):
         path = "spec.next.statusTemplate"
-        yield Step(template=_template(following["statusTemplate"], path), root="status", subresource="status")
+        yield StageStep(template=_template(following["statusTemplate"], path), root="status", subresource="status")
 
 
-def _changes(said: Object, path: str) -> Step:
-    return Step(finalizers=said.get("finalizers"), event=said.get("event"), delete=bool(said.get("delete")))
+def _changes(said: Object, path: str) -> StageStep:
+    return StageStep(finalizers=said.get("finalizers"), event=said.get("event"), delete=bool(said.get("delete")))
 
 
-def _patch(said: Object, path: str) -> Step:
+def _patch(said: Object, path: str) -> StageStep:
     patch, subresource = said.get("type") or "strategic", said.get("subresource", "")
     if patch not in _PATCHES:
         raise StageError(f'{path}.type: "{patch}" must be one of {", ".join(_PATCHES)}')
     if subresource not in ("", "status"):
         raise StageError(f'{path}.subresource: "{subresource}" is not patched here; status is, and the object itself')
     template = _template(said.get("template", ""), f"{path}.template")
-    return Step(template=template, root=said.get("root", ""), subresource=subresource, patch=patch)
+    return StageStep(template=template, root=said.get("root", ""), subresource=subresource, patch=patch)
 
 
-def _template(text: str, path: str) -> Template:
+def _template(text: str, path: str) -> GoTemplate:
     try:
-        return Template(text.strip(), ENVIRONMENT)
+        return GoTemplate(text.strip(), ENVIRONMENT)
     except TemplateError as error:
         raise StageError(f"{path}: {error}") from None

@@ -1,8 +1,8 @@
-"""What a Stage makes of an object: the one write that comes next, and what is told about it.
+"""The next write of a Stage to an object, with its events.
 
 A Stage may change an object, its status and its finalizers, and delete it. Each is a write of its own, decided on what
-the one before has left: first what is not status, then the status. Whoever dies in between goes on from there, because
-the Stage still matches.
+the one before has left: first what is not status, then the status. After a crash in between it continues with
+the next write, because the Stage still matches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mooring.kube.patches.operations import json_patch
 from mooring.kube.times import moment
 from mooring.manifests.loader import load
 from mooring.nodes.stages.lexer import TemplateError
-from mooring.nodes.stages.lifecycle import Played, Step
+from mooring.nodes.stages.lifecycle import CompiledStage, StageStep
 from mooring.runtime.decision import Delete, Event, Patch, Write
 
 Environment = Mapping[str, Callable[..., Any]]
@@ -31,15 +31,15 @@ _MOMENTS: Final = ("Time", "At", "Timestamp")
 
 
 class StageFailure(MooringError):
-    """A Stage that was understood and yet makes nothing of an object."""
+    """A Stage that was compiled but cannot be applied to an object."""
 
 
-class Next(NamedTuple):
+class NextWrite(NamedTuple):
     write: Write
     events: tuple[Event, ...]
 
 
-def next_write(stage: Played, obj: Object, kind: Kind[Any], environment: Environment) -> Next | None:
+def next_write(stage: CompiledStage, obj: Object, kind: Kind[Any], environment: Environment) -> NextWrite | None:
     """The write that comes next; None if the object is as the Stage wants it. Raises StageFailure."""
     after = outcome(stage, obj, environment)
     key = Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
@@ -49,14 +49,14 @@ def next_write(stage: Played, obj: Object, kind: Kind[Any], environment: Environ
     deletes = any(step.delete for step in stage.steps)
     last = not deletes and after.get("status") == obj.get("status")
     if body:
-        return Next(Patch(kind, key, body), events if last else ())
+        return NextWrite(Patch(kind, key, body), events if last else ())
     if deletes:
-        return Next(Delete(kind, key, grace=0), events)
+        return NextWrite(Delete(kind, key, grace=0), events)
     status = merge_diff(obj.get("status") or {}, after.get("status") or {})
-    return Next(Patch(kind, key, {"status": status}, "status"), events) if status else None
+    return NextWrite(Patch(kind, key, {"status": status}, "status"), events) if status else None
 
 
-def outcome(stage: Played, obj: Object, environment: Environment) -> Object:
+def outcome(stage: CompiledStage, obj: Object, environment: Environment) -> Object:
     """The object as the Stage leaves it."""
     made = copy.deepcopy(obj)
     for step in stage.steps:
@@ -67,7 +67,7 @@ def outcome(stage: Played, obj: Object, environment: Environment) -> Object:
     return made
 
 
-def is_heartbeat(stage: Played, obj: Object, environment: Environment) -> bool:
+def is_heartbeat(stage: CompiledStage, obj: Object, environment: Environment) -> bool:
     """Whether a Stage changes nothing but moments: it may go on for ever and leads nowhere."""
     if any(step.delete for step in stage.steps):
         return False
@@ -115,7 +115,7 @@ def _with_finalizers(metadata: Object, change: Object) -> Object:
     return {**rest, "finalizers": wanted} if wanted else rest
 
 
-def _patched(stage: Played, step: Step, obj: Object, environment: Environment) -> Object:
+def _patched(stage: CompiledStage, step: StageStep, obj: Object, environment: Environment) -> Object:
     assert step.template is not None
     try:
         patch = load(step.template.render(obj, environment))

@@ -1,4 +1,4 @@
-"""Plays Stages on a simulated node and its pods: which one has the word, whether it is due, and what it writes.
+"""Plays Stages on a simulated node and its pods: which one applies, when it is due, and what it writes.
 
 The delay of a Stage counts from when the object came to be as it is: from the latest moment that it tells of, or, if it
 was seen before and this Stage did not match then, from now.
@@ -18,13 +18,13 @@ from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.addresses import host_address, pod_address
 from mooring.nodes.stages.kinds import WHOLE_NODE, WHOLE_POD, Whole
-from mooring.nodes.stages.lifecycle import STAGES, Lifecycle, Played, choose
-from mooring.nodes.stages.next_write import Environment, Next, StageFailure, is_heartbeat, last_moment, next_write
+from mooring.nodes.stages.lifecycle import STAGES, CompiledStage, Lifecycle, choose
+from mooring.nodes.stages.next_write import Environment, NextWrite, StageFailure, is_heartbeat, last_moment, next_write
 from mooring.runtime.decision import Event, Write
 from mooring.runtime.view import Unavailable, View
 
 
-class Scene(NamedTuple):
+class PendingStage(NamedTuple):
     """The Stage that an object waits for, since when, and what went wrong with it."""
 
     stage: str
@@ -32,16 +32,16 @@ class Scene(NamedTuple):
     failure: str = ""
 
 
-class Playing:
-    """All Stages on one node. `scenes` are those of the last time, by uid, and become those of this time."""
+class StagePlayer:
+    """All Stages on one node. `pending` has the Stage that each object waits for, by uid, and is kept in the memory."""
 
     def __init__(self, view: View, node: Node, lifecycle: Lifecycle) -> None:
         self._view, self._node = view, node
         self._pods, self._nodes = lifecycle.of("Pod"), lifecycle.of("Node")
         known = view.memory(MappingProxyType)
-        self._known: Mapping[str, Scene] = known or {}
+        self._known: Mapping[str, PendingStage] = known or {}
         self._seen_before = known is not None
-        self.scenes: dict[str, Scene] = {}
+        self.pending: dict[str, PendingStage] = {}
         self.events: list[Event] = []
 
     @property
@@ -49,7 +49,7 @@ class Playing:
         return bool(self._pods)
 
     def node(self) -> tuple[bool, list[Write]]:
-        """Whether a Stage has the word on the node, and what it writes now."""
+        """Whether a Stage applies to the node, and what it writes now."""
         return (
             self._play(self._nodes, WHOLE_NODE, self._node, self._environment(lambda: ""))
             if self._nodes
@@ -57,7 +57,7 @@ class Playing:
         )
 
     def pod(self, pod: Pod, taken: Callable[[], set[str]]) -> tuple[bool, list[Write]]:
-        """The same for a pod; `taken` tells which addresses of the node are."""
+        """The same for a pod; `taken` returns the addresses that other pods of the node have."""
         if not self._pods:
             return False, []
 
@@ -74,55 +74,57 @@ class Playing:
         )
 
     def _play(
-        self, stages: Sequence[Played], kind: Kind[Whole], seen: HasMeta, environment: Environment
+        self, stages: Sequence[CompiledStage], kind: Kind[Whole], seen: HasMeta, environment: Environment
     ) -> tuple[bool, list[Write]]:
         view, uid = self._view, seen.metadata.uid
         whole = view.get(kind, *key_of(seen))
         if whole is None or whole.metadata.uid != uid:
-            # The one view is ahead of the other; nothing is done until they agree.
+            # One of the two caches is behind: nothing is written until both have the same object.
             return True, []
         obj = whole.as_object(kind)
         stage = choose(stages, obj)
         if stage is None:
-            self.scenes[uid] = Scene("", view.now)
+            self.pending[uid] = PendingStage("", view.now)
             return False, []
-        scene = self._scene(uid, stage, obj)
-        self.scenes[uid] = scene
-        due = stage.due(obj, scene.since)
+        pending_stage = self._pending_stage(uid, stage, obj)
+        self.pending[uid] = pending_stage
+        due = stage.due(obj, pending_stage.since)
         try:
             if due > view.now:
                 self._wait(stage, obj, due, environment, kind)
                 return True, []
             following = next_write(stage, obj, kind, environment)
         except StageFailure as error:
-            self._tell(uid, scene, str(error), kind, key_of(seen))
+            self._tell(uid, pending_stage, str(error), kind, key_of(seen))
             return True, []
         return True, self._written(following)
 
-    def _scene(self, uid: str, stage: Played, obj: Object) -> Scene:
+    def _pending_stage(self, uid: str, stage: CompiledStage, obj: Object) -> PendingStage:
         known = self._known.get(uid)
         told = last_moment(obj) or self._view.now
         if known is not None and known.stage == stage.name:
-            return known if told <= known.since else Scene(stage.name, told)
-        return Scene(stage.name, self._view.now if known is not None else min(told, self._view.now))
+            return known if told <= known.since else PendingStage(stage.name, told)
+        return PendingStage(stage.name, self._view.now if known is not None else min(told, self._view.now))
 
-    def _wait(self, stage: Played, obj: Object, due: datetime, environment: Environment, kind: Kind[Whole]) -> None:
+    def _wait(
+        self, stage: CompiledStage, obj: Object, due: datetime, environment: Environment, kind: Kind[Whole]
+    ) -> None:
         if kind is WHOLE_NODE and is_heartbeat(stage, obj, environment):
             self._view.poll_again(due)
         else:
             self._view.reached(due)
 
-    def _written(self, following: Next | None) -> list[Write]:
+    def _written(self, following: NextWrite | None) -> list[Write]:
         if following is None:
             return []
         self.events += following.events
         return [following.write]
 
-    def _tell(self, uid: str, scene: Scene, failure: str, kind: Kind[Whole], key: Key) -> None:
+    def _tell(self, uid: str, pending_stage: PendingStage, failure: str, kind: Kind[Whole], key: Key) -> None:
         known = self._known.get(uid)
         if known is None or known.failure != failure:
             self.events.append(Event(kind, key, "Warning", "StageFailed", failure))
-        self.scenes[uid] = scene._replace(failure=failure)
+        self.pending[uid] = pending_stage._replace(failure=failure)
 
     def _environment(self, address: Callable[[], str]) -> Environment:
         now, node = timestamp(self._view.now), self._node
@@ -143,11 +145,11 @@ class Playing:
         return functions
 
 
-def playing(view: View, node: Node) -> Playing | None:
-    """Who plays the Stages, if there are any; a cluster that knows no Stages has none."""
+def stage_player(view: View, node: Node) -> StagePlayer | None:
+    """The player of the cluster's Stages; None without Stages, or without their definition."""
     try:
         lifecycle = view.fold(STAGES)
     except Unavailable:
         return None
-    found = Playing(view, node, lifecycle)
+    found = StagePlayer(view, node, lifecycle)
     return found if found.drives_pods or lifecycle.of("Node") else None

@@ -15,7 +15,7 @@ from typing import Any, Final
 from mooring.kube.errors import MooringError
 
 Values = Iterable[Any]
-Step = Callable[[Any], Iterator[Any]]
+QueryStep = Callable[[Any], Iterator[Any]]
 
 _PART: Final = re.compile(
     r"""\s*(?:
@@ -61,10 +61,10 @@ def _split(text: str) -> list[str]:
     return re.split(r"""\|(?=(?:[^"]*"[^"]*")*[^"]*$)""", text)
 
 
-def _steps(part: str, text: str) -> list[Step]:
+def _steps(part: str, text: str) -> list[QueryStep]:
     if selected := _SELECT.match(part):
         return [_select(selected)]
-    found: list[Step] = []
+    found: list[QueryStep] = []
     place = 0
     stripped = part.rstrip()
     while place < len(stripped):
@@ -78,7 +78,7 @@ def _steps(part: str, text: str) -> list[Step]:
     return found
 
 
-def _follow(matched: re.Match[str]) -> Step:
+def _follow(matched: re.Match[str]) -> QueryStep:
     if matched["itself"]:
         return lambda value: iter((value,))
     if matched["number"] is not None:
@@ -89,7 +89,7 @@ def _follow(matched: re.Match[str]) -> Step:
     return _field(matched["name"]) if matched["name"] is not None else _every
 
 
-def _field(name: str) -> Step:
+def _field(name: str) -> QueryStep:
     def follow(value: Any) -> Iterator[Any]:
         if isinstance(value, dict):
             yield value.get(name)
@@ -97,7 +97,7 @@ def _field(name: str) -> Step:
     return follow
 
 
-def _item(number: int) -> Step:
+def _item(number: int) -> QueryStep:
     def follow(value: Any) -> Iterator[Any]:
         if isinstance(value, list) and -len(value) <= number < len(value):
             yield value[number]
@@ -112,7 +112,7 @@ def _every(value: Any) -> Iterator[Any]:
         yield from value
 
 
-def _select(selected: re.Match[str]) -> Step:
+def _select(selected: re.Match[str]) -> QueryStep:
     path = Query(selected["path"])
     wanted = json.loads(selected["value"])
     equal = selected["operator"] == "=="

@@ -1,4 +1,4 @@
-"""Controllers as guests of a cluster that has a life of its own: which are safe there, and who else does their work."""
+"""Controllers on an external cluster: what each does, and warnings about conflicting controllers of that cluster."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from mooring.runtime.controller import Controller
 if TYPE_CHECKING:
     from mooring.runtime.webhooks.model import Webhook
 
-__all__ = ["described", "rivals"]
+__all__ = ["conflict_warnings", "described"]
 
 
 def described(part: Controller | Webhook) -> str:
-    """What a controller or a webhook does, in one line: the first of the module that has its function."""
+    """What a controller or a webhook does, in one line: the first line of its module's docstring."""
     function = part.reconcile if isinstance(part, Controller) else part.admit
     text = sys.modules[function.__module__].__doc__ or ""
     return text.partition("\n")[0].strip()
 
 
-async def rivals(transport: AsyncTransport, names: Iterable[str], now: datetime) -> list[str]:
-    """Warnings about controllers that Kubernetes has too, one for each program that has them."""
-    return [await _warning(transport, rival, ours, now) for rival, ours in _by_rival(names)]
+async def conflict_warnings(transport: AsyncTransport, names: Iterable[str], now: datetime) -> list[str]:
+    """Warnings about controllers that the external cluster runs too, one for each of its programs."""
+    return [await _warning(transport, program, ours, now) for program, ours in _by_program(names)]
 
 
-def _by_rival(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    programs = CATALOG.rivals
+def _by_program(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    programs = CATALOG.conflicts
     chosen = [name for name in names if name in programs]
-    for rival in sorted({programs[name] for name in chosen}, reverse=True):
-        yield rival, [name for name in chosen if programs[name] == rival]
+    for program in sorted({programs[name] for name in chosen}, reverse=True):
+        yield program, [name for name in chosen if programs[name] == program]
 
 
-async def _warning(transport: AsyncTransport, rival: str, ours: list[str], now: datetime) -> str:
+async def _warning(transport: AsyncTransport, program: str, ours: list[str], now: datetime) -> str:
     does = "does the work of" if len(ours) > 1 else "does that work:"
     listed = ", ".join(ours)
-    holder = await _holder(transport, rival, now)
+    holder = await _holder(transport, program, now)
     if holder:
-        return f"{rival} runs in this cluster ({holder}) and {does} {listed}; the two will work against each other"
-    return f"where {rival} runs, it {does} {listed}; be sure that it does not run in this cluster"
+        return f"{program} runs in this cluster ({holder}) and {does} {listed}; the two will work against each other"
+    return f"where {program} runs, it {does} {listed}; be sure that it does not run in this cluster"
 
 
-async def _holder(transport: AsyncTransport, rival: str, now: datetime) -> str:
-    """Who holds the lease of a program that runs; empty if nobody does, or nobody may know."""
+async def _holder(transport: AsyncTransport, program: str, now: datetime) -> str:
+    """The holder of the program's Lease; empty if it is not held, or may not be read."""
     try:
-        lease = await transport.get("coordination.k8s.io/v1", "Lease", "kube-system", rival)
+        lease = await transport.get("coordination.k8s.io/v1", "Lease", "kube-system", program)
     except (ApiError, Unreachable):
         return ""
     spec = lease.get("spec") or {}

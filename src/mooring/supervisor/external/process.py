@@ -1,6 +1,6 @@
 """The process of `mooring run`: controllers over a client, one leader of several replicas, webhooks, health on a port.
 
-Webhooks are served by every replica, whoever leads: they decide without writing.
+Every replica serves webhooks, the leader or not: they decide without writing.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from mooring.runtime.leaderelection import Election
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
-from mooring.supervisor.external.controllers import rivals
-from mooring.supervisor.external.webhooks import Hospitality
+from mooring.supervisor.external.controllers import conflict_warnings
+from mooring.supervisor.external.webhooks import WebhookServing
 from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.logs import log_as_json
 
-__all__ = ["Post", "run_controllers"]
+__all__ = ["HealthSource", "run_controllers"]
 
 LEASE: Final = "mooring"
 Work = Callable[[asyncio.Event], Awaitable[None]]
 _log = logging.getLogger("mooring.run")
 
 
-class Post:
-    """What health is asked of: the webhooks, and the driver while it works.
+class HealthSource:
+    """What the health endpoints report: the webhooks, and the driver while it leads.
 
-    A replica that stands by is well as it is.
+    A replica that waits for the lease is healthy.
     """
 
     def __init__(self) -> None:
@@ -65,68 +65,76 @@ class Post:
 
 
 async def run_controllers(
-    crew: Sequence[Controller],
+    controllers: Sequence[Controller],
     access: Access,
     *,
     elect: bool,
     health: Address | None,
-    hospitality: Hospitality | None = None,
+    webhook_serving: WebhookServing | None = None,
     note: str = "",
     gates: Mapping[str, bool] | None = None,
 ) -> None:
-    """Until SIGTERM or SIGINT. `hospitality` has the webhooks that are served beside the controllers.
+    """Run until SIGTERM or SIGINT. `webhook_serving` has the webhooks that are served beside the controllers.
 
-    `note` is something to tell people once, at the start.
+    `note` is logged once, at the start.
     """
     _log_for_people_or_machines()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    transport, post = HttpTransport(access), Post()
-    server = HealthServer(post)
+    transport, health_source = HttpTransport(access), HealthSource()
+    server = HealthServer(health_source)
     try:
         if health is not None:
             await _serve_health(server, health)
         if note:
             _log.info(note)
-        names = [controller.name for controller in crew]
-        for warning in await rivals(transport, names, wall_clock()):
+        names = [controller.name for controller in controllers]
+        for warning in await conflict_warnings(transport, names, wall_clock()):
             _log.warning(warning)
-        if hospitality is not None:
-            post.webhooks = hospitality.server(transport)
-            await post.webhooks.start()
-            _log.info(f"{', '.join(hospitality.names)} at {hospitality.url} for {access.server}")
-        working = [] if post.webhooks is None else [post.webhooks.run(stop)]
-        if crew:
+        if webhook_serving is not None:
+            health_source.webhooks = webhook_serving.server(transport)
+            await health_source.webhooks.start()
+            _log.info(f"{', '.join(webhook_serving.names)} at {webhook_serving.url} for {access.server}")
+        working = [] if health_source.webhooks is None else [health_source.webhooks.run(stop)]
+        if controllers:
             _log.info(f"{', '.join(names)} on {access.server}")
             working.append(
-                _control(crew, access, transport, post, stop, elect=elect, gates=chosen_gates(crew, gates or {}))
+                _control(
+                    controllers,
+                    access,
+                    transport,
+                    health_source,
+                    stop,
+                    elect=elect,
+                    gates=chosen_gates(controllers, gates or {}),
+                )
             )
         await asyncio.gather(*working)
     finally:
-        if post.webhooks is not None:
-            await post.webhooks.close()
+        if health_source.webhooks is not None:
+            await health_source.webhooks.close()
         await server.close()
         await transport.close()
 
 
 async def _control(
-    crew: Sequence[Controller],
+    controllers: Sequence[Controller],
     access: Access,
     transport: HttpTransport,
-    post: Post,
+    health_source: HealthSource,
     stop: asyncio.Event,
     *,
     elect: bool,
     gates: Mapping[str, bool],
 ) -> None:
     async def work(end: asyncio.Event) -> None:
-        async with executors_for(crew, transport) as executors:
-            post.live = Live(crew, transport, gates=gates, executors=executors)
+        async with executors_for(controllers, transport) as executors:
+            health_source.live = Live(controllers, transport, gates=gates, executors=executors)
             try:
-                await post.live.run(end)
+                await health_source.live.run(end)
             finally:
-                post.live = None
+                health_source.live = None
 
     if elect:
         await _elected(access, work, stop)

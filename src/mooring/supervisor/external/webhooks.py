@@ -1,7 +1,7 @@
-"""Our webhooks beside a cluster of somebody else's: `--webhook-url` in words, and where it is listened for calls.
+"""Webhooks for an external cluster: the URL of `--webhook-url`, and the address to listen on.
 
-The API server must reach the URL. A name of this machine alone is listened for there alone; any other may be that of a
-Service or a load balancer, so every address of this machine is listened on.
+The API server must reach the URL. For a loopback name the server listens on loopback; any other name may be that of a
+Service or a load balancer, so the server listens on all addresses.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
 
-__all__ = ["Hospitality", "parse_url"]
+__all__ = ["WebhookServing", "parse_url"]
 
 _HTTPS: Final = 443
 
 
 @dataclass(frozen=True)
-class Hospitality:
-    """What is served to API servers, under which URL, and the folder that keeps its certificates."""
+class WebhookServing:
+    """The webhooks and conversions that are served, their URL, and the folder of their certificates."""
 
     webhooks: Sequence[Webhook]
     conversions: Sequence[Conversion]
@@ -57,7 +57,7 @@ class Hospitality:
 
 
 def parse_url(text: str) -> str:
-    """The URL without what does not belong to it. Refuses what an API server would refuse, before anything starts."""
+    """The URL without a trailing slash. Refuses what an API server would refuse."""
     try:
         host_of(text)
     except MooringError as error:

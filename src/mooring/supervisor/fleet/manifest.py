@@ -18,7 +18,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, NotFoundError
 from mooring.manifests import Document, ManifestError, read_manifests
 from mooring.nodes.stages.crd import stage_definition
-from mooring.nodes.stages.lifecycle import misunderstanding
+from mooring.nodes.stages.lifecycle import stage_problem
 from mooring.registry import Registry
 from mooring.supervisor.fleet.lines import line_of
 
@@ -89,7 +89,7 @@ def _check(registry: Registry, document: Document[Object], obj: Object, now: dat
         return
     except ApiError as error:
         raise _error(document, _spoken(error.message), *_fields(error)) from None
-    if obj["kind"] == "Stage" and (problem := misunderstanding(obj)):
+    if obj["kind"] == "Stage" and (problem := stage_problem(obj)):
         # The API takes it, but no simulated node would follow it.
         raise _error(document, f'Stage "{_name(obj)}": {problem}', *_PATH.findall(problem)[:1])
 

@@ -27,7 +27,7 @@ def node(name: str, *taints: Object, **labels: str) -> Object:
 
 
 def town(*nodes: str, owner: Object | None = None) -> Town:
-    return Town(*(node(name) for name in nodes), owner or daemon_set(), crew=whole_control_plane(), settled=True)
+    return Town(*(node(name) for name in nodes), owner or daemon_set(), controllers=whole_control_plane(), settled=True)
 
 
 def where(place: Town) -> list[str]:
@@ -69,7 +69,7 @@ def test_a_label_opens_a_node_and_closes_it() -> None:
 
 
 def test_a_taint_that_goes_opens_a_node() -> None:
-    place = Town(node("a", taint("spot")), daemon_set(), crew=whole_control_plane(), settled=True)
+    place = Town(node("a", taint("spot")), daemon_set(), controllers=whole_control_plane(), settled=True)
     assert where(place) == []
     place.patch("Node", "a", {"spec": {"taints": None}})
     place.run()
@@ -110,7 +110,7 @@ def test_what_is_refused_is_told_once_per_reason_and_tried_again() -> None:
         return None
 
     refusing = True
-    place = Town(node("a"), crew=whole_control_plane())
+    place = Town(node("a"), controllers=whole_control_plane())
     place.registry.admission.validating.append(refuse)
     place.create(daemon_set())
     place.run(60)

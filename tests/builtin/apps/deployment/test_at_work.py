@@ -18,7 +18,7 @@ from mooring.runtime.faults import Faults
 from mooring.runtime.simulation import Simulation
 from mooring.testing import node
 from mooring.testing.crashes import survives_every_crash
-from tests.builtin.town import CREW, NODES, Town
+from tests.builtin.town import CONTROLLERS, NODES, Town
 
 OURS = (deployment.CONTROLLER, replicaset.CONTROLLER, statefulset.CONTROLLER)
 
@@ -67,7 +67,7 @@ def test_any_crash_of_the_whole_ends_the_same(subject: Object) -> None:
             registry = simulation.registry
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=simulation.now)
 
-    assert survives_every_crash((*CREW[:1], NODES, NODE_LIFECYCLE, CLAIMS, *OURS), populate) > 10
+    assert survives_every_crash((*CONTROLLERS[:1], NODES, NODE_LIFECYCLE, CLAIMS, *OURS), populate) > 10
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -87,7 +87,7 @@ def test_updates_arrive_under_all_kinds_of_faults(seed: int) -> None:
             podManagementPolicy=draw.choice(("Parallel", "OrderedReady")),
             **with_claims(whenScaled=draw.choice(("Retain", "Delete"))),
         ),
-        crew=(*CREW, *OURS),
+        controllers=(*CONTROLLERS, *OURS),
         seed=seed,
         faults=Faults.everything(0.04),
     )

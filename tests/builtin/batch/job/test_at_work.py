@@ -17,7 +17,7 @@ from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import NODES, Town, condition
 
-CREW = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, NODES, NODE_LIFECYCLE)
+CONTROLLERS = (SCHEDULER, JOB_CONTROLLER, JOB_ORPHANS, NODES, NODE_LIFECYCLE)
 
 
 def job(name: str = "train", code: int = 0, duration: str = "10s", **spec: Any) -> Object:
@@ -83,7 +83,7 @@ def test_suspended_pods_are_not_failures() -> None:
 
 
 def test_pods_of_a_job_that_is_gone_are_let_go() -> None:
-    town = Town(node("a"), job(duration="1h"), crew=CREW)
+    town = Town(node("a"), job(duration="1h"), controllers=CONTROLLERS)
     town.run(5)
     town.delete("Job", "train", propagation="Background")
     town.run(5)
@@ -106,7 +106,7 @@ def test_any_crash_ends_in_the_same_place(made: Object) -> None:
         for obj in (node("a"), made):
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=simulation.now)
 
-    assert survives_every_crash(CREW, populate) > 10
+    assert survives_every_crash(CONTROLLERS, populate) > 10
 
 
 @pytest.mark.parametrize("seed", range(4))

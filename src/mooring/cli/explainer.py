@@ -1,0 +1,180 @@
+"""Places pods one after another and keeps the outcome of each.
+
+Every pod that lands is bound before the next one is placed, and a pod that lands by preemption replaces its victims. An
+outcome holds all that is shown of a pod, because the cluster has changed when the next pod is placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mooring.cli.unplaced_pods import UnplacedPod
+from mooring.kube.errors import MooringError
+from mooring.placement.answers import explain_answer
+from mooring.placement.causes import Blocked, Cause, all_node_causes, blocked_groups
+from mooring.placement.engine import Engine, Explanation
+from mooring.placement.pods import PodInfo
+
+if TYPE_CHECKING:
+    from mooring.placement.advise import Advice
+
+# Of more pods than this only the ones that fail are explained in full.
+MOST_EXPLAINED_IN_FULL = 20
+
+
+@dataclass
+class PodOutcome:
+    """The outcome of one pod. `slot` is its node, directly or by preemption, or -1."""
+
+    unplaced: UnplacedPod
+    slot: int = -1
+    node: str = ""
+    message: str = ""
+    # An earlier pod that failed for the same reasons, or None.
+    like: PodOutcome | None = None
+    info: PodInfo | None = None
+    explanation: Explanation | None = None
+    blocked: list[Blocked] = field(default_factory=list)
+    causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
+    advice: list[Advice] = field(default_factory=list)
+    answer: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        return self.info.gates if self.info is not None else ()
+
+    @property
+    def lands(self) -> bool:
+        return self.slot >= 0 and not self.unplaced.errors and not self.gates
+
+    @property
+    def victims(self) -> tuple[PodInfo, ...]:
+        preemption = self.explanation.preemption if self.explanation else None
+        return preemption.victims if preemption is not None else ()
+
+    @property
+    def tied(self) -> int:
+        """How many other nodes have the best score too."""
+        return max(self.explanation.best.size - 1, 0) if self.explanation else 0
+
+    @property
+    def runner_up(self) -> tuple[int, int] | None:
+        """The slot that comes next, and by how many points it is behind; None where all others are tied or none is."""
+        explanation = self.explanation
+        if explanation is None or not explanation.scores or explanation.feasible.size <= explanation.best.size:
+            return None
+        totals = explanation.totals[explanation.feasible]
+        rest = totals < totals.max()
+        behind = explanation.feasible[rest][np.argmax(totals[rest])]
+        return int(behind), int(totals.max() - explanation.totals[behind])
+
+
+class Explainer:
+    """Explains pods in order. `thorough` keeps the whole answer of every pod; `each_node` the causes of every node."""
+
+    def __init__(
+        self, engine: Engine, priority_classes: Mapping[str, int], *, thorough: bool, each_node: bool, limit: int
+    ) -> None:
+        self.engine = engine
+        self.cluster = engine.cluster
+        self._thorough = thorough
+        self._each_node = each_node
+        self._limit = limit
+        self._priority_classes = priority_classes
+        # Pods are placed as by a scheduler at work: each search begins where the last one ended.
+        self._start = 0
+        self._failed: list[PodOutcome] = []
+        # Workloads with an outcome that has advice: one per workload is enough.
+        self._told: set[str] = set()
+
+    def run(self, unplaced_pods: list[UnplacedPod]) -> Iterator[PodOutcome]:
+        close = self._thorough or len(unplaced_pods) <= MOST_EXPLAINED_IN_FULL
+        for unplaced in unplaced_pods:
+            outcome = self._explain(unplaced, close)
+            self._settle(outcome)
+            yield outcome
+
+    def _explain(self, unplaced: UnplacedPod, close: bool) -> PodOutcome:
+        try:
+            info = self.cluster.compiler.compile(unplaced.view)
+        except MooringError as error:
+            if not unplaced.errors:
+                raise
+            return PodOutcome(unplaced, message=f"it cannot be placed: {error}")
+        if before := self._failed_before(info):
+            return replace(before, unplaced=unplaced, like=before)
+        if not close:
+            placement = self.engine.place(info, self._start)
+            if placement.slot >= 0:
+                self._start = placement.next_start
+                return PodOutcome(unplaced, placement.slot, self.cluster.names[placement.slot], info=info)
+            if str(unplaced.source) in self._told and not self._may_preempt(info):
+                self._start = placement.next_start
+                return PodOutcome(unplaced, message=placement.message, info=info)
+        return self._look_closely(unplaced, info)
+
+    def _look_closely(self, unplaced: UnplacedPod, info: PodInfo) -> PodOutcome:
+        explanation = self.engine.explain(info, self._start)
+        self._start = explanation.next_start
+        slot, preemption = explanation.chosen, explanation.preemption
+        if slot < 0 and preemption is not None:
+            slot = preemption.slot
+        outcome = PodOutcome(unplaced, slot, "", explanation.message, None, info, explanation)
+        outcome.node = self.cluster.names[slot] if slot >= 0 else ""
+        outcome.blocked = blocked_groups(explanation)
+        if self._each_node:
+            outcome.causes = all_node_causes(explanation)
+        if (explanation.chosen < 0 or info.gates) and (self._thorough or str(unplaced.source) not in self._told):
+            self._told.add(str(unplaced.source))
+            outcome.advice = self._advice(unplaced, explanation)
+        if self._thorough:
+            outcome.answer = explain_answer(self.cluster, explanation)
+        return outcome
+
+    def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> list[Advice]:
+        # Most pods land, and then there is no need to wait for the import.
+        from mooring.placement.advise import Workload, advise
+
+        source = unplaced.top_owner() or unplaced.source
+        pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
+        workload = Workload(
+            source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest
+        )
+        return advise(self.engine, explanation, unplaced.pod, workload, self._limit, self._priority_classes)
+
+    def _settle(self, outcome: PodOutcome) -> None:
+        """Apply the outcome to the cluster: bind the pod and remove its victims."""
+        if outcome.info is None or outcome.like is not None:
+            return
+        if outcome.lands:
+            for victim in outcome.victims:
+                self.cluster.remove_pod(victim.key)
+            self.cluster.bind(outcome.info, outcome.slot)
+            self._failed.clear()
+        elif not outcome.unplaced.errors and not outcome.gates:
+            self._failed.append(outcome)
+
+    def _failed_before(self, info: PodInfo) -> PodOutcome | None:
+        """An identical pod that failed, with nothing changed since."""
+        for outcome in self._failed:
+            other = outcome.info
+            assert other is not None
+            if (
+                info.template is other.template
+                and info.labels is other.labels
+                and (info.namespace, info.priority, info.preempts, info.owner, info.gates, info.nominated)
+                == (other.namespace, other.priority, other.preempts, other.owner, other.gates, other.nominated)
+            ):
+                return outcome
+        return None
+
+    def _may_preempt(self, info: PodInfo) -> bool:
+        return info.preempts and any(p.priority < info.priority for p in self.cluster.pods.values())
+
+
+def all_land(outcomes: Iterable[PodOutcome]) -> bool:
+    return all(outcome.lands for outcome in outcomes)

@@ -1,0 +1,184 @@
+"""A cluster source that lists an API server, and never writes to it.
+
+Kinds are listed concurrently and page by page. Each page is decoded into typed views while the server prepares the next
+one, so of fifty thousand pods only the views and one page are in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from mooring.api.core.types import Pod
+from mooring.catalog import CATALOG
+from mooring.cli.cluster_access import refusal
+from mooring.cli.manifest_pods import message_of
+from mooring.client.transport import Page
+from mooring.kube.errors import InputError, MooringError
+from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
+from mooring.manifests.views import convert
+from mooring.placement.owners import Workload
+from mooring.placement.snapshot import VIEWS, Snapshot, describe
+
+if TYPE_CHECKING:
+    from mooring.client.http import HttpTransport
+    from mooring.placement.workload_kinds import WorkloadKind
+
+__all__ = ["PAGE", "LiveSource", "Take", "first_of", "read_kinds"]
+
+# A whole cluster is read once: fewer round trips count for more than the size of a page.
+PAGE: Final = 2000
+REQUIRED: Final = ("Node", "Pod")
+# What an answer leaves out when a kind cannot be read; of other kinds none can be explained then.
+_LEFT_OUT: Final = {
+    "Namespace": "namespace selectors of pod affinity match nothing",
+    "Service": "default spreading does not know which pods belong together",
+    "ReplicationController": "default spreading does not know its pods",
+    "ReplicaSet": "default spreading does not know its pods",
+    "StatefulSet": "default spreading does not know its pods",
+    "PodDisruptionBudget": "preemption takes no care of budgets",
+    "PriorityClass": "priorities of manifests and advice go without it",
+}
+
+Views = dict[tuple[str, str], type[msgspec.Struct]]
+Take = Callable[[str, Any], None]
+"""Called with the kind and the view of each object."""
+
+
+async def read_kinds(transport: HttpTransport, views: Views, take: Take) -> list[str]:
+    """List all objects of some kinds; returns a message for each kind that could not be listed."""
+    kinds = [_KindReader(transport, *kind, view, take) for kind, view in views.items()]
+    async with asyncio.TaskGroup() as group:
+        reading = [group.create_task(kind.read()) for kind in kinds]
+    return [gap for task in reading if (gap := task.result())]
+
+
+class _KindReader:
+    def __init__(
+        self, transport: HttpTransport, api_version: str, kind: str, view: type[msgspec.Struct], take: Take
+    ) -> None:
+        self._transport = transport
+        self._api_version, self._kind = api_version, kind
+        self._view = view
+        self._decode = msgspec.json.Decoder(view).decode
+        self._take = take
+
+    async def read(self) -> str:
+        try:
+            await self._pages()
+        except ExpiredError:
+            # The continue token expired during the list (410); one more attempt, with warm caches.
+            await self._pages()
+        except (ForbiddenError, NotFoundError) as error:
+            if self._kind in REQUIRED:
+                raise refusal(
+                    self._transport.server, f"list {self._kind} objects, which nothing goes without", error
+                ) from None
+            left_out = _LEFT_OUT.get(self._kind, "none can be explained from it")
+            if isinstance(error, ForbiddenError):
+                return f"you may not list {self._kind} objects: {left_out}"
+            return f"{self._kind} objects are not served by this cluster: {left_out}"
+        except ApiError as error:
+            raise refusal(self._transport.server, f"list {self._kind} objects", error) from None
+        return ""
+
+    async def _pages(self) -> None:
+        pages = self._transport.list(self._api_version, self._kind)
+        coming: asyncio.Task[Page | None] | None = asyncio.create_task(_next(pages))
+        try:
+            while coming is not None:
+                page = await coming
+                # The next page is on its way while this one is read.
+                coming = None if page is None else asyncio.create_task(_next(pages))
+                await asyncio.sleep(0)
+                for item in page.items if page is not None else ():
+                    self._one(item)
+        finally:
+            if coming is not None:
+                coming.cancel()
+            await pages.aclose()
+
+    def _one(self, item: Any) -> None:
+        try:
+            view = self._decode(item)
+        except msgspec.ValidationError:
+            # null counts as absent; the slow path is fine, as it is rare.
+            view = self._converted(msgspec.json.decode(item))
+        try:
+            self._take(self._kind, view)
+        except MooringError as error:
+            raise InputError(f"{self._transport.server}: {describe(view)}: {error}") from None
+
+    def _converted(self, value: Any) -> Any:
+        try:
+            return convert(value, self._view)
+        except msgspec.ValidationError as error:
+            name = value.get("metadata", {}).get("name", "")
+            raise InputError(f"{self._transport.server}: {self._kind} {name}: {message_of(error)}") from None
+
+
+async def _next(pages: AsyncGenerator[Page]) -> Page | None:
+    return await anext(pages, None)
+
+
+class LiveSource:
+    """Owns the event loop of its connections, so that synchronous code can call it."""
+
+    def __init__(self, transport: HttpTransport, namespace: str) -> None:
+        self._transport = transport
+        self._runner = asyncio.Runner()
+        self.namespace = namespace
+        self.gaps: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        return self._transport.server
+
+    def load(self, wanted: Callable[[Pod], bool]) -> Snapshot:
+        snapshot = Snapshot(wanted=wanted)
+        self.gaps = self._run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view)))
+        return snapshot
+
+    def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:
+        known = CATALOG.workloads()[kind]
+        found: list[Workload]
+        if namespace is not None:
+            found = self._run(self._get(known, name, namespace))
+            return found
+        found = []
+
+        def take(_: str, view: Workload) -> None:
+            if view.metadata.name == name:
+                found.append(view)
+
+        gaps = self._run(read_kinds(self._transport, {(known.api_version, kind): known.view}, take))
+        if gaps:
+            raise InputError(f"{self.name}: {gaps[0]}")
+        return found
+
+    async def _get(self, known: WorkloadKind, name: str, namespace: str) -> list[Workload]:
+        try:
+            return [convert(await self._transport.get(known.api_version, known.kind, namespace, name), known.view)]
+        except NotFoundError:
+            return []
+        except ApiError as error:
+            raise refusal(self.name, f"get {known.kind} {namespace}/{name}", error) from None
+
+    def _run(self, work: Any) -> Any:
+        try:
+            return self._runner.run(work)
+        except BaseExceptionGroup as group:
+            # Kinds are read side by side; what stopped the first one is what people want to know.
+            raise first_of(group) from None
+
+    def close(self) -> None:
+        self._runner.run(self._transport.close())
+        self._runner.close()
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    error = group.exceptions[0]
+    return first_of(error) if isinstance(error, BaseExceptionGroup) else error

@@ -1,0 +1,232 @@
+"""The pods that manifests describe: expanded, defaulted and validated as controllers and the API server would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+
+import msgspec
+
+from mooring.api.core.decoding.decoder import unknown_fields
+from mooring.api.core.defaults.pods import default_pod
+from mooring.api.core.types import ObjectMeta, Pod
+from mooring.api.core.validation.pods import validate_pod
+from mooring.api.scheduling.views import PriorityClass
+from mooring.catalog import CATALOG
+from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
+from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
+from mooring.kube.objects import Object
+from mooring.manifests import Document, read_manifests
+from mooring.manifests.views import convert
+from mooring.placement.pods import PodInfo
+from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
+from mooring.placement.workloads import Expansion
+
+# Kinds that cannot be expanded here, and what to do instead.
+_REFUSED = {
+    "DaemonSet": "its controller picks the nodes itself, one pod each; explain one of its pods as a Pod",
+    "CronJob": "explain its spec.jobTemplate as a Job",
+    "ReplicationController": "explain its spec.template as a Pod",
+}
+
+
+def read_manifest_pods(
+    snapshot: Snapshot, files: Sequence[str], namespace: str, home: str = "default"
+) -> tuple[list[UnplacedPod], list[str]]:
+    """The pods of all files in order, and notes. Other objects that matter to placement go into the snapshot.
+
+    `namespace` is the one that objects must be in; without it, `home` is where those are that name none.
+    """
+    known = CATALOG.workloads()
+    workloads: list[Document[Object]] = []
+    ignored: list[Document[Object]] = []
+    for file in files:
+        for document in read_manifests(file):
+            value = document.value
+            if (kind := known.get(value["kind"])) is not None:
+                if kind.api_version != value["apiVersion"]:
+                    text = f"apiVersion {value['apiVersion']} is not known; use {kind.api_version}"
+                    raise document.error(f"{_label(value)}: {text}")
+                workloads.append(document)
+            elif value["kind"] in _REFUSED:
+                raise document.error(f"{_label(value)} is not explained: {_REFUSED[value['kind']]}")
+            elif not _take_in(snapshot, document, namespace or home):
+                ignored.append(document)
+    if not workloads:
+        if ignored:
+            kinds = " and ".join([", ".join(list(known)[:-1]), list(known)[-1]])
+            raise ignored[0].error(f"{_label(ignored[0].value)} makes no pods; -f takes {kinds}")
+        raise InputError(f"{', '.join(files)}: holds no object that makes pods")
+    notes = []
+    if ignored:
+        counts = Counter(str(document.value["kind"]) for document in ignored)
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        notes.append(f"left out, as placement does not depend on it: {listed}")
+    unplaced_pods: list[UnplacedPod] = []
+    for document in workloads:
+        unplaced_pods.extend(_unplaced_pods(snapshot, document, namespace, home, notes))
+    return unplaced_pods, notes
+
+
+def workload_pods(snapshot: Snapshot, value: Object) -> tuple[list[UnplacedPod], list[str]]:
+    """The pods of a workload that exists, and notes. What the API has accepted is not checked again."""
+    notes: list[str] = []
+    expansion = _expand(value, value["metadata"].get("namespace") or "default", snapshot.cluster.pods)
+    unplaced_pods = _expanded(snapshot, expansion._replace(errors=()), value, None, notes, checked=True)
+    return unplaced_pods, notes
+
+
+def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
+    return CATALOG.workloads()[value["kind"]].expand(value, namespace, taken)
+
+
+def _label(value: Object) -> str:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return f"{value['kind']} {name}" if isinstance(name, str) and name else str(value["kind"])
+
+
+def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> bool:
+    """Take an object that makes no pods into the cluster, if placement depends on it."""
+    value = document.value
+    wanted = VIEWS.get((value["apiVersion"], value["kind"]))
+    if wanted is None:
+        return False
+    try:
+        view = convert(value, wanted)
+        metadata: ObjectMeta = view.metadata
+        if not metadata.namespace:
+            view = msgspec.structs.replace(view, metadata=msgspec.structs.replace(metadata, namespace=namespace))
+        snapshot.add(view)
+    except msgspec.ValidationError as error:
+        raise document.error(f"{_label(value)}: {message_of(error)}") from None
+    except MooringError as error:
+        raise document.error(f"{_label(value)}: {error}") from None
+    return True
+
+
+def _unplaced_pods(
+    snapshot: Snapshot, document: Document[Object], namespace: str, home: str, notes: list[str]
+) -> list[UnplacedPod]:
+    value = document.value
+    prefix = ""
+    try:
+        expansion = _expand(value, namespace or home, snapshot.cluster.pods)
+        prefix = f"{expansion.template_path}." if expansion.template_path else ""
+        if namespace and expansion.namespace != namespace:
+            raise InputError(
+                f'the namespace from the provided object "{expansion.namespace}" does not match the namespace '
+                f'"{namespace}"; pass -n {expansion.namespace}'
+            )
+        notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
+        return _expanded(snapshot, expansion, value, document.file, notes)
+    except msgspec.ValidationError as error:
+        raise document.error(f"{_label(value)}: {message_of(error)}") from None
+    except InvalidObjectError as error:
+        raise document.error(f"{_label(value)}: {prefix}{error.errors[0]}") from None
+    except MooringError as error:
+        raise document.error(f"{_label(value)}: {error}") from None
+
+
+def _expanded(
+    snapshot: Snapshot,
+    expansion: Expansion,
+    value: Object,
+    file: str | None,
+    notes: list[str],
+    *,
+    checked: bool = False,
+) -> list[UnplacedPod]:
+    replaced = _replaced(snapshot, expansion)
+    notes.extend(replaced)
+    if expansion.owner is not None:
+        snapshot.add(expansion.owner)
+    notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
+    source = PodSource(
+        expansion.kind,
+        expansion.namespace,
+        expansion.name,
+        expansion.template_path,
+        file,
+        value,
+        live=checked or bool(replaced),
+    )
+    return [_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods]
+
+
+def _unknown(expansion: Expansion, prefix: str) -> list[str]:
+    found = unknown_fields("Pod", expansion.pods[0]) if expansion.pods else []
+    return [line.replace('"', f'"{prefix}', 1) + "; the API drops it" for line in found]
+
+
+def _replaced(snapshot: Snapshot, expansion: Expansion) -> list[str]:
+    """Take the pods that the workload has in the cluster out, as if it had not been placed yet."""
+    cluster = snapshot.cluster
+    keys = [p.key for p in cluster.pods.values() if not p.finished and _belongs(p, expansion)]
+    for key in keys:
+        cluster.remove_pod(key)
+    if not keys:
+        return []
+    what = "is" if expansion.kind == "Pod" else f"has {len(keys)} pod{'s' if len(keys) > 1 else ''}"
+    return [
+        f"{expansion.kind} {expansion.namespace}/{expansion.name} {what} in the cluster already; "
+        "explained as if not yet placed"
+    ]
+
+
+def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
+    if pod.namespace != expansion.namespace:
+        return False
+    if expansion.kind == "Pod":
+        return pod.name == expansion.name
+    if pod.owner is None:
+        return False
+    return CATALOG.workloads()[expansion.kind].owns(expansion, pod.owner)
+
+
+def _unplaced(
+    snapshot: Snapshot, expansion: Expansion, pod: Object, source: PodSource, *, checked: bool = False
+) -> UnplacedPod:
+    pod = default_pod(pod)
+    notes = _set_priority(snapshot, pod)
+    errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
+    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]))
+
+
+def _prefixed(errors: list[FieldError], path: str) -> list[FieldError]:
+    return [e._replace(path=f"{path}.{e.path}") for e in errors] if path else errors
+
+
+def _set_priority(snapshot: Snapshot, pod: Object) -> list[str]:
+    """Give the pod the priority of its class, as admission does."""
+    spec, classes = pod["spec"], snapshot.priority_classes
+    name = spec.get("priorityClassName")
+    found: PriorityClass | None = None
+    if name:
+        found = classes.get(name)
+        if found is None and name in SYSTEM_PRIORITIES:
+            found = PriorityClass(value=SYSTEM_PRIORITIES[name])
+        if found is None and "priority" in spec:
+            return [f"no PriorityClass with name {name} was found; spec.priority {spec['priority']} is taken as given"]
+        if found is None:
+            raise InputError(
+                f"no PriorityClass with name {name} was found; add priorityclasses to what kubectl get writes into the "
+                "snapshot, or give the PriorityClass with -f",
+                "spec.priorityClassName",
+            )
+    elif "priority" not in spec:
+        # Of several default classes the one with the lowest value counts.
+        found = min((c for c in classes.values() if c.global_default), key=lambda c: c.value, default=None)
+    if found is not None:
+        spec["priority"] = found.value
+        if found.preemption_policy:
+            spec.setdefault("preemptionPolicy", found.preemption_policy)
+    return []
+
+
+def message_of(error: msgspec.ValidationError) -> str:
+    """msgspec's "Expected `int`, got `str` - at `$.spec.replicas`" as `spec.replicas: expected int, got str`."""
+    problem, _, place = str(error).partition(" - at ")
+    path = place.strip("`").removeprefix("$").removeprefix(".")
+    problem = problem.replace("`", "").replace("Expected", "expected")
+    return f"{path}: {problem}" if path else problem

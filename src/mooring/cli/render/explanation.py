@@ -1,0 +1,278 @@
+"""The page of an explanation: a headline, then the reasons, then the advice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mooring.catalog import CATALOG
+from mooring.cli.explainer import PodOutcome
+from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
+from mooring.cli.render.page import TextColumn, TextPage
+from mooring.cli.render.words import and_more, counted, nodes
+from mooring.kube.errors import unique_texts
+from mooring.placement import messages
+from mooring.placement.cluster import Cluster
+
+if TYPE_CHECKING:
+    from mooring.placement.advise import Advice
+
+# How many pods have a row each, and how many failures are told in full.
+MAX_ROWS = 20
+MAX_STORIES = 3
+# How many nodes are named in a sentence.
+MAX_NAMES = 3
+
+
+def explanation_page(
+    cluster: Cluster, outcomes: Sequence[PodOutcome], notes: Sequence[str], *, all_nodes: bool
+) -> TextPage:
+    """The page for all pods of one run."""
+    page = TextPage()
+    if len(outcomes) == 1:
+        _add_pod(page, cluster, outcomes[0], all_nodes=all_nodes)
+    elif outcomes:
+        _add_several(page, cluster, outcomes, all_nodes=all_nodes)
+    else:
+        page.line("There are no pods to place.", "bold")
+    remarks = [*notes, *(note for outcome in outcomes for note in outcome.unplaced.notes)]
+    _add_notes(page, dict.fromkeys([*remarks, *_unevaluated(outcomes)]))
+    return page
+
+
+# One pod
+
+
+def _add_pod(page: TextPage, cluster: Cluster, outcome: PodOutcome, *, all_nodes: bool) -> None:
+    if outcome.unplaced.errors:
+        _add_invalid(page, outcome)
+    if outcome.gates:
+        _add_gated(page, outcome)
+    explanation = outcome.explanation
+    if explanation is None:
+        page.line(f"{outcome.unplaced.key}: {outcome.message}", "bad")
+        return
+    headline = headline_of(cluster, outcome)
+    if outcome.gates:
+        headline = f"Without its gates: {headline}"
+    elif outcome.unplaced.errors:
+        headline = f"If it were accepted: {headline}"
+    page.line(headline, "good" if outcome.lands else "bad")
+    _add_event(page, outcome)
+    _add_victims(page, outcome)
+    if all_nodes:
+        add_each_node(page, cluster, outcome)
+    else:
+        add_feasible(page, cluster, explanation)
+        add_blocked(page, cluster, outcome.blocked)
+    _add_advice(page, cluster, outcome)
+
+
+def headline_of(cluster: Cluster, outcome: PodOutcome) -> str:
+    key, explanation = outcome.unplaced.key, outcome.explanation
+    assert explanation is not None
+    count = cluster.node_count
+    if explanation.rejected is not None:
+        return f"{key} cannot be placed on any node: {explanation.rejected.text}"
+    if explanation.error:
+        return f"{key} cannot be placed: the scheduler fails on it, {explanation.error}"
+    if outcome.victims:
+        return f"{key} lands on {outcome.node} {_after_victims(outcome)}"
+    if outcome.slot < 0:
+        return f"{key} cannot be placed: 0 of {nodes(count)} fit"
+    return f"{key} lands on {outcome.node}, {margin(cluster, outcome)}"
+
+
+def _after_victims(outcome: PodOutcome) -> str:
+    count = len(outcome.victims)
+    return f"after {counted(count, 'pod')} of lower priority {'leaves' if count == 1 else 'leave'}"
+
+
+def margin(cluster: Cluster, outcome: PodOutcome) -> str:
+    """How sure it is that the pod lands there."""
+    explanation = outcome.explanation
+    if explanation is None:
+        return ""
+    if explanation.feasible.size == 1:
+        return "the only node that fits"
+    best = int(explanation.totals[explanation.chosen])
+    if outcome.tied:
+        others = [cluster.names[slot] for slot in explanation.best.tolist() if slot != explanation.chosen]
+        return f"tied at {best} points with {and_more(others, MAX_NAMES)}"
+    runner_up = outcome.runner_up
+    if runner_up is None:
+        return f"with {best} points"
+    slot, points = runner_up
+    return f"{counted(points, 'point')} ahead of {cluster.names[slot]}"
+
+
+def _add_invalid(page: TextPage, outcome: PodOutcome) -> None:
+    unplaced = outcome.unplaced
+    lines = unique_texts(unplaced.errors)
+    head = f'The {unplaced.source.kind} "{unplaced.source.name}" is invalid:'
+    if len(lines) == 1:
+        page.line(f"{head} {lines[0]}", "bad")
+    else:
+        page.line(head, "bad")
+        for line in lines:
+            page.line(f"* {line}")
+    page.line()
+
+
+def _add_gated(page: TextPage, outcome: PodOutcome) -> None:
+    gates = ", ".join(outcome.gates)
+    page.line(f"{outcome.unplaced.key} is held back: SchedulingGated by {gates}", "bad")
+    page.line(messages.GATED, "dim", 2)
+    page.line()
+
+
+def _add_event(page: TextPage, outcome: PodOutcome) -> None:
+    explanation = outcome.explanation
+    assert explanation is not None
+    page.title("Kubernetes would report")
+    if explanation.message:
+        page.line(f"FailedScheduling: {messages.note(explanation.message)}", indent=2)
+    else:
+        page.line(f"Scheduled: Successfully assigned {outcome.unplaced.key} to {outcome.node}", indent=2)
+
+
+def _add_victims(page: TextPage, outcome: PodOutcome) -> None:
+    preemption = outcome.explanation.preemption if outcome.explanation else None
+    if preemption is None or not preemption.victims:
+        return
+    page.title(f"Evicted from {outcome.node}")
+    rows = [(p.key, f"priority {p.priority}", "leaving already" if p.terminating else "") for p in preemption.victims]
+    page.table([TextColumn(), TextColumn(right=True, style="dim"), TextColumn(style="dim")], rows)
+    if preemption.violations:
+        page.line(f"This breaks the disruption budget of {counted(preemption.violations, 'pod')}.", "bad", 2)
+
+
+def _add_advice(page: TextPage, cluster: Cluster, outcome: PodOutcome) -> None:
+    explanation = outcome.explanation
+    assert explanation is not None
+    if explanation.chosen >= 0 and not outcome.gates:
+        return
+    if not outcome.advice:
+        if outcome.slot < 0 and outcome.like is None:
+            page.title("What would help")
+            page.line("No single change lets it land.", indent=2)
+        return
+    page.title("What would help without evictions" if outcome.victims else "What would help")
+    width = len(f"{len(outcome.advice)}.")
+    for number, advice in enumerate(outcome.advice, 1):
+        row = (f"{number}.", advice.title + _where(cluster, advice))
+        page.table([TextColumn(right=True, least=width, style="dim"), TextColumn()], [row])
+        for line in (advice.command or "").splitlines():
+            page.line(line, "command", 4 + width, wrap=False)
+
+
+def _where(cluster: Cluster, advice: Advice) -> str:
+    """The nodes that a change opens, as far as its title does not name them already."""
+    if all(name in advice.title or name not in cluster.slots for name in advice.nodes):
+        return ""
+    if advice.node_count <= MAX_NAMES:
+        return f" -> {and_more(advice.nodes, MAX_NAMES)}"
+    return f" -> {nodes(advice.node_count)}: {', '.join(advice.nodes[:MAX_NAMES])} ..."
+
+
+# Several pods
+
+
+def _add_several(page: TextPage, cluster: Cluster, outcomes: Sequence[PodOutcome], *, all_nodes: bool) -> None:
+    _add_tally(page, outcomes)
+    if len(outcomes) <= MAX_ROWS or all_nodes:
+        _add_rows(page, cluster, outcomes)
+    else:
+        _add_counts(page, outcomes)
+    told: dict[str, PodOutcome] = {}
+    for outcome in outcomes:
+        if not outcome.lands and outcome.like is None:
+            told.setdefault(str(outcome.unplaced.source), outcome)
+    for outcome in list(told.values())[:MAX_STORIES]:
+        page.line()
+        _add_pod(page, cluster, outcome, all_nodes=all_nodes)
+    if len(told) > MAX_STORIES:
+        page.title(f"{counted(len(told) - MAX_STORIES, 'more workload')} cannot land; explain them one at a time.")
+
+
+def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
+    """One line per workload: how many of its pods land."""
+    total: Counter[str] = Counter()
+    landed: Counter[str] = Counter()
+    units: dict[str, tuple[str, dict[str, bool]]] = {}
+    for outcome in outcomes:
+        owner = str(outcome.unplaced.source)
+        total[owner] += 1
+        landed[owner] += outcome.lands
+        kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+        if kind is not None and kind.unit is not None:
+            _, whole = units.setdefault(owner, (kind.unit.plural, {}))
+            unit = kind.unit.of(outcome.unplaced.pod["metadata"].get("labels") or {})
+            whole[unit] = whole.get(unit, True) and outcome.lands
+    for owner, count in total.items():
+        good = landed[owner] == count
+        if owner in units:
+            plural, whole = units[owner]
+            what = f"all {len(whole):,}" if good else f"{sum(whole.values()):,} of {len(whole):,}"
+            text = f"{owner}: {what} {plural} land, {landed[owner]:,} of {counted(count, 'pod')}"
+        elif count == 1:
+            text = f"{owner} {'lands' if good else 'cannot land'}"
+        else:
+            text = f"{owner}: {f'all {count:,} pods land' if good else f'{landed[owner]:,} of {count:,} pods land'}"
+        page.line(text, "good" if good else "bad")
+
+
+def _add_rows(page: TextPage, cluster: Cluster, outcomes: Sequence[PodOutcome]) -> None:
+    rows = [(o.unplaced.key, o.node if o.lands else "-", _remark(cluster, o)) for o in outcomes]
+    page.line()
+    page.table([TextColumn("POD"), TextColumn("NODE"), TextColumn("", style="dim")], rows)
+
+
+def _remark(cluster: Cluster, outcome: PodOutcome) -> str:
+    if outcome.unplaced.errors:
+        return "invalid"
+    if outcome.gates:
+        return "SchedulingGated"
+    if outcome.like is not None:
+        return f"as {outcome.like.unplaced.key}"
+    if not outcome.lands:
+        return "cannot be placed" if outcome.explanation is not None else outcome.message
+    if outcome.victims:
+        return _after_victims(outcome)
+    return margin(cluster, outcome)
+
+
+def _add_counts(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
+    """How many pods each node gets, for more pods than anyone reads one by one."""
+    per_node = Counter(outcome.node for outcome in outcomes if outcome.lands).most_common()
+    page.line()
+    if per_node:
+        page.table(
+            [TextColumn("NODE"), TextColumn("PODS", right=True)], [(n, str(count)) for n, count in per_node[:MAX_ROWS]]
+        )
+        if len(per_node) > MAX_ROWS:
+            rest = per_node[MAX_ROWS:]
+            left = counted(sum(count for _, count in rest), "pod")
+            page.line(f"and {counted(len(rest), 'more node')} with {left} (--all-nodes lists every pod)", "dim", 2)
+    failed = [outcome.unplaced.key for outcome in outcomes if not outcome.lands]
+    if failed:
+        page.line(f"without a node: {and_more(failed, 5)}", indent=2)
+
+
+# Notes
+
+
+def _unevaluated(outcomes: Sequence[PodOutcome]) -> list[str]:
+    """What can tie a pod to nodes and was not looked at. Nobody must take the answer for more than it is."""
+    found = dict.fromkeys(what for o in outcomes if o.info is not None for what in o.info.template.unevaluated)
+    if not found:
+        return []
+    return [f"not evaluated: {', '.join(found)}; a node that fits here may still be refused for it"]
+
+
+def _add_notes(page: TextPage, notes: dict[str, None]) -> None:
+    if notes:
+        page.line()
+        for note in notes:
+            page.line(f"Note: {note}.", "dim")

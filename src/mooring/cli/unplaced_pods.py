@@ -1,0 +1,56 @@
+"""A pod that `explain` or `plan` asks about, and the object that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mooring.api.core.types import Pod
+from mooring.kube.errors import FieldError
+from mooring.kube.objects import Object
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+class PodSource(NamedTuple):
+    """The object that a pod comes from: the Pod itself, or the workload that makes it."""
+
+    kind: str
+    namespace: str
+    name: str
+    template_path: str = ""
+    file: str | None = None
+    manifest: Object | None = None
+    # Whether it is in the cluster already.
+    live: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass
+class UnplacedPod:
+    """A pod to be explained as if it were not placed, with its validation errors and notes."""
+
+    pod: Object
+    view: Pod
+    source: PodSource
+    errors: Sequence[FieldError] = ()
+    notes: list[str] = field(default_factory=list)
+    # Finds the workload to change instead of the pod; called only when there is advice.
+    top_owner: Callable[[], PodSource | None] = lambda: None
+
+    @property
+    def key(self) -> str:
+        return f"{self.view.metadata.namespace}/{self.view.metadata.name}"
+
+
+def remarks(spec: Object) -> list[str]:
+    notes = []
+    scheduler = spec.get("schedulerName") or DEFAULT_SCHEDULER
+    if scheduler != DEFAULT_SCHEDULER:
+        notes.append(f"schedulerName is {scheduler}; this is what {DEFAULT_SCHEDULER} would do")
+    if spec.get("nodeName"):
+        notes.append(f"spec.nodeName is set: no scheduler is asked, the kubelet of {spec['nodeName']} takes the pod")
+    return notes

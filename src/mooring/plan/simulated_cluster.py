@@ -1,0 +1,154 @@
+"""A simulated cluster in memory that starts from a snapshot.
+
+The controllers are those of the product, the API semantics those of its registry; only the nodes are simulated: a pod
+that is bound starts after a delay, and a pod of a Job completes. There is no garbage collection, because a snapshot
+rarely holds all owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from mooring.api.core.views import Node, Pod
+from mooring.api.crds.resource import definition
+from mooring.builtin import claims
+from mooring.builtin.apps.daemonset import controller as daemonset
+from mooring.builtin.apps.deployment import controller as deployment
+from mooring.builtin.apps.replicaset import controller as replicaset
+from mooring.builtin.apps.statefulset import controller as statefulset
+from mooring.builtin.batch.job import controller as job
+from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.scheduler import controller as scheduler
+from mooring.catalog import CATALOG
+from mooring.kube.objects import Object
+from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.plan import nodes
+from mooring.plan.gc_threshold import raised_gc_threshold
+from mooring.plan.revisions import missing_revisions
+from mooring.plan.snapshot import Plain, Restored
+from mooring.registry import Registry
+from mooring.runtime.feature import Feature
+from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.webhooks.direct import install
+from mooring.runtime.webhooks.model import Conversion
+
+MANAGER = "mooring-plan"
+
+
+CONTROLLERS = (
+    deployment.CONTROLLER,
+    replicaset.CONTROLLER,
+    statefulset.CONTROLLER,
+    daemonset.CONTROLLER,
+    claims.CONTROLLER,
+    job.CONTROLLER,
+    job_orphans.CONTROLLER,
+    scheduler.CONTROLLER,
+    nodes.CONTROLLER,
+)
+
+# A snapshot may come from a simulation, whose uids must not be drawn again for what is new.
+_UIDS = 1_000_000
+
+
+class SimulatedCluster:
+    """`inert` has the objects of kinds without a controller here, `assumed` the namespaces that the snapshot lacks."""
+
+    def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
+        # Field managers are not needed in a plan.
+        self.registry = Registry(now=START, seed=_UIDS + seed, traces=False)
+        self.inert: list[str] = []
+        self.assumed: list[str] = []
+        self._features: list[Feature] = []
+        plain = Plain()
+        with raised_gc_threshold():
+            for obj in snapshot:
+                if isinstance(obj, Node | Pod):
+                    self._adopt(plain.of(obj))
+                else:
+                    self._restore(obj)
+            self._restore_revisions()
+            self._seed = seed
+            self.simulation = self._simulation()
+
+    def _simulation(self) -> Simulation:
+        added = ((*feature.controllers.load(), *feature.plan_controllers()) for feature in self._features)
+        controllers = (*CONTROLLERS, *(each for some in added for each in some))
+        return Simulation(controllers, registry=self.registry, seed=self._seed, events=False)
+
+    def _serve(self, obj: Object) -> bool:
+        """Serve the kinds of a feature once an object has one of them: a definition takes as long as a plan."""
+        api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+        try:
+            self.registry.resource(api_version, kind)
+            return False
+        except NotFoundError:
+            feature = CATALOG.feature_of(api_version, kind)
+        if feature is None:
+            return False
+        self._features.append(feature)
+        definitions = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        resources = feature.resources()
+        for each in resources:
+            self.registry.create(definitions, definition(each), now=START, manager=MANAGER)
+        conversions = [Conversion.of(each) for each in resources if each.is_converted]
+        install(self.registry, feature.webhooks.load(), clock=lambda: self.simulation.now, conversions=conversions)
+        return True
+
+    def _adopt(self, obj: Object) -> None:
+        namespace = obj["metadata"].get("namespace")
+        if namespace:
+            self._ensure_namespace(namespace, note=False)
+        with suppress(AlreadyExistsError):
+            self.registry.adopt(obj)
+
+    def _restore(self, obj: Object) -> None:
+        self._serve(obj)
+        namespace = obj.get("metadata", {}).get("namespace")
+        if namespace:
+            self._ensure_namespace(namespace, note=False)
+        try:
+            self.registry.restore(obj, now=START)
+        except AlreadyExistsError:
+            # Objects of a new cluster: default namespaces and priority classes.
+            return
+        except NotFoundError:
+            return
+
+    def _restore_revisions(self) -> None:
+        sets, revisions = self.objects("apps/v1", "StatefulSet"), self.objects("apps/v1", "ControllerRevision")
+        for revision in missing_revisions(sets, revisions, self.objects("v1", "Pod") if sets else ()):
+            self._restore(revision)
+
+    def apply(self, obj: Object, namespace: str) -> None:
+        """Apply an object as `kubectl apply` does. Raises the ApiError of the registry."""
+        if self._serve(obj):
+            self.simulation = self._simulation()
+        try:
+            resource = self.registry.resource(obj["apiVersion"], obj["kind"])
+        except NotFoundError:
+            self.inert.append(f"{obj['kind']} {obj.get('metadata', {}).get('name', '')}".strip())
+            return
+        metadata = dict(obj.get("metadata") or {})
+        if resource.namespaced:
+            metadata.setdefault("namespace", namespace)
+            self._ensure_namespace(metadata["namespace"], note=True)
+        body = {**obj, "metadata": metadata}
+        now = self.simulation.now
+        name = metadata.get("name", "")
+        if name and self.registry.find(obj["apiVersion"], obj["kind"], metadata.get("namespace", ""), name) is not None:
+            home = metadata.get("namespace", "")
+            self.registry.patch(resource, home, name, "apply", body, now=now, manager=MANAGER, force=True)
+        else:
+            self.registry.create(resource, body, now=now, manager=MANAGER)
+
+    def _ensure_namespace(self, name: str, *, note: bool) -> None:
+        if self.registry.find("v1", "Namespace", "", name) is None:
+            namespaces = self.registry.resource("v1", "Namespace")
+            self.registry.create(namespaces, {"metadata": {"name": name}}, now=START, manager=MANAGER)
+            if note:
+                self.assumed.append(name)
+
+    def objects(self, api_version: str, kind: str) -> list[Object]:
+        return list(self.registry.list(self.registry.resource(api_version, kind)).items)

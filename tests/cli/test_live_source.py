@@ -1,0 +1,344 @@
+"""`explain` and `snapshot` against a cluster: what they read, what they say, and that they never write."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mooring.cli.main import cli
+from mooring.manifests import read_manifests
+from tests.cli.served import ServedCluster, served
+from tests.cli.world import World, requests
+
+TAINT = "nvidia.com/gpu=present:NoSchedule"
+
+
+class Live:
+    """A small town in a cluster, and what a user types."""
+
+    def __init__(self, cluster: ServedCluster, world: World) -> None:
+        self.cluster, self.world = cluster, world
+
+    def settle(self) -> None:
+        """What the world holds goes into the cluster."""
+        self.cluster.add(*self.world.objects)
+        self.world.objects.clear()
+
+    def run(self, *arguments: str) -> Result:
+        if "--kubeconfig" not in arguments:
+            arguments = (*arguments, "--kubeconfig", self.cluster.kubeconfig())
+        return CliRunner().invoke(cli, list(arguments))
+
+    def complaint(self, *arguments: str) -> str:
+        result = self.run(*arguments)
+        assert (result.exit_code, result.stdout) == (1, ""), result.output
+        (line,) = result.stderr.splitlines()
+        return line.removeprefix("error: ")
+
+
+@pytest.fixture
+def live(world: World, tmp_path: Path) -> Iterator[Live]:
+    with served(tmp_path) as cluster:
+        yield Live(cluster, world)
+
+
+@pytest.fixture
+def town(live: Live) -> Live:
+    """Two GPU nodes that keep others away and a plain one; a Deployment whose pod waits, and what it runs."""
+    world = live.world
+    world.node("gpu-1", gpu=8, taint=TAINT, zone="a").node("gpu-2", gpu=8, taint=TAINT, zone="b").node(
+        "cpu-1", zone="a"
+    )
+    world.running("web", "cpu-1", resources=requests(cpu=2))
+    world.add(world.workload("Deployment", "llm", requests(gpu=4), replicas=1))
+    owned(
+        world, "Deployment", "llm", {**world.workload("ReplicaSet", "llm-5d4f", requests(gpu=4)), "kind": "ReplicaSet"}
+    )
+    owned(
+        world, "ReplicaSet", "llm-5d4f", world.pod("llm-5d4f-x7x7x", resources=requests(gpu=4), labels={"app": "llm"})
+    )
+    live.settle()
+    return live
+
+
+def owned(world: World, kind: str, name: str, obj: dict[str, Any]) -> None:
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"{kind}-{name}", "controller": True}
+    obj["metadata"]["ownerReferences"] = [reference]
+    world.add(obj)
+
+
+# Explaining
+
+
+def test_a_waiting_pod_is_explained_as_it_is(town: Live) -> None:
+    result = town.run("explain", "pod/llm-5d4f-x7x7x")
+    assert result.exit_code == 2
+    assert result.stdout.startswith("default/llm-5d4f-x7x7x cannot be placed: 0 of 3 nodes fit\n")
+
+
+def test_advice_about_a_pod_names_the_deployment_that_made_it(town: Live) -> None:
+    result = town.run("explain", "po/llm-5d4f-x7x7x")
+    patch = '[{"op":"add","path":"/spec/template/spec/tolerations","value":'
+    assert f"kubectl patch deployment llm -n default --type=json -p '{patch}" in result.stdout
+
+
+def test_advice_about_a_pod_that_nobody_made_is_about_the_pod(town: Live) -> None:
+    town.cluster.add(town.world.pod("alone", resources=requests(gpu=4)))
+    assert "kubectl patch pod alone -n default --type=json" in town.run("explain", "pod/alone").stdout
+
+
+def test_a_deployment_is_explained_as_if_not_yet_placed(town: Live) -> None:
+    result = town.run("explain", "deploy/llm")
+    assert result.exit_code == 2
+    assert "Deployment default/llm has 1 pod in the cluster already; explained as if not yet placed" in result.stdout
+    assert "kubectl patch deployment llm -n default" in result.stdout
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Job", "ReplicaSet"])
+def test_other_workloads_are_explained_too(town: Live, kind: str) -> None:
+    town.cluster.add(town.world.workload(kind, "other", requests(cpu=1)))
+    result = town.run("explain", f"{kind.lower()}/other")
+    assert result.exit_code == 0, result.output
+    assert "lands on cpu-1" in result.stdout
+
+
+def test_a_manifest_is_placed_on_the_cluster(town: Live) -> None:
+    file = town.world.manifest(town.world.pod("new", resources=requests(cpu=15)))
+    result = town.run("explain", "-f", file)
+    assert result.exit_code == 2
+    assert "needs 15 cpu, 14 of 16 free" in result.stdout
+
+
+def test_all_waiting_pods_are_explained_together(town: Live) -> None:
+    pod = town.world.pod("elsewhere", resources=requests(cpu=1))
+    pod["metadata"]["namespace"] = "shop"
+    town.cluster.add(pod)
+    everywhere = json.loads(town.run("explain", "pods", "-A", "-o", "json").stdout)
+    assert {found["pod"] for found in everywhere["pods"]} == {"default/llm-5d4f-x7x7x", "shop/elsewhere"}
+    assert json.loads(town.run("explain", "pods", "-n", "shop", "-o", "json").stdout)["pod"] == "shop/elsewhere"
+
+
+def test_a_name_is_looked_for_in_all_namespaces(town: Live) -> None:
+    pod = town.world.pod("elsewhere")
+    pod["metadata"]["namespace"] = "shop"
+    town.cluster.add(pod)
+    assert town.run("explain", "pod/elsewhere", "-A").stdout.startswith("shop/elsewhere lands on cpu-1")
+    assert "there is one in shop: add -n shop" in town.complaint("explain", "pod/elsewhere")
+    workload = town.world.workload("StatefulSet", "db")
+    town.cluster.add(workload, {**workload, "metadata": {"name": "db", "namespace": "shop"}})
+    assert town.complaint("explain", "sts/db", "-A") == "there is a statefulset/db in default, shop: choose one with -n"
+
+
+def test_the_namespace_of_the_context_is_home(town: Live) -> None:
+    pod = town.world.pod("elsewhere")
+    pod["metadata"]["namespace"] = "shop"
+    town.cluster.add(pod)
+    result = town.run("explain", "pod/elsewhere", "--kubeconfig", town.cluster.kubeconfig(namespace="shop"))
+    assert result.stdout.startswith("shop/elsewhere lands on cpu-1")
+
+
+def test_nothing_is_ever_written(town: Live) -> None:
+    town.run("explain", "pod/llm-5d4f-x7x7x")
+    town.run("explain", "deployment/llm")
+    town.run("snapshot", "-o", "cluster.yaml")
+    town.run("shadow", "--for", "300ms")
+    assert len(town.cluster.front.asked) > 20
+    assert town.cluster.verbs == {"GET"}
+
+
+def test_a_cluster_without_nodes_is_explained_too(live: Live) -> None:
+    live.cluster.add(live.world.pod("web"))
+    result = live.run("explain", "pod/web")
+    assert result.exit_code == 2
+    assert "no nodes available to schedule pods" in result.stdout
+
+
+def test_more_objects_than_fit_on_a_page_are_all_read(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mooring.cli.live_source.PAGE", 7)
+    live.world.node("n1")
+    for number in range(40):
+        live.world.running(f"web-{number:02d}", "n1", resources=requests(cpu="100m"))
+    live.settle()
+    answer = json.loads(live.run("explain", "pod/web-39", "-o", "json").stdout)
+    assert answer["notes"] == ["the pod runs on n1; explained as if not yet placed"]
+    pages = [path for _, path in live.cluster.front.asked if path == "/api/v1/pods"]
+    assert len(pages) == 6
+
+
+# What cannot be read
+
+
+def test_a_kind_that_may_not_be_listed_is_left_out_and_said_to_be(town: Live) -> None:
+    town.cluster.front.forbidden = {"services", "poddisruptionbudgets"}
+    result = town.run("explain", "pod/web")
+    assert result.exit_code == 0
+    assert (
+        "you may not list Service objects: default spreading does not know which pods belong together" in result.stdout
+    )
+    assert "you may not list PodDisruptionBudget objects: preemption takes no care of budgets" in result.stdout
+
+
+@pytest.mark.parametrize(("plural", "kind"), [("pods", "Pod"), ("nodes", "Node")])
+def test_pods_and_nodes_must_be_readable(town: Live, plural: str, kind: str) -> None:
+    town.cluster.front.forbidden = {plural}
+    for command in (("explain", "pod/web"), ("snapshot", "-o", "cluster.yaml"), ("shadow", "--for", "5s")):
+        line = town.complaint(*command)
+        assert kind in line
+        assert f'{plural} is forbidden: User "ada" cannot list resource "{plural}"' in line
+
+
+def test_a_workload_that_may_not_be_read(town: Live) -> None:
+    town.cluster.front.forbidden = {"deployments"}
+    assert "does not let you get Deployment default/llm: deployments is forbidden" in town.complaint(
+        "explain", "deploy/llm"
+    )
+    # Without it, advice is about the pod itself.
+    assert "kubectl patch pod llm-5d4f-x7x7x" in town.run("explain", "pod/llm-5d4f-x7x7x").stdout
+
+
+def test_credentials_that_have_expired(town: Live) -> None:
+    town.cluster.front.expired = True
+    for command in (("explain", "pod/web"), ("snapshot",)):
+        assert town.complaint(*command).startswith(
+            f"{town.cluster.url} does not accept these credentials (Unauthorized)"
+        )
+    assert "Unauthorized" in town.complaint("shadow", "--for", "5s")
+
+
+def test_a_server_that_is_not_there(live: Live) -> None:
+    kubeconfig = live.cluster.kubeconfig(url="http://127.0.0.1:1")
+    for command in (("explain", "pod/web"), ("snapshot",), ("shadow", "--for", "5s")):
+        assert live.complaint(*command, "--kubeconfig", kubeconfig).startswith("http://127.0.0.1:1 cannot be reached: ")
+
+
+def test_a_context_that_is_not_there_names_those_that_are(live: Live) -> None:
+    assert live.complaint("explain", "pod/web", "--context", "there").endswith(
+        'there is no context "there"; known are: here'
+    )
+
+
+def test_no_kubeconfig_at_all(live: Live) -> None:
+    assert live.complaint("explain", "pod/web", "--kubeconfig", "absent.yaml").startswith("absent.yaml: ")
+
+
+def test_what_is_not_in_the_cluster(town: Live) -> None:
+    url = town.cluster.url
+    assert town.complaint("explain", "deploy/absent") == f'no Deployment "absent" in namespace "default" of {url}'
+    assert town.complaint("explain", "deploy/absent", "-A") == f'no Deployment "absent" in any namespace of {url}'
+    assert town.complaint("explain", "pod/webb") == f'no pod "webb" in namespace "default" of {url}; did you mean web?'
+
+
+def test_a_snapshot_takes_the_place_of_a_cluster(town: Live) -> None:
+    assert town.complaint("explain", "pod/web", "--snapshot", "cluster.yaml").startswith(
+        "--snapshot takes the place of"
+    )
+    assert town.complaint("explain", "pod/web", "-A", "-n", "shop") == "-A and -n cannot be given together"
+
+
+# Snapshots
+
+
+def test_a_snapshot_gives_the_answers_that_the_cluster_gives(town: Live) -> None:
+    world = town.world
+    spread = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}
+    claims = [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "c", "configMap": {"name": "x"}},
+    ]
+    world.add(world.pod("complex", resources=requests(gpu=2), topologySpreadConstraints=[spread], volumes=claims))
+    world.add(world.workload("StatefulSet", "db", requests(cpu=1), replicas=3, pod={"priorityClassName": "gold"}))
+    world.add({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 7})
+    world.add(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "db", "namespace": "default"},
+            "spec": {"selector": {"app": "db"}},
+        }
+    )
+    town.settle()
+    assert town.run("snapshot", "-o", "cluster.yaml.gz").exit_code == 0
+    for question in (
+        ("pod/llm-5d4f-x7x7x",),
+        ("pod/web",),
+        ("pod/complex",),
+        ("deployment/llm",),
+        ("statefulset/db",),
+        ("pods", "-A"),
+        ("-f", world.manifest(world.workload("Job", "night", requests(cpu=1), parallelism=2))),
+    ):
+        alive = town.run("explain", *question, "-o", "json")
+        saved = CliRunner().invoke(cli, ["explain", *question, "-o", "json", "--snapshot", "cluster.yaml.gz"])
+        assert json.loads(saved.stdout) == json.loads(alive.stdout), question
+        assert saved.exit_code == alive.exit_code
+
+
+def test_a_snapshot_is_the_same_bytes_each_time(town: Live) -> None:
+    for name in ("1.yaml", "2.yaml", "1.yaml.gz", "2.yaml.gz"):
+        assert town.run("snapshot", "-o", name).exit_code == 0
+    folder = town.world.folder
+    assert (folder / "1.yaml").read_bytes() == (folder / "2.yaml").read_bytes()
+    assert (folder / "1.yaml.gz").read_bytes() == (folder / "2.yaml.gz").read_bytes()
+    assert gzip.decompress((folder / "1.yaml.gz").read_bytes()) == (folder / "1.yaml").read_bytes()
+    assert town.run("snapshot").stdout_bytes == (folder / "1.yaml").read_bytes()
+
+
+def test_nothing_that_placement_does_not_read_gets_into_a_snapshot(town: Live) -> None:
+    secret = "hunter2"
+    pod = town.world.pod("secretive", resources=requests(cpu=1), imagePullSecrets=[{"name": secret}])
+    pod["metadata"]["annotations"] = {"note": secret}
+    pod["metadata"]["managedFields"] = [{"manager": secret}]
+    pod["spec"]["containers"][0] |= {
+        "env": [{"name": "PASSWORD", "value": secret}],
+        "command": ["sh", "-c", secret],
+        "args": [secret],
+        "envFrom": [{"secretRef": {"name": secret}}],
+    }
+    pod["spec"]["volumes"] = [
+        {"name": "s", "secret": {"secretName": secret}},
+        {"name": "d", "rbd": {"image": "disk", "monitors": ["m"], "user": secret, "secretRef": {"name": secret}}},
+    ]
+    pod["status"] = {"conditions": [{"type": "PodScheduled", "status": "False", "message": secret}]}
+    job = town.world.workload("Job", "night", requests(cpu=1))
+    job["spec"]["template"]["spec"] = pod["spec"]
+    job["spec"]["template"]["metadata"]["annotations"] = {"note": secret}
+    town.cluster.add(pod, job)
+    assert town.run("snapshot", "-o", "cluster.yaml").exit_code == 0
+    text = (town.world.folder / "cluster.yaml").read_text()
+    assert "secretive" in text
+    assert "image: disk" in text
+    assert secret not in text
+
+
+def test_a_snapshot_holds_what_its_page_says(town: Live) -> None:
+    town.run("snapshot", "-o", "cluster.yaml")
+    objects = [document.value for document in read_manifests("cluster.yaml")]
+    kinds = [obj["kind"] for obj in objects]
+    order = ["Namespace", "PriorityClass", "Node", "Service", "Deployment", "ReplicaSet", "Pod"]
+    assert kinds == sorted(kinds, key=order.index)
+    assert "template" not in next(obj for obj in objects if obj["kind"] == "ReplicaSet")["spec"]
+
+
+def test_a_snapshot_says_what_it_could_not_read(town: Live) -> None:
+    town.cluster.front.forbidden = {"jobs"}
+    result = town.run("snapshot", "-o", "cluster.yaml")
+    assert result.exit_code == 0
+    assert result.stderr == "note: you may not list Job objects: none can be explained from it\n"
+
+
+def test_a_folder_that_is_not_there_is_one_line(town: Live) -> None:
+    assert "No such file or directory" in town.complaint("snapshot", "-o", "absent/cluster.yaml")
+
+
+def test_a_packed_file_that_is_cut_off(town: Live) -> None:
+    town.run("snapshot", "-o", "cluster.yaml.gz")
+    whole = (town.world.folder / "cluster.yaml.gz").read_bytes()
+    (town.world.folder / "cut.yaml.gz").write_bytes(whole[: len(whole) // 2])
+    result = CliRunner().invoke(cli, ["explain", "pod/web", "--snapshot", "cut.yaml.gz"])
+    assert result.stderr == "error: cut.yaml.gz: ends in .gz but is not a whole gzip file\n"

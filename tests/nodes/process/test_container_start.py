@@ -1,0 +1,70 @@
+"""The start of a container: its command, and the user it runs as."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mooring.nodes.process.pod_worker import NoLog
+from tests.nodes.process.home import LINUX, Home, needs_sandbox, play, shell
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        (["no-such-command"], 'exec: "no-such-command": executable file not found in $PATH'),
+        (["/no/such/file"], 'exec: "/no/such/file": stat /no/such/file: no such file or directory'),
+        (["/etc/passwd"], 'exec: "/etc/passwd": permission denied'),
+    ],
+)
+def test_a_command_that_does_not_exist_gives_what_a_kubelet_gives(
+    tmp_path: Path, command: list[str], problem: str
+) -> None:
+    async def story(at: Home) -> None:
+        at.pod("bad", {"name": "main", "image": "x", "command": command})
+        await at.until(lambda: at.container("bad")["state"]["waiting"]["reason"] == "CrashLoopBackOff", "it backs off")
+        last = at.container("bad")["lastState"]["terminated"]
+        assert (last["exitCode"], last["reason"]) == (128, "StartError")
+        assert last["message"].endswith(problem)
+        assert any(each.startswith("Failed: Error: failed to create containerd task") for each in at.events("bad"))
+
+    play(story, tmp_path)
+
+
+@needs_sandbox
+def test_a_container_without_a_command_says_that_images_are_ignored(tmp_path: Path) -> None:
+    async def story(at: Home) -> None:
+        at.pod("bad", {"name": "main", "image": "nginx"})
+        waiting = await at.until(lambda: at.container("bad")["state"]["waiting"])
+        await at.until(lambda: at.container("bad")["state"]["waiting"]["reason"] == "CreateContainerError")
+        waiting = at.container("bad")["state"]["waiting"]
+        assert "no command specified" in waiting["message"]
+        with pytest.raises(NoLog, match='container "main" in pod "bad" is waiting to start: CreateContainerError'):
+            await at.log("bad")
+
+    play(story, tmp_path)
+
+
+@needs_sandbox
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run as others")
+def test_users_and_groups_of_the_security_context_are_kept_to(tmp_path: Path) -> None:
+    async def story(at: Home) -> None:
+        mounts = [{"name": "data", "mountPath": "/data"}]
+        at.pod(
+            "user",
+            shell("id -u; id -g; touch /data/x && stat -c %g /data/x", volumeMounts=mounts),
+            securityContext={"runAsUser": 1234, "runAsGroup": 2345, "fsGroup": 3456},
+            volumes=[{"name": "data", "emptyDir": {}}],
+            restartPolicy="Never",
+        )
+        at.pod("root", shell("id -u", securityContext={"runAsNonRoot": True}))
+        await at.phase("user", "Succeeded")
+        assert await at.log("user") == "1234\n2345\n3456\n"
+        await at.until(lambda: at.container("root")["state"]["waiting"]["reason"] == "CreateContainerConfigError")
+
+    play(story, tmp_path)

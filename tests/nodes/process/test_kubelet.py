@@ -1,0 +1,52 @@
+"""A node that stops, starts again, and finds what an earlier one left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from mooring.nodes.process.proc import MARK, kill_marked, mark_of
+from tests.nodes.process.home import LINUX, home, needs_sandbox, shell
+from tests.nodes.process.marked import marked
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")
+
+
+@needs_sandbox
+def test_a_node_that_stops_stops_its_processes_and_the_next_one_starts_them_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with home(tmp_path) as first:
+            first.pod("web", shell("echo up; sleep 100"))
+            first.pod("gone", shell("sleep 100"))
+            await first.phase("web", "Running")
+            await first.phase("gone", "Running")
+            path, _ = first.agent.log_of("default", "web", "main", previous=False)
+            await first.until(lambda: b"up" in path.read_bytes(), "it is up")
+        await first.until(lambda: not marked(tmp_path), "nothing is left")
+        first.delete("gone", grace=0)
+        async with home(tmp_path, before=first) as second:
+            await second.until(lambda: second.container("web")["restartCount"] == 1, "it is restarted")
+            assert await second.log("web", previous=True) == "up\n"
+            assert len(list((tmp_path / "pods").iterdir())) == 1
+
+    asyncio.run(main())
+
+
+def test_what_a_killed_node_left_behind_is_found_and_nothing_else(tmp_path: Path) -> None:
+    async def main() -> None:
+        mark = mark_of(tmp_path)
+        ours = await asyncio.create_subprocess_exec("sleep", "100", env={**os.environ, MARK: mark})
+        other = await asyncio.create_subprocess_exec("sleep", "100", env={**os.environ, MARK: f"{mark}0"})
+        try:
+            assert kill_marked(mark) == 1
+            assert await ours.wait() == -signal.SIGKILL
+            assert other.returncode is None
+        finally:
+            other.kill()
+            await other.wait()
+
+    asyncio.run(main())
