@@ -20,10 +20,10 @@ from mooring.api.core.views import Namespace, Node, Pod, PodStatus, Service
 from mooring.api.kinds import Key, Kind
 from mooring.api.policy import budgets as policy
 from mooring.api.policy.views import PodDisruptionBudget
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
 from mooring.placement.overlay import Assumption, Overlay
 from mooring.placement.pods import PodInfo
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
 from mooring.workloads.kinds import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, REPLICA_SET, SERVICE, STATEFUL_SET
@@ -50,7 +50,7 @@ class Happening(NamedTuple):
 
 class ClusterState:
     def __init__(self) -> None:
-        self.cluster = Cluster()
+        self.cluster = SchedulerCache()
         self.engine = Engine(self.cluster)
         # Pods that wait for a node from this scheduler, in order of arrival.
         self.pending: dict[str, Pod] = {}
@@ -174,7 +174,7 @@ class ClusterState:
 
     def change_owner(self, kind: str, key: Key, old: Any, new: Any) -> None:
         if new is None:
-            self.cluster.selecting.remove_owner(kind, *key)
+            self.cluster.default_selectors.remove_owner(kind, *key)
             return
         if old is not None and old.spec.selector == new.spec.selector:
             return
@@ -182,13 +182,13 @@ class ClusterState:
         view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
         selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
         meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
-        self.cluster.selecting.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+        self.cluster.default_selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
 
     def change_service(self, key: Key, new: Service | None) -> None:
         if new is None:
-            self.cluster.selecting.remove_service(*key)
+            self.cluster.default_selectors.remove_service(*key)
         else:
-            self.cluster.selecting.set_service(cast(core.Service, new))
+            self.cluster.default_selectors.set_service(cast(core.Service, new))
 
     def change_budget(self, key: Key, new: PodDisruptionBudget | None) -> None:
         if new is None:

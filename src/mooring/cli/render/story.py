@@ -13,7 +13,7 @@ from mooring.cli.render.page import Column, Page
 from mooring.cli.render.words import and_more, counted, nodes
 from mooring.kube.errors import unique_texts
 from mooring.placement import messages
-from mooring.placement.cluster import Cluster
+from mooring.placement.scheduler_cache import SchedulerCache
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice
@@ -25,7 +25,7 @@ MAX_STORIES = 3
 MAX_NAMES = 3
 
 
-def tell(cluster: Cluster, outcomes: Sequence[Outcome], notes: Sequence[str], *, all_nodes: bool) -> Page:
+def tell(cluster: SchedulerCache, outcomes: Sequence[Outcome], notes: Sequence[str], *, all_nodes: bool) -> Page:
     """The page for all pods of one run."""
     page = Page()
     if len(outcomes) == 1:
@@ -42,7 +42,7 @@ def tell(cluster: Cluster, outcomes: Sequence[Outcome], notes: Sequence[str], *,
 # One pod
 
 
-def _tell_one(page: Page, cluster: Cluster, outcome: Outcome, *, all_nodes: bool) -> None:
+def _tell_one(page: Page, cluster: SchedulerCache, outcome: Outcome, *, all_nodes: bool) -> None:
     if outcome.subject.errors:
         _add_invalid(page, outcome)
     if outcome.gates:
@@ -67,7 +67,7 @@ def _tell_one(page: Page, cluster: Cluster, outcome: Outcome, *, all_nodes: bool
     _add_advice(page, cluster, outcome)
 
 
-def headline_of(cluster: Cluster, outcome: Outcome) -> str:
+def headline_of(cluster: SchedulerCache, outcome: Outcome) -> str:
     key, explanation = outcome.subject.key, outcome.explanation
     assert explanation is not None
     count = cluster.node_count
@@ -87,7 +87,7 @@ def _after_victims(outcome: Outcome) -> str:
     return f"after {counted(count, 'pod')} of lower priority {'leaves' if count == 1 else 'leave'}"
 
 
-def margin(cluster: Cluster, outcome: Outcome) -> str:
+def margin(cluster: SchedulerCache, outcome: Outcome) -> str:
     """How sure it is that the pod lands there."""
     explanation = outcome.explanation
     if explanation is None:
@@ -146,7 +146,7 @@ def _add_victims(page: Page, outcome: Outcome) -> None:
         page.line(f"This breaks the disruption budget of {counted(preemption.violations, 'pod')}.", "bad", 2)
 
 
-def _add_advice(page: Page, cluster: Cluster, outcome: Outcome) -> None:
+def _add_advice(page: Page, cluster: SchedulerCache, outcome: Outcome) -> None:
     explanation = outcome.explanation
     assert explanation is not None
     if explanation.chosen >= 0 and not outcome.gates:
@@ -165,7 +165,7 @@ def _add_advice(page: Page, cluster: Cluster, outcome: Outcome) -> None:
             page.line(line, "command", 4 + width, wrap=False)
 
 
-def _where(cluster: Cluster, advice: Advice) -> str:
+def _where(cluster: SchedulerCache, advice: Advice) -> str:
     """The nodes that a change opens, as far as its title does not name them already."""
     if all(name in advice.title or name not in cluster.slots for name in advice.nodes):
         return ""
@@ -177,7 +177,7 @@ def _where(cluster: Cluster, advice: Advice) -> str:
 # Several pods
 
 
-def _tell_several(page: Page, cluster: Cluster, outcomes: Sequence[Outcome], *, all_nodes: bool) -> None:
+def _tell_several(page: Page, cluster: SchedulerCache, outcomes: Sequence[Outcome], *, all_nodes: bool) -> None:
     _add_tally(page, outcomes)
     if len(outcomes) <= MAX_ROWS or all_nodes:
         _add_rows(page, cluster, outcomes)
@@ -221,13 +221,13 @@ def _add_tally(page: Page, outcomes: Sequence[Outcome]) -> None:
         page.line(text, "good" if good else "bad")
 
 
-def _add_rows(page: Page, cluster: Cluster, outcomes: Sequence[Outcome]) -> None:
+def _add_rows(page: Page, cluster: SchedulerCache, outcomes: Sequence[Outcome]) -> None:
     rows = [(o.subject.key, o.node if o.lands else "-", _remark(cluster, o)) for o in outcomes]
     page.line()
     page.table([Column("POD"), Column("NODE"), Column("", style="dim")], rows)
 
 
-def _remark(cluster: Cluster, outcome: Outcome) -> str:
+def _remark(cluster: SchedulerCache, outcome: Outcome) -> str:
     if outcome.subject.errors:
         return "invalid"
     if outcome.gates:
