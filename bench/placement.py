@@ -14,8 +14,8 @@ import msgspec
 
 from mooring.api.core.types import Node, Pod, Service
 from mooring.kube.objects import Object
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
+from mooring.placement.scheduler_cache import SchedulerCache
 
 HOST = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
@@ -134,7 +134,7 @@ def budget_of(load: Load, nodes: int) -> float | None:
 
 
 def pods_per_second(load: Load, nodes: int) -> float:
-    cluster = Cluster(nodes)
+    cluster = SchedulerCache(nodes)
     for number in range(nodes):
         cluster.set_node(msgspec.convert(node(number), Node))
     if load.services:
@@ -143,7 +143,7 @@ def pods_per_second(load: Load, nodes: int) -> float:
                 "metadata": {"name": f"s{app}", "namespace": "default"},
                 "spec": {"selector": {"app": f"a{app}"}},
             }
-            cluster.selecting.set_service(msgspec.convert(service, Service))
+            cluster.default_selectors.set_service(msgspec.convert(service, Service))
     engine = Engine(cluster)
     # Anti-affinity by host runs out of nodes.
     count = min(20_000, nodes * 9 // 10)

@@ -12,8 +12,8 @@ from mooring.kube.objects import Object
 from mooring.placement.amounts import amount
 from mooring.placement.answers import add_object
 from mooring.placement.causes import all_node_causes, blocked_groups
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.scheduler_cache import SchedulerCache
 
 
 def node(name: str, labels: Object | None = None, **spec: Any) -> Object:
@@ -29,7 +29,7 @@ def pod(name: str, on: str = "", labels: Object | None = None, requests: Object 
 
 
 def explained(nodes: list[Object], pods: list[Object], incoming: Object) -> Explanation:
-    cluster = Cluster(len(nodes))
+    cluster = SchedulerCache(len(nodes))
     for kind, objects in (("Node", nodes), ("Pod", pods)):
         for value in objects:
             add_object(cluster, kind, value)

@@ -13,8 +13,8 @@ from mooring.api.core.types import Namespace, Node, Pod, Service
 from mooring.kube.objects import Object
 from mooring.placement import runs, shapes
 from mooring.placement.answers import explain_answer
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.shapes import FEW, MOST
 
 ZONES = ("a", "b", "c", "")
@@ -27,14 +27,14 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.cluster = Cluster(4)
+        self.cluster = SchedulerCache(4)
         self.nodes: dict[str, Object] = {}
         # The order of zones is that of their first nodes, gone ones included, so it needs a memory of its own.
         self.zones: dict[str, list[str]] = {}
         self.pods: dict[str, Object] = {}
         self.made = 0
         for app in APPS[:2]:
-            self.cluster.selecting.set_service(_view(service(app), Service))
+            self.cluster.default_selectors.set_service(_view(service(app), Service))
         self.cluster.set_namespace(_view({"metadata": {"name": "other", "labels": {"team": "ml"}}}, Namespace))
 
     def step(self) -> None:
@@ -102,10 +102,10 @@ class World:
         rounds = range(max(map(len, self.zones.values()), default=0))
         return [names[i] for i in rounds for names in self.zones.values() if i < len(names)]
 
-    def rebuilt(self) -> Cluster:
-        cluster = Cluster(len(self.nodes))
+    def rebuilt(self) -> SchedulerCache:
+        cluster = SchedulerCache(len(self.nodes))
         for app in APPS[:2]:
-            cluster.selecting.set_service(_view(service(app), Service))
+            cluster.default_selectors.set_service(_view(service(app), Service))
         cluster.set_namespace(_view({"metadata": {"name": "other", "labels": {"team": "ml"}}}, Namespace))
         for name in self.order():
             cluster.set_node(_view(self.nodes[name], Node))
@@ -229,7 +229,7 @@ def naming(pod: Object, node: str) -> Object:
 
 
 def test_asking_does_not_move_the_next_search() -> None:
-    cluster = Cluster(200)
+    cluster = SchedulerCache(200)
     for number in range(200):
         cluster.set_node(_view({"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM}}, Node))
     engine = Engine(cluster, percentage=50)
@@ -248,7 +248,7 @@ def test_asking_does_not_move_the_next_search() -> None:
 
 
 def test_a_pod_that_names_its_node_does_not_slow_the_others_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = Cluster(20)
+    cluster = SchedulerCache(20)
     for number in range(20):
         cluster.set_node(_view({"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM}}, Node))
     engine = Engine(cluster)

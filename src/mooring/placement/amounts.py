@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mooring.placement.cluster import Amounts
+from mooring.placement.scheduler_cache import Amounts
 
 _UNITS = (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 _BYTES = ("memory", "ephemeral-storage")

@@ -9,9 +9,9 @@ import msgspec
 from mooring.api.apps.owners import ReplicaSet, StatefulSet
 from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, Service
 from mooring.api.policy.budgets import PodDisruptionBudget
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import ALL_NODES, Engine, Explanation
 from mooring.placement.filters import OUTSIDE, code_of
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS
 
 Json = dict[str, Any]
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 NOT_EVALUATED = ("DynamicResources", "NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone")
 
 
-def add_object(cluster: Cluster, kind: str, value: Any) -> bool:
+def add_object(cluster: SchedulerCache, kind: str, value: Any) -> bool:
     """Take an object of any kind that matters to placement into the cluster; False for other kinds."""
     match kind:
         case "Node":
@@ -30,13 +30,13 @@ def add_object(cluster: Cluster, kind: str, value: Any) -> bool:
         case "Namespace":
             cluster.set_namespace(msgspec.convert(value, Namespace))
         case "Service":
-            cluster.selecting.set_service(msgspec.convert(value, Service))
+            cluster.default_selectors.set_service(msgspec.convert(value, Service))
         case "ReplicaSet":
-            cluster.selecting.set_owner(kind, msgspec.convert(value, ReplicaSet))
+            cluster.default_selectors.set_owner(kind, msgspec.convert(value, ReplicaSet))
         case "StatefulSet":
-            cluster.selecting.set_owner(kind, msgspec.convert(value, StatefulSet))
+            cluster.default_selectors.set_owner(kind, msgspec.convert(value, StatefulSet))
         case "ReplicationController":
-            cluster.selecting.set_owner(kind, msgspec.convert(value, ReplicationController))
+            cluster.default_selectors.set_owner(kind, msgspec.convert(value, ReplicationController))
         case "PodDisruptionBudget":
             cluster.set_budget(msgspec.convert(value, PodDisruptionBudget))
         case _:
@@ -44,9 +44,9 @@ def add_object(cluster: Cluster, kind: str, value: Any) -> bool:
     return True
 
 
-def build(request: Json) -> Cluster:
+def build(request: Json) -> SchedulerCache:
     nodes = request.get("nodes") or []
-    cluster = Cluster(len(nodes))
+    cluster = SchedulerCache(len(nodes))
     for value in request.get("objects") or []:
         add_object(cluster, value["kind"], value)
     for value in nodes:
@@ -56,7 +56,7 @@ def build(request: Json) -> Cluster:
     return cluster
 
 
-def explain_answer(cluster: Cluster, explanation: Explanation) -> Json:
+def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     answer: Json = {}
     filters, verdicts = explanation.filters, explanation.verdicts
     if explanation.rejected is not None:
@@ -111,7 +111,7 @@ def _skipped_filters(explanation: Explanation) -> list[str]:
     return sorted(skipped)
 
 
-def _nodes(cluster: Cluster, explanation: Explanation) -> list[Json]:
+def _nodes(cluster: SchedulerCache, explanation: Explanation) -> list[Json]:
     verdicts = explanation.verdicts
     assert verdicts is not None
     order = explanation.order.tolist()

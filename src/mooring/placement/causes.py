@@ -18,7 +18,6 @@ from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.kube.selectors import Requirement
 from mooring.placement.amounts import shortage
 from mooring.placement.causes_pods import affinity_cause, anti_affinity_cause, port_cause, spread_causes, symmetry_cause
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import (
     ALONE,
@@ -41,7 +40,8 @@ from mooring.placement.filters import (
 )
 from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo
-from mooring.placement.static import UNSCHEDULABLE_TAINT, taint_text, untolerated
+from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.taints import UNSCHEDULABLE_TAINT, taint_text, untolerated
 
 Slots = NDArray[np.int64]
 
@@ -167,7 +167,7 @@ def _checks(filters: Filters) -> list[_Check]:
     wanted = filters.pod.template.node_terms
     if wanted is None:
         return []
-    labels, named = filters.cluster.labels, filters.static.named
+    labels, named = filters.cluster.labels, filters.matching.named
     checks = []
     for key, value in wanted.node_selector:
         requirement = Requirement(key, "In", (value,))
@@ -234,7 +234,7 @@ def _texts(filters: Filters, reason: Reason, slots: Slots, checks: list[_Check])
     return [reason.text]
 
 
-def _pods_text(cluster: Cluster, slots: Slots) -> str:
+def _pods_text(cluster: SchedulerCache, slots: Slots) -> str:
     counts, limits = cluster.pod_count[slots], cluster.alloc_pods[slots]
     if int(limits.min()) == int(limits.max()):
         return f"full: {int(limits[0])} pods at most"
@@ -244,7 +244,7 @@ def _pods_text(cluster: Cluster, slots: Slots) -> str:
 def _taint_texts(filters: Filters, slots: Slots) -> list[str]:
     cluster, tolerations = filters.cluster, filters.pod.template.tolerations
     found = untolerated(tolerations, cluster.taint_sets[cluster.taint_set[slots[0]]])
-    if filters.static.cordoned(tolerations)[slots[0]]:
+    if filters.matching.cordoned(tolerations)[slots[0]]:
         # Cordoning brings this taint along, and uncordoning takes it away: one cause, told once.
         found = [t for t in found if t != UNSCHEDULABLE_TAINT]
     return [f"taint {taint_text(t)} is not tolerated" for t in found]
@@ -274,7 +274,7 @@ def _selector_texts(filters: Filters, slots: Slots, checks: list[_Check]) -> lis
     return [*texts, *(f"node affinity term {i} of {len(parts)}: {part}" for i, part in enumerate(parts, 1))]
 
 
-def _term_text(cluster: Cluster, term: NodeSelectorTerm, slots: Slots, failing: list[_Check]) -> str:
+def _term_text(cluster: SchedulerCache, term: NodeSelectorTerm, slots: Slots, failing: list[_Check]) -> str:
     if term.error:
         return f"cannot be read: {term.error}"
     if term.empty:
@@ -282,7 +282,7 @@ def _term_text(cluster: Cluster, term: NodeSelectorTerm, slots: Slots, failing: 
     return "; ".join(f"{c.requirement}: {_have(cluster, c.requirement, slots)}" for c in failing)
 
 
-def _have(cluster: Cluster, requirement: Requirement, slots: Slots) -> str:
+def _have(cluster: SchedulerCache, requirement: Requirement, slots: Slots) -> str:
     """What the nodes have instead of what is asked for."""
     key = requirement.key
     if key == "metadata.name":

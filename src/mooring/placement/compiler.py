@@ -1,7 +1,8 @@
 """Pods compiled once, with everything that pods of one template share held once.
 
-A `Compiler` turns a typed view into a `PodInfo`. All that placement derives from the spec sits in a `Template`, which
-is interned by the bytes of that spec, so fifty thousand pods of a few hundred workloads cost a few hundred templates.
+A `Compiler` turns a typed view into a `PodInfo`. All that placement derives from the spec sits in a
+`CompiledTemplate`, interned by the bytes of that spec, so fifty thousand pods of a few hundred workloads
+cost a few hundred templates.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from mooring.api.core.types import ContainerStatus, Pod
-from mooring.placement.pods import PodInfo, Template, unevaluated
+from mooring.placement.pods import CompiledTemplate, PodInfo, unevaluated
 
 # Interning is started afresh beyond this many: sharing is lost for a while, nothing else.
 MAX_INTERNED = 200_000
@@ -17,13 +18,13 @@ MAX_UNSHARED = 2_000
 
 
 class Compiler:
-    """Compiles pods and keeps one `Template` and one labels dict for all pods that share them."""
+    """Compiles pods and keeps one `CompiledTemplate` and one labels dict for all pods that share them."""
 
     def __init__(self) -> None:
-        self._templates: dict[bytes, Template] = {}
+        self._templates: dict[bytes, CompiledTemplate] = {}
         # Templates by the identity of the views that a pod is made of, which the entry keeps alive: a reader that
         # shares equal views spares the encoding.
-        self._shared: dict[tuple[object, ...], tuple[Template, tuple[object, ...]]] = {}
+        self._shared: dict[tuple[object, ...], tuple[CompiledTemplate, tuple[object, ...]]] = {}
         self._sharing = True
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._encoder = msgspec.msgpack.Encoder()
@@ -36,7 +37,7 @@ class Compiler:
             info.labels = self._labels.setdefault(tuple(info.labels.items()), info.labels)
         return info
 
-    def _template(self, pod: Pod) -> Template:
+    def _template(self, pod: Pod) -> CompiledTemplate:
         spec, status = pod.spec, pod.status
         views = (
             spec.containers,
@@ -58,24 +59,24 @@ class Compiler:
                 return self._by_identity(pod, views, rest)
         return self._encoded(pod, views, rest)
 
-    def _by_identity(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
+    def _by_identity(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> CompiledTemplate:
         key = (*map(id, views), *rest)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = self._encoded(pod, views, rest), views
             if len(self._shared) - len(self._templates) > MAX_UNSHARED:
-                # Whoever hands these pods in makes every view anew, so remembering them is of no use.
+                # The caller makes every view anew, so remembering views by identity is of no use.
                 self._sharing = False
                 self._shared.clear()
         return shared[0]
 
-    def _encoded(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> Template:
+    def _encoded(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> CompiledTemplate:
         key = self._encoder.encode((views, rest))
         template = self._templates.get(key)
         if template is None:
             if len(self._templates) >= MAX_INTERNED:
                 self._templates.clear()
-            template = self._templates[key] = Template(pod)
+            template = self._templates[key] = CompiledTemplate(pod)
         return template
 
 

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement import messages
-from mooring.placement.cluster import Cluster
 from mooring.placement.filters import OUTSIDE, Filters, Verdicts, has_room, needs
 from mooring.placement.interpod import InterPodFilter, InterPodScore
 from mooring.placement.labels import Mask
+from mooring.placement.node_matching import NodeMatching
 from mooring.placement.pods import ERROR, PodInfo, Rejection
 from mooring.placement.preemption import Preemption, preempt
 from mooring.placement.runs import SpreadRuns
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
 from mooring.placement.shapes import Shapes
 from mooring.placement.spread import SpreadFilter, SpreadScore, default_constraints
-from mooring.placement.static import StaticFacts
 from mooring.placement.trial import NodeTrial
 
 Slots = NDArray[np.int64]
@@ -82,12 +82,12 @@ class Explanation(NamedTuple):
 
 
 class Engine:
-    def __init__(self, cluster: Cluster, percentage: int = ALL_NODES) -> None:
+    def __init__(self, cluster: SchedulerCache, percentage: int = ALL_NODES) -> None:
         self.cluster = cluster
         self.percentage = percentage
-        self.static = StaticFacts(cluster)
-        self._shapes = Shapes(self.static)
-        self._runs = SpreadRuns(self.static)
+        self.matching = NodeMatching(cluster)
+        self._shapes = Shapes(self.matching)
+        self._runs = SpreadRuns(self.matching)
         # Where the search of the next cycle of `schedule` begins.
         self.start = 0
 
@@ -110,7 +110,7 @@ class Engine:
         rejection = pod.template.rejection
         if rejection is not None:
             return Placement(-1, messages.rejected(cluster.node_count, rejection), next_start=start)
-        filters = Filters(self.static, pod)
+        filters = Filters(self.matching, pod)
         feasible, evaluated, next_start = self._search(filters, start)
         if feasible.size == 1:
             return Placement(int(feasible[0]), "", evaluated, 1, next_start)
@@ -133,7 +133,7 @@ class Engine:
         if template.plain:
             if self.percentage != ALL_NODES and self.cluster.node_count >= MIN_FEASIBLE:
                 return None
-            capacity = self.static.capacity()
+            capacity = self.matching.capacity()
             if not (capacity.cpu.exact and capacity.memory.exact):
                 return None
             placed = self._place_plain(pod, start)
@@ -146,21 +146,21 @@ class Engine:
         """A pod that names its node, as those of a DaemonSet do: no other node is looked at, and none is scored."""
         cluster, template = self.cluster, pod.template
         slot = cluster.slots.get(name)
-        if slot is None or template.spread_hard or not self.static.admitted_at(template, slot):
+        if slot is None or template.spread_hard or not self.matching.admitted_at(template, slot):
             return None
         if not has_room(cluster, template, needs(cluster, template), slot):
             return None
-        if InterPodFilter.of(self.static, pod) is not None:
+        if InterPodFilter.of(self.matching, pod) is not None:
             return None
         return Placement(slot, "", 1, 1, (start + 1) % cluster.node_count)
 
     def _place_plain(self, pod: PodInfo, start: int) -> Placement:
         """A pod for which all nodes are looked at, from what is remembered of pods of its template."""
-        cluster, static, template = self.cluster, self.static, pod.template
+        cluster, matching, template = self.cluster, self.matching, pod.template
         shape = self._shapes.of(template)
         constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
-        interpod = InterPodFilter.of(static, pod)
-        affinity = InterPodScore.of(static, pod)
+        interpod = InterPodFilter.of(matching, pod)
+        affinity = InterPodScore.of(matching, pod)
         if interpod is None and affinity is None and not template.spread_hard:
             if not constraints:
                 return Placement(shape.best(start), "", cluster.node_count, shape.count, start)
@@ -169,7 +169,7 @@ class Engine:
                 return Placement(slot, "", cluster.node_count, shape.count, start)
         feasible = shape.feasible
         if template.spread_hard:
-            missing, crowded = SpreadFilter(static, pod).verdicts()
+            missing, crowded = SpreadFilter(matching, pod).verdicts()
             feasible = feasible & ~(missing | crowded)
         if interpod is not None:
             feasible = feasible & ~np.logical_or.reduce(interpod.verdicts())
@@ -181,7 +181,7 @@ class Engine:
         if preference is not None:
             totals += preference.take(found)
         if constraints:
-            spread = SpreadScore(static, pod, constraints, found, strict=template.has_spread)
+            spread = SpreadScore(matching, pod, constraints, found, strict=template.has_spread)
             totals += spread.normalised() * WEIGHTS["PodTopologySpread"]
         if affinity is not None:
             totals += affinity.normalised(found) * WEIGHTS["InterPodAffinity"]
@@ -191,7 +191,7 @@ class Engine:
 
     def _first(self, tied: Slots, feasible: Mask, count: int, start: int) -> int:
         """Which of the tied slots wins, by their positions in the feasible list, which begins at `start`."""
-        positions = self.static.ranks().take(tied)
+        positions = self.matching.ranks().take(tied)
         if count < self.cluster.node_count:
             listed = np.cumsum(feasible[self.cluster.order])
             positions = listed.take(positions) - 1
@@ -229,7 +229,7 @@ class Engine:
     def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
         mask[feasible] = True
-        scores = prioritise(self.static, pod, mask)
+        scores = prioritise(self.matching, pod, mask)
         totals = np.zeros(self.cluster.size, dtype=np.int64)
         for score in scores:
             totals += score.weighted
@@ -253,7 +253,7 @@ class Engine:
                 return empty._replace(rejected=rejection, message=message, error=message)
             # Without filters the claims plugin has no state to look at, and its complaint is all that follows.
             return empty._replace(rejected=rejection, message=f"{message} not found")
-        filters = Filters(self.static, pod)
+        filters = Filters(self.matching, pod)
         verdicts = self._verdicts(filters)
         feasible, _, next_start = self._search(filters, start)
         empty = empty._replace(next_start=next_start)
@@ -279,14 +279,14 @@ class Engine:
 
     def judge(self, pod: PodInfo) -> tuple[Filters, Verdicts]:
         """What every filter says of every node, for a pod that was not judged because it was rejected before."""
-        filters = Filters(self.static, pod)
+        filters = Filters(self.matching, pod)
         return filters, self._verdicts(filters)
 
     def fits(self, pod: PodInfo) -> Mask:
         """Nodes that would take the pod; nothing is remembered."""
         if pod.template.rejection is not None:
             return np.zeros(self.cluster.size, dtype=np.bool_)
-        return self._feasible(Filters(self.static, pod))
+        return self._feasible(Filters(self.matching, pod))
 
     def _feasible(self, filters: Filters) -> Mask:
         if not self.cluster.nominated:

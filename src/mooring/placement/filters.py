@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.placement.cluster import Amounts, Cluster
 from mooring.placement.interpod import InterPodFilter
 from mooring.placement.labels import Mask
-from mooring.placement.pods import HostPort, PodInfo, Template
+from mooring.placement.node_matching import NodeMatching
+from mooring.placement.pods import CompiledTemplate, HostPort, PodInfo
+from mooring.placement.scheduler_cache import Amounts, SchedulerCache
 from mooring.placement.spread import SpreadFilter
-from mooring.placement.static import StaticFacts
 
 Bits = NDArray[np.int64]
 
@@ -112,13 +112,13 @@ def insufficient(name: str, unresolvable: bool) -> Reason:
 class Filters:
     """One incoming pod against every node, with the facts that the filters share computed once."""
 
-    def __init__(self, static: StaticFacts, pod: PodInfo) -> None:
-        self.static = static
-        self.cluster = static.cluster
+    def __init__(self, matching: NodeMatching, pod: PodInfo) -> None:
+        self.matching = matching
+        self.cluster = matching.cluster
         self.pod = pod
         self.narrowed = pod.template.node_terms.named if pod.template.node_terms else None
-        self.spread = SpreadFilter(static, pod) if pod.template.spread_hard else None
-        self.interpod = InterPodFilter.of(static, pod)
+        self.spread = SpreadFilter(matching, pod) if pod.template.spread_hard else None
+        self.interpod = InterPodFilter.of(matching, pod)
 
     def needs(self) -> list[Need]:
         return needs(self.cluster, self.pod.template)
@@ -126,7 +126,7 @@ class Filters:
     def feasible(self) -> Mask:
         """Nodes that no filter rejects; quicker than `verdicts` because it keeps no reasons."""
         cluster = self.cluster
-        mask = self.static.admitted(self.pod.template, self.pod.node_name) & (cluster.pod_count < cluster.alloc_pods)
+        mask = self.matching.admitted(self.pod.template, self.pod.node_name) & (cluster.pod_count < cluster.alloc_pods)
         for need in self.needs():
             mask &= need.allocatable - need.used >= need.amount
         if self.pod.template.ports:
@@ -145,20 +145,20 @@ class Filters:
         """Nodes that the pod's affinity names, where it names nodes."""
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
         for name in self.narrowed or ():
-            mask |= self.static.named(name)
+            mask |= self.matching.named(name)
         return mask
 
     def verdicts(self) -> Verdicts:
-        cluster, static, template = self.cluster, self.static, self.pod.template
+        cluster, matching, template = self.cluster, self.matching, self.pod.template
         verdicts = Verdicts(cluster.size)
         if self.narrowed is not None:
             verdicts.reject(OUTSIDE, ~self.inside())
-        verdicts.reject(CORDONED, static.cordoned(template.tolerations))
+        verdicts.reject(CORDONED, matching.cordoned(template.tolerations))
         if self.pod.node_name:
-            verdicts.reject(OTHER_NAME, ~static.named(self.pod.node_name))
-        verdicts.reject(TAINTED, static.tainted(template.tolerations))
+            verdicts.reject(OTHER_NAME, ~matching.named(self.pod.node_name))
+        verdicts.reject(TAINTED, matching.tainted(template.tolerations))
         if template.node_terms is not None:
-            verdicts.reject(UNSELECTED, ~static.selected(template.node_terms))
+            verdicts.reject(UNSELECTED, ~matching.selected(template.node_terms))
         if template.ports:
             verdicts.reject(PORT_TAKEN, taken_ports(cluster, template.ports))
         verdicts.reject(TOO_MANY_PODS, cluster.pod_count >= cluster.alloc_pods)
@@ -177,7 +177,7 @@ class Filters:
         return verdicts
 
 
-def needs(cluster: Cluster, template: Template) -> list[Need]:
+def needs(cluster: SchedulerCache, template: CompiledTemplate) -> list[Need]:
     """What the pod asks for, zero requests left out: they are never checked."""
     requests = template.resources.fit
     found = []
@@ -191,7 +191,7 @@ def needs(cluster: Cluster, template: Template) -> list[Need]:
     return found
 
 
-def has_room(cluster: Cluster, template: Template, needs: list[Need], slot: int) -> bool:
+def has_room(cluster: SchedulerCache, template: CompiledTemplate, needs: list[Need], slot: int) -> bool:
     """Whether one node has a place, the resources and the ports for a pod."""
     if cluster.pod_count.item(slot) >= cluster.alloc_pods.item(slot):
         return False
@@ -210,7 +210,7 @@ def port_conflict(wanted: HostPort, taken_ip: str) -> bool:
     return wanted.ip == taken_ip or "0.0.0.0" in (wanted.ip, taken_ip)
 
 
-def taken_ports(cluster: Cluster, ports: tuple[HostPort, ...]) -> Mask:
+def taken_ports(cluster: SchedulerCache, ports: tuple[HostPort, ...]) -> Mask:
     mask = np.zeros(cluster.size, dtype=np.bool_)
     for wanted in ports:
         for slot, ips in cluster.ports.get((wanted.protocol, wanted.port), {}).items():

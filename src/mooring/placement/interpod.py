@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.placement.cluster import Cluster
 from mooring.placement.labels import LabelColumn, Mask
+from mooring.placement.node_matching import NodeMatching
 from mooring.placement.podindex import Counts, PodClause, PodQuery
 from mooring.placement.pods import PodInfo, Term
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.spread import per_domain
-from mooring.placement.static import StaticFacts
 from mooring.placement.terms import Carrier, TermTable
 
 
-def clause_of(cluster: Cluster, term: Term) -> PodClause:
+def clause_of(cluster: SchedulerCache, term: Term) -> PodClause:
     """A term of the incoming pod, with its namespace selector resolved to names.
 
     A namespace selector that accepts a namespace without labels (`{}`, NotIn, DoesNotExist) reaches pods of every
@@ -35,16 +35,16 @@ class Domains:
 
     __slots__ = ("_counts", "column", "counts", "topology", "total")
 
-    def __init__(self, static: StaticFacts, key: str, counts: Counts) -> None:
-        self.column: LabelColumn = static.cluster.labels.column(key)
-        self.topology = static.topology(key)
+    def __init__(self, matching: NodeMatching, key: str, counts: Counts) -> None:
+        self.column: LabelColumn = matching.cluster.labels.column(key)
+        self.topology = matching.topology(key)
         self._counts = counts
         if self.topology.unique and self.topology.complete:
             # Every node is a domain of its own.
             self.counts = np.zeros(self.topology.size + 1, dtype=np.int64)
             self.counts[self.topology.codes] = counts
         else:
-            self.counts = per_domain(static, self.topology, static.cluster.valid, counts)
+            self.counts = per_domain(matching, self.topology, matching.cluster.valid, counts)
         self.counts[self.topology.size] = 0
         self.total = int(self.counts.sum())
 
@@ -58,8 +58,8 @@ class Domains:
 class InterPodFilter:
     """The required terms that matter for one incoming pod. `None` from `of` means that none does."""
 
-    def __init__(self, static: StaticFacts, pod: PodInfo, forbidding: list[Carrier]) -> None:
-        cluster = static.cluster
+    def __init__(self, matching: NodeMatching, pod: PodInfo, forbidding: list[Carrier]) -> None:
+        cluster = matching.cluster
         self.cluster = cluster
         self.pod = pod
         template = pod.template
@@ -69,25 +69,25 @@ class InterPodFilter:
             clauses = tuple(clause_of(cluster, t) for t in template.affinity_required)
             self.affinity_query = PodQuery(clauses, live_only=False)
             counts = cluster.index.vector(self.affinity_query).counts
-            self.affinity = [Domains(static, t.topology_key, counts) for t in template.affinity_required]
+            self.affinity = [Domains(matching, t.topology_key, counts) for t in template.affinity_required]
         self.anti_clauses = [clause_of(cluster, t) for t in template.anti_required]
         self.anti = [
-            Domains(static, t.topology_key, cluster.index.vector(PodQuery((clause,), live_only=False)).counts)
+            Domains(matching, t.topology_key, cluster.index.vector(PodQuery((clause,), live_only=False)).counts)
             for t, clause in zip(template.anti_required, self.anti_clauses, strict=True)
         ]
         self.existing: dict[str, Counts] = {}
         for carrier in forbidding:
             key = carrier.term.topology_key
-            table = carrier.dense_counts(static.topology(key).size)
+            table = carrier.dense_counts(matching.topology(key).size)
             self.existing[key] = self.existing[key] + table if key in self.existing else table
-        self._static = static
+        self._matching = matching
 
     @classmethod
-    def of(cls, static: StaticFacts, pod: PodInfo) -> InterPodFilter | None:
-        forbidding = _carriers(static.cluster, static.cluster.terms.forbidding, pod)
+    def of(cls, matching: NodeMatching, pod: PodInfo) -> InterPodFilter | None:
+        forbidding = _carriers(matching.cluster, matching.cluster.terms.forbidding, pod)
         template = pod.template
         if forbidding or template.affinity_required or template.anti_required:
-            return cls(static, pod, forbidding)
+            return cls(matching, pod, forbidding)
         return None
 
     @property
@@ -109,13 +109,13 @@ class InterPodFilter:
             repelled |= domains.at() > 0
         unwelcome = np.zeros(size, dtype=np.bool_)
         for key, table in self.existing.items():
-            unwelcome |= (table > 0).take(self._static.topology(key).codes)
+            unwelcome |= (table > 0).take(self._matching.topology(key).codes)
         repelled &= ~alone
         unwelcome &= ~(alone | repelled)
         return alone, repelled, unwelcome
 
 
-def _carriers(cluster: Cluster, table: TermTable, pod: PodInfo) -> list[Carrier]:
+def _carriers(cluster: SchedulerCache, table: TermTable, pod: PodInfo) -> list[Carrier]:
     """The terms of pods on nodes that select the incoming pod."""
     if not table.carriers:
         return []
@@ -133,19 +133,19 @@ class InterPodScore:
         self.raw = raw
 
     @classmethod
-    def of(cls, static: StaticFacts, pod: PodInfo) -> InterPodScore | None:
+    def of(cls, matching: NodeMatching, pod: PodInfo) -> InterPodScore | None:
         """None where no term, in either direction, meets any pod."""
-        cluster, template = static.cluster, pod.template
+        cluster, template = matching.cluster, pod.template
         raw: Counts | None = None
         wishes = [(w, t) for w, t in template.affinity_preferred] + [(-w, t) for w, t in template.anti_preferred]
         for weight, term in wishes:
             query = PodQuery((clause_of(cluster, term),), live_only=False)
-            domains = Domains(static, term.topology_key, cluster.index.vector(query).counts)
+            domains = Domains(matching, term.topology_key, cluster.index.vector(query).counts)
             if domains.total:
                 part = weight * domains.at()
                 raw = part if raw is None else raw + part
         for carrier in _carriers(cluster, cluster.terms.scoring, pod):
-            topology = static.topology(carrier.term.topology_key)
+            topology = matching.topology(carrier.term.topology_key)
             part = carrier.dense_weights(topology.size).take(topology.codes)
             raw = part if raw is None else raw + part
         return None if raw is None else cls(raw)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from mooring.placement.cluster import Cluster
 from mooring.placement.pods import PodInfo
+from mooring.placement.scheduler_cache import SchedulerCache
 
 
 class Assumption(NamedTuple):
@@ -23,7 +23,7 @@ class Assumption(NamedTuple):
 
 
 class Overlay:
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: SchedulerCache) -> None:
         self._cluster = cluster
         # How each pod was held before it was assumed to be elsewhere, in the order of the assumptions.
         self._before: dict[str, Assumption] = {}

@@ -89,7 +89,7 @@ class Rejection(NamedTuple):
     text: str
 
 
-class Template:
+class CompiledTemplate:
     """Everything the engine derives from a pod's spec, namespace and, where its selectors need them, labels."""
 
     __slots__ = (
@@ -199,7 +199,7 @@ class PodInfo:
         "terminating",
     )
 
-    def __init__(self, pod: Pod, template: Template) -> None:
+    def __init__(self, pod: Pod, template: CompiledTemplate) -> None:
         meta = pod.metadata
         self.name = meta.name
         self.namespace = meta.namespace

@@ -11,9 +11,9 @@ from collections import Counter
 from typing import NamedTuple
 
 from mooring.placement import messages
-from mooring.placement.cluster import Cluster
 from mooring.placement.filters import UNSCHEDULABLE, Filters, Verdicts, code_of
 from mooring.placement.pods import PodInfo, view_selector
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.trial import NodeTrial
 
 MIN_CANDIDATES_PERCENT = 10
@@ -136,7 +136,7 @@ def _by_importance(pods: list[PodInfo]) -> list[PodInfo]:
     )
 
 
-def _by_budget(cluster: Cluster, pods: list[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
+def _by_budget(cluster: SchedulerCache, pods: list[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
     """Pods whose eviction would break a disruption budget, and the others."""
     budgets = [
         (b.metadata.namespace, view_selector(b.spec.selector), b.status.disrupted_pods or {})

@@ -13,12 +13,12 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from mooring.placement.node_matching import NodeMatching
 from mooring.placement.podindex import CountVector
 from mooring.placement.pods import HOSTNAME, Constraint, PodInfo
 from mooring.placement.scores import WEIGHTS
 from mooring.placement.shapes import FEW, MOST, TIE_BITS, Shape
 from mooring.placement.spread import ZONE, included, matching_pods, round_half_up
-from mooring.placement.static import StaticFacts
 
 # Zones beyond this many are spread by the general path.
 MAX_ZONES = 128
@@ -30,13 +30,13 @@ SMALL_TABLE = 32
 class SpreadRun:
     """One shape with the default constraints of one selector."""
 
-    def __init__(self, static: StaticFacts, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...]) -> None:
-        self._static = static
-        self._cluster = static.cluster
+    def __init__(self, matching: NodeMatching, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...]) -> None:
+        self._matching = matching
+        self._cluster = matching.cluster
         self._shape = shape
         self._pod = pod
         self._host, self._zone = constraints
-        self._static_version = -1
+        self._nodes_version = -1
         self._position = 0
 
     def best(self, start: int) -> int:
@@ -55,7 +55,7 @@ class SpreadRun:
         vector = self._vector()
         behind = self._position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
-        stale = self._static_version != cluster.static_version
+        stale = self._nodes_version != cluster.nodes_version
         if stale or changed is None or len(changed) > MOST * cluster.size:
             self._rebuild(vector)
         elif len(changed) > FEW:
@@ -72,12 +72,12 @@ class SpreadRun:
 
     def _rebuild(self, vector: CountVector) -> None:
         cluster = self._cluster
-        self._static_version = cluster.static_version
+        self._nodes_version = cluster.nodes_version
         column = cluster.labels.column(ZONE)
         self._width = len(column.values) + 1
         # Zone 0 stands for nodes without the label, which are scored by host alone.
         self._zones = column.codes.astype(np.int64) + 1
-        self._counted = included(self._static, self._pod, self._zone, cluster.valid)
+        self._counted = included(self._matching, self._pod, self._zone, cluster.valid)
         self._counts = vector.counts.copy()
         self._in_zone = np.bincount(
             self._zones[self._counted], weights=self._counts[self._counted], minlength=self._width
@@ -154,19 +154,19 @@ class SpreadRun:
 class SpreadRuns:
     """The runs in use, least recently used dropped first."""
 
-    def __init__(self, static: StaticFacts) -> None:
-        self._static = static
+    def __init__(self, matching: NodeMatching) -> None:
+        self._matching = matching
         self._runs: OrderedDict[tuple[Shape, Constraint, str], SpreadRun] = OrderedDict()
 
     def best(self, shape: Shape, pod: PodInfo, constraints: tuple[Constraint, ...], start: int) -> int | None:
         """The winner under default spreading; None where labels are too odd for the table, as hosts without a name."""
-        zones = self._static.cluster.labels.column(ZONE)
-        if len(zones.values) > MAX_ZONES or "" in zones.index or not self._static.everywhere(HOSTNAME):
+        zones = self._matching.cluster.labels.column(ZONE)
+        if len(zones.values) > MAX_ZONES or "" in zones.index or not self._matching.everywhere(HOSTNAME):
             return None
         key = (shape, constraints[0], pod.namespace)
         run = self._runs.get(key)
         if run is None:
-            run = self._runs[key] = SpreadRun(self._static, shape, pod, constraints)
+            run = self._runs[key] = SpreadRun(self._matching, shape, pod, constraints)
             if len(self._runs) > MAX_RUNS:
                 self._runs.popitem(last=False)
         else:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.placement.cluster import Amounts
 from mooring.placement.interpod import InterPodScore
 from mooring.placement.labels import Mask
+from mooring.placement.node_matching import Divisor, NodeMatching, Scores
 from mooring.placement.pods import PodInfo
+from mooring.placement.scheduler_cache import Amounts
 from mooring.placement.spread import SpreadScore, default_constraints
-from mooring.placement.static import Divisor, Scores, StaticFacts
 
 WEIGHTS = {
     "TaintToleration": 3,
@@ -37,18 +37,18 @@ class Score(NamedTuple):
     weighted: Scores
 
 
-def prioritise(static: StaticFacts, pod: PodInfo, feasible: Mask) -> list[Score]:
+def prioritise(matching: NodeMatching, pod: PodInfo, feasible: Mask) -> list[Score]:
     """Every score that applies to the pod; what the scheduler would skip is left out."""
-    cluster = static.cluster
+    cluster = matching.cluster
     template = pod.template
     scores: list[tuple[str, Scores, Scores]] = []
 
-    raw = static.soft_taints(template.tolerations)
+    raw = matching.soft_taints(template.tolerations)
     scores.append(("TaintToleration", raw, normalised(raw, feasible, reverse=True)))
     if template.node_preferred:
-        raw = static.preferred(template.node_preferred)
+        raw = matching.preferred(template.node_preferred)
         scores.append(("NodeAffinity", raw, normalised(raw, feasible, reverse=False)))
-    raw = least_allocated(static, *template.resources.score)
+    raw = least_allocated(matching, *template.resources.score)
     scores.append(("NodeResourcesFit", raw, raw))
     found = np.flatnonzero(feasible)
 
@@ -59,17 +59,17 @@ def prioritise(static: StaticFacts, pod: PodInfo, feasible: Mask) -> list[Score]
 
     constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
     if constraints:
-        spread = SpreadScore(static, pod, constraints, found, strict=template.has_spread)
+        spread = SpreadScore(matching, pod, constraints, found, strict=template.has_spread)
         scores.append(("PodTopologySpread", everywhere(spread.raw), everywhere(spread.normalised())))
-    interpod = InterPodScore.of(static, pod)
+    interpod = InterPodScore.of(matching, pod)
     if interpod is not None:
         scores.append(("InterPodAffinity", interpod.raw, everywhere(interpod.normalised(found))))
     nothing = np.zeros(cluster.size, dtype=np.int64)
     scores.append(("DynamicResources", nothing, nothing))
     if any(template.resources.balanced):
-        raw = balanced_allocation(static, *template.resources.balanced)
+        raw = balanced_allocation(matching, *template.resources.balanced)
         scores.append(("NodeResourcesBalancedAllocation", raw, raw))
-    raw = static.image_locality(template)
+    raw = matching.image_locality(template)
     scores.append(("ImageLocality", raw, raw))
     return [Score(plugin, raw, normal * WEIGHTS[plugin]) for plugin, raw, normal in scores]
 
@@ -97,9 +97,9 @@ def normalised(raw: Scores, feasible: Mask, *, reverse: bool) -> Scores:
     return 100 - scaled if reverse else scaled
 
 
-def least_allocated(static: StaticFacts, cpu: int, memory: int, at: Where = EVERYWHERE) -> Scores:
+def least_allocated(matching: NodeMatching, cpu: int, memory: int, at: Where = EVERYWHERE) -> Scores:
     """The mean share of cpu and memory that stays free; a resource that a node lacks is not counted."""
-    cluster, capacity = static.cluster, static.capacity()
+    cluster, capacity = matching.cluster, matching.capacity()
     free_cpu = _free_share(cluster.alloc_cpu[at], cluster.nonzero_cpu[at], cpu, capacity.cpu, at)
     free_memory = _free_share(cluster.alloc_memory[at], cluster.nonzero_memory[at], memory, capacity.memory, at)
     if capacity.complete and capacity.cpu.exact and capacity.memory.exact:
@@ -128,9 +128,9 @@ def truncated(dividend: Amounts, divisor: Amounts) -> Amounts:
     return quotient
 
 
-def balanced_allocation(static: StaticFacts, cpu: int, memory: int, at: Where = EVERYWHERE) -> Scores:
+def balanced_allocation(matching: NodeMatching, cpu: int, memory: int, at: Where = EVERYWHERE) -> Scores:
     """How even the use of cpu and memory would be."""
-    cluster, capacity = static.cluster, static.capacity()
+    cluster, capacity = matching.cluster, matching.capacity()
     share = (cluster.used_cpu[at] + cpu) / capacity.cpu.floats[at]
     np.minimum(share, 1.0, out=share)
     memory_share = (cluster.used_memory[at] + memory) / capacity.memory.floats[at]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from mooring.placement.filters import has_room, needs, taken_ports
 from mooring.placement.labels import Mask
-from mooring.placement.pods import Template
+from mooring.placement.node_matching import NodeMatching, Scores
+from mooring.placement.pods import CompiledTemplate
 from mooring.placement.scores import EVERYWHERE, WEIGHTS, Where, balanced_allocation, least_allocated, normalised
 from mooring.placement.selection import tie_order
-from mooring.placement.static import Scores, StaticFacts
 
 # Bits below the score that hold the tie order: enough for two million nodes.
 TIE_BITS = 21
@@ -34,11 +34,11 @@ MAX_SHAPES = 256
 class Shape:
     """One template against all nodes."""
 
-    def __init__(self, static: StaticFacts, template: Template) -> None:
-        self._static = static
-        self._cluster = static.cluster
+    def __init__(self, matching: NodeMatching, template: CompiledTemplate) -> None:
+        self._matching = matching
+        self._cluster = matching.cluster
         self._template = template
-        self._static_version = -1
+        self._nodes_version = -1
         self.position = 0
         self.feasible: Mask
         self.base: Scores
@@ -57,7 +57,7 @@ class Shape:
         cluster = self._cluster
         behind = self.position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
-        stale = self._static_version != cluster.static_version
+        stale = self._nodes_version != cluster.nodes_version
         if stale or changed is None or len(changed) > MOST * cluster.size:
             self._rebuild()
         elif len(changed) > FEW:
@@ -87,7 +87,7 @@ class Shape:
 
     def _tie_order(self) -> Scores:
         if self._places is None:
-            return self._static.ties(self._start)
+            return self._matching.ties(self._start)
         offset = 0
         if self._start and self.count:
             # Those of the feasible list that come before the start move behind all others together.
@@ -95,19 +95,19 @@ class Shape:
         return tie_order(self._cluster.node_count, max(self.count, 1), offset).take(self._places, mode="clip")
 
     def _rebuild(self) -> None:
-        cluster, static, template = self._cluster, self._static, self._template
-        self._static_version = cluster.static_version
-        self._admitted = static.admitted(template, "")
+        cluster, matching, template = self._cluster, self._matching, self._template
+        self._nodes_version = cluster.nodes_version
+        self._admitted = matching.admitted(template, "")
         self._needs = needs(cluster, template)
-        self._images = static.image_locality(template)
+        self._images = matching.image_locality(template)
         self.feasible = self._fits(EVERYWHERE)
         self.base = self._scores(EVERYWHERE)
         self._recount()
-        capacity = static.capacity()
+        capacity = matching.capacity()
         self._even = capacity.complete and capacity.cpu.exact and capacity.memory.exact
-        self._soft_taints = static.soft_taints(template.tolerations)
-        self._preferred = static.preferred(template.node_preferred) if template.node_preferred else None
-        self._plain = self._preferred is None and not static.repels_softly(template.tolerations)
+        self._soft_taints = matching.soft_taints(template.tolerations)
+        self._preferred = matching.preferred(template.node_preferred) if template.node_preferred else None
+        self._plain = self._preferred is None and not matching.repels_softly(template.tolerations)
 
     def _fits(self, at: Where) -> Mask:
         """Where pods of the template fit."""
@@ -122,10 +122,10 @@ class Shape:
     def _scores(self, at: Where) -> Scores:
         """`base` of some slots."""
         resources = self._template.resources
-        scores = least_allocated(self._static, *resources.score, at)
+        scores = least_allocated(self._matching, *resources.score, at)
         scores += self._images[at]
         if any(resources.balanced):
-            scores += balanced_allocation(self._static, *resources.balanced, at)
+            scores += balanced_allocation(self._matching, *resources.balanced, at)
         return scores
 
     def _recount(self) -> None:
@@ -201,24 +201,24 @@ class Shape:
 
     def _score_oddly(self, slot: int) -> int:
         """The same for a node without cpu or memory, or with more of it than floating point is exact for."""
-        static, template = self._static, self._template
-        score = least_allocated(static, *template.resources.score)[slot] + self._images[slot]
+        matching, template = self._matching, self._template
+        score = least_allocated(matching, *template.resources.score)[slot] + self._images[slot]
         if any(template.resources.balanced):
-            score += balanced_allocation(static, *template.resources.balanced)[slot]
+            score += balanced_allocation(matching, *template.resources.balanced)[slot]
         return int(score)
 
 
 class Shapes:
     """The shapes in use, least recently used dropped first."""
 
-    def __init__(self, static: StaticFacts) -> None:
-        self._static = static
-        self._shapes: OrderedDict[Template, Shape] = OrderedDict()
+    def __init__(self, matching: NodeMatching) -> None:
+        self._matching = matching
+        self._shapes: OrderedDict[CompiledTemplate, Shape] = OrderedDict()
 
-    def of(self, template: Template) -> Shape:
+    def of(self, template: CompiledTemplate) -> Shape:
         shape = self._shapes.get(template)
         if shape is None:
-            shape = self._shapes[template] = Shape(self._static, template)
+            shape = self._shapes[template] = Shape(self._matching, template)
             if len(self._shapes) > MAX_SHAPES:
                 self._shapes.popitem(last=False)
         else:

@@ -1,4 +1,4 @@
-"""A picture of a cluster, taken object by object from what `kubectl get -o yaml` printed.
+"""A snapshot of a cluster, taken object by object from what `kubectl get -o yaml` printed.
 
 Objects arrive as typed views in any order and go straight into the cluster's columns, so a snapshot needs little more
 memory than the cluster made of it. An object that cannot be used says which field is to blame.
@@ -17,7 +17,7 @@ from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.api.scheduling.views import PriorityClass
 from mooring.kube.errors import MooringError, QuantityError
 from mooring.kube.quantities import parse_quantity
-from mooring.placement.cluster import Cluster
+from mooring.placement.scheduler_cache import SchedulerCache
 
 VIEWS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("v1", "Node"): Node,
@@ -46,7 +46,7 @@ class Snapshot:
     """A cluster and what surrounds it. The views of pods that are `wanted` are kept, by `namespace/name`."""
 
     def __init__(self, nodes: int = 64, wanted: Callable[[Pod], bool] | None = None) -> None:
-        self.cluster = Cluster(nodes)
+        self.cluster = SchedulerCache(nodes)
         self.priority_classes: dict[str, PriorityClass] = {}
         self.kept: dict[str, Pod] = {}
         self._wanted = wanted
@@ -75,9 +75,9 @@ class Snapshot:
             case Namespace():
                 cluster.set_namespace(view)
             case Service():
-                cluster.selecting.set_service(view)
+                cluster.default_selectors.set_service(view)
             case ReplicaSet() | StatefulSet() | ReplicationController():
-                cluster.selecting.set_owner(type(view).__name__, view)
+                cluster.default_selectors.set_owner(type(view).__name__, view)
             case PodDisruptionBudget():
                 cluster.set_budget(view)
             case PriorityClass():
@@ -94,13 +94,13 @@ class Snapshot:
             case Namespace(metadata=metadata):
                 cluster.remove_namespace(metadata.name)
             case Service(metadata=metadata):
-                cluster.selecting.remove_service(metadata.namespace, metadata.name)
+                cluster.default_selectors.remove_service(metadata.namespace, metadata.name)
             case (
                 ReplicaSet(metadata=metadata)
                 | StatefulSet(metadata=metadata)
                 | ReplicationController(metadata=metadata)
             ):
-                cluster.selecting.remove_owner(type(view).__name__, metadata.namespace, metadata.name)
+                cluster.default_selectors.remove_owner(type(view).__name__, metadata.namespace, metadata.name)
             case PodDisruptionBudget(metadata=metadata):
                 cluster.remove_budget(f"{metadata.namespace}/{metadata.name}")
             case PriorityClass(metadata=metadata):
@@ -112,7 +112,7 @@ class Snapshot:
         return {**SYSTEM_PRIORITIES, **{name: found.value for name, found in self.priority_classes.items()}}
 
     def remarks(self, explained: Collection[str]) -> list[str]:
-        """What the picture leaves open, in words. `explained` are the pods that are asked about."""
+        """What the snapshot leaves open, as sentences. `explained` are the pods that are asked about."""
         cluster = self.cluster
         found = []
         pending = [

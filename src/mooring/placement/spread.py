@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.placement.cluster import Cluster
 from mooring.placement.labels import Mask
+from mooring.placement.node_matching import NodeMatching, Topology
 from mooring.placement.podindex import Counts, CountVector, PodClause, PodQuery
 from mooring.placement.pods import HOSTNAME, Constraint, PodInfo
-from mooring.placement.static import StaticFacts, Topology
+from mooring.placement.scheduler_cache import SchedulerCache
 
 Slots = NDArray[np.int64]
 
@@ -21,9 +21,9 @@ ZONE = "topology.kubernetes.io/zone"
 NO_MINIMUM = 2**31 - 1
 
 
-def default_constraints(cluster: Cluster, pod: PodInfo) -> tuple[Constraint, ...]:
+def default_constraints(cluster: SchedulerCache, pod: PodInfo) -> tuple[Constraint, ...]:
     """The soft constraints of a pod that brings none of its own and belongs to a Service or an owner."""
-    selector = cluster.selecting.default_selector(pod)
+    selector = cluster.default_selectors.default_selector(pod)
     if selector.empty or selector.nothing:
         return ()
     return (
@@ -32,7 +32,7 @@ def default_constraints(cluster: Cluster, pod: PodInfo) -> tuple[Constraint, ...
     )
 
 
-def matching_pods(cluster: Cluster, pod: PodInfo, constraint: Constraint) -> CountVector | None:
+def matching_pods(cluster: SchedulerCache, pod: PodInfo, constraint: Constraint) -> CountVector | None:
     """Counts of the pods a constraint selects; an empty selector counts none, whatever it says it matches."""
     if constraint.selector.empty or constraint.selector.nothing:
         return None
@@ -40,20 +40,20 @@ def matching_pods(cluster: Cluster, pod: PodInfo, constraint: Constraint) -> Cou
     return cluster.index.vector(PodQuery((clause,), live_only=True))
 
 
-def included(static: StaticFacts, pod: PodInfo, constraint: Constraint, base: Mask) -> Mask:
+def included(matching: NodeMatching, pod: PodInfo, constraint: Constraint, base: Mask) -> Mask:
     """Nodes that a constraint looks at, by its inclusion policies."""
     mask = base
     if constraint.honor_affinity and pod.template.node_terms is not None:
-        mask = mask & static.selected(pod.template.node_terms)
+        mask = mask & matching.selected(pod.template.node_terms)
     if constraint.honor_taints:
-        mask = mask & ~static.tainted(pod.template.tolerations)
+        mask = mask & ~matching.tainted(pod.template.tolerations)
     return mask
 
 
-def per_domain(static: StaticFacts, topology: Topology, mask: Mask, counts: Counts) -> Counts:
+def per_domain(matching: NodeMatching, topology: Topology, mask: Mask, counts: Counts) -> Counts:
     """Pods per topology value over the nodes of `mask`, with one more entry for nodes without the key."""
     # Slots without a node hold no pods, so the mask of all nodes leaves nothing out.
-    weights = counts if mask is static.cluster.valid else counts * mask
+    weights = counts if mask is matching.cluster.valid else counts * mask
     return np.bincount(topology.codes, weights=weights, minlength=topology.size + 1).astype(np.int64)
 
 
@@ -62,18 +62,18 @@ class HardConstraint:
 
     __slots__ = ("column", "constraint", "counts", "eligible", "own", "present", "topology")
 
-    def __init__(self, static: StaticFacts, pod: PodInfo, constraint: Constraint, keyed: Mask) -> None:
-        cluster = static.cluster
+    def __init__(self, matching: NodeMatching, pod: PodInfo, constraint: Constraint, keyed: Mask) -> None:
+        cluster = matching.cluster
         self.constraint = constraint
         self.column = cluster.labels.column(constraint.topology_key)
-        self.topology = static.topology(constraint.topology_key)
-        self.eligible = included(static, pod, constraint, keyed)
+        self.topology = matching.topology(constraint.topology_key)
+        self.eligible = included(matching, pod, constraint, keyed)
         vector = matching_pods(cluster, pod, constraint)
         size = self.topology.size
         if vector is None:
             self.counts = np.zeros(size, dtype=np.int64)
         else:
-            self.counts = per_domain(static, self.topology, self.eligible, vector.counts)[:size]
+            self.counts = per_domain(matching, self.topology, self.eligible, vector.counts)[:size]
         if self.eligible is cluster.valid:
             self.present = self.topology.occupied
         else:
@@ -107,10 +107,10 @@ class SpreadFilter:
 
     __slots__ = ("constraints", "keyed", "pod")
 
-    def __init__(self, static: StaticFacts, pod: PodInfo) -> None:
+    def __init__(self, matching: NodeMatching, pod: PodInfo) -> None:
         self.pod = pod
-        self.keyed = static.keyed(tuple(c.topology_key for c in pod.template.spread_hard))
-        self.constraints = [HardConstraint(static, pod, c, self.keyed) for c in pod.template.spread_hard]
+        self.keyed = matching.keyed(tuple(c.topology_key for c in pod.template.spread_hard))
+        self.constraints = [HardConstraint(matching, pod, c, self.keyed) for c in pod.template.spread_hard]
 
     def verdicts(self) -> tuple[Mask, Mask]:
         """Slots that lack a label, and slots whose domain is crowded; the first constraint that fails decides."""
@@ -127,16 +127,16 @@ class SpreadScore:
     """The soft constraints of one incoming pod over the slots that passed the filters, in the order they are given."""
 
     def __init__(
-        self, static: StaticFacts, pod: PodInfo, constraints: tuple[Constraint, ...], found: Slots, strict: bool
+        self, matching: NodeMatching, pod: PodInfo, constraints: tuple[Constraint, ...], found: Slots, strict: bool
     ) -> None:
-        cluster = static.cluster
-        keyed = static.keyed(tuple(c.topology_key for c in constraints)) if strict else cluster.valid
+        cluster = matching.cluster
+        keyed = matching.keyed(tuple(c.topology_key for c in constraints)) if strict else cluster.valid
         # Nodes without every key are left out of the score; default spreading takes nodes without a zone along.
         self._judged = None if keyed is cluster.valid else keyed.take(found)
         scored = found if self._judged is None else found[self._judged]
         score = np.zeros(found.size, dtype=np.float64)
         for constraint in constraints:
-            topology = static.topology(constraint.topology_key)
+            topology = matching.topology(constraint.topology_key)
             vector = matching_pods(cluster, pod, constraint)
             if constraint.topology_key == HOSTNAME:
                 size = scored.size
@@ -151,8 +151,8 @@ class SpreadScore:
                 size = int(np.count_nonzero(np.bincount(codes.take(scored))))
                 counts = None
                 if vector is not None:
-                    mask = included(static, pod, constraint, keyed)
-                    counts = per_domain(static, topology, mask, vector.counts).take(codes.take(found))
+                    mask = included(matching, pod, constraint, keyed)
+                    counts = per_domain(matching, topology, mask, vector.counts).take(codes.take(found))
             part = np.full(found.size, constraint.max_skew - 1.0)
             if counts is not None:
                 part += counts * math.log(size + 2)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement.labels import LabelColumns
-from mooring.placement.pods import PodInfo, Template, Term
+from mooring.placement.pods import CompiledTemplate, PodInfo, Term
 
 # An existing pod's required affinity pulls others with this weight (hardPodAffinityWeight of the default profile).
 HARD_AFFINITY_WEIGHT = 1
@@ -116,7 +116,7 @@ class ExistingTerms:
     def __init__(self) -> None:
         self.forbidding = TermTable()
         self.scoring = TermTable()
-        self._carriers: dict[Template, tuple[list[Carrier], list[tuple[Carrier, int]]]] = {}
+        self._carriers: dict[CompiledTemplate, tuple[list[Carrier], list[tuple[Carrier, int]]]] = {}
 
     def change(self, pod: PodInfo, slot: int, labels: LabelColumns, sign: int) -> None:
         if not pod.template.carries_terms:
@@ -131,7 +131,7 @@ class ExistingTerms:
             if code >= 0:
                 carrier.change(code, sign, sign * weight)
 
-    def _of(self, template: Template) -> tuple[list[Carrier], list[tuple[Carrier, int]]]:
+    def _of(self, template: CompiledTemplate) -> tuple[list[Carrier], list[tuple[Carrier, int]]]:
         found = self._carriers.get(template)
         if found is None:
             scoring = [(t, HARD_AFFINITY_WEIGHT) for t in template.affinity_required]

@@ -1,8 +1,8 @@
-"""The state of a running set of controllers, without I/O: what was seen, who asked what, who runs next.
+"""The dispatcher: events of watches in, tasks out, without I/O.
 
-A driver feeds it what a watch delivers (`observe`, `resync`), asks for the next task, carries its requests out, and
-reports (`settle`). Nothing here waits, reads a clock or talks to anyone, so the same dispatcher runs in virtual time
-and against a cluster.
+A driver feeds it what a watch delivers (`observe`, `resync`), asks for the next task, executes its requests, and
+reports the outcome (`settle`). Nothing here waits, reads a clock or does I/O, so the same dispatcher runs in virtual
+time and against a cluster. `dispatcher_state.py` has the attributes and their invariants.
 """
 
 from __future__ import annotations
@@ -12,30 +12,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mooring.api.kinds import DynamicKinds, Key, Kind, by_name
+from mooring.api.kinds import DynamicKinds, Key, Kind
 from mooring.client.transport import Item, Request
 from mooring.kube.objects import Object
-from mooring.runtime.assumptions import Assumptions
 from mooring.runtime.controller import Controller
 from mooring.runtime.controllermetrics import check_samples
 from mooring.runtime.decision import Decision
-from mooring.runtime.dynamickinds import Definitions, Redefined
+from mooring.runtime.dispatcher_state import DispatcherState
+from mooring.runtime.dynamickinds import Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
-from mooring.runtime.expectations import Expectations
 from mooring.runtime.folds import Fold
-from mooring.runtime.gates import FeatureGates, all_gates
-from mooring.runtime.hotloop import HotLoops
-from mooring.runtime.memories import Memories
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.problems import Problems
-from mooring.runtime.queue import WorkQueue
 from mooring.runtime.reading import ObservedObject
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
-from mooring.runtime.stores import Stores
-from mooring.runtime.subscriptions import Subscriptions
 from mooring.runtime.task import ALL, ReconcileRequest, Task
-from mooring.runtime.timers import Timers
 from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
 
 # Why a kind cannot be read whose definition is gone.
@@ -44,52 +35,16 @@ NOT_DEFINED = "is not defined any more"
 _NOBODY = (None, -1, False)
 
 
-class Dispatcher:
+class Dispatcher(DispatcherState):
     def __init__(
         self, controllers: Iterable[Controller], jitter: random.Random, gates: Mapping[str, bool] | None = None
     ) -> None:
-        self.controllers = tuple(controllers)
-        states = all_gates((controller.gates for controller in self.controllers), gates)
-        self._gates = {c: FeatureGates({name: states[name] for name in c.gates}) for c in self.controllers}
-        # When a key of a controller with a minimum interval may run next.
-        self._rests_until: dict[ReconcileRequest, datetime] = {}
-        self.kinds = tuple(dict.fromkeys(kind for c in self.controllers for kind in c.kinds))
-        indexers = [each for c in self.controllers for each in c.indexers]
-        self.stores = Stores(self.kinds, indexers)
-        # The kinds that must be followed; more are added when somebody asks for them.
-        self.wanted = dict.fromkeys(kind for kind in self.kinds if not (kind.on_demand or kind.by_name))
-        # Grows whenever a definition makes other kinds wanted.
-        self.redefined = 0
-        # All kinds by what the API calls them, those that are only written too.
-        self.names = by_name(kind for c in self.controllers for kind in (*c.kinds, *c.writes))
-        self.queue: WorkQueue[ReconcileRequest] = WorkQueue(jitter)
-        self.hot_loops: HotLoops[ReconcileRequest] = HotLoops()
-        self._readable = {controller: frozenset(controller.kinds) for controller in self.controllers}
-        every = [each for c in self.controllers for each in (c.defined, *(fold.defined for fold in c.folds))]
-        self._definitions = Definitions([each for each in every if each is not None], self.kinds)
-        self._folds = {fold: fold.start() for fold in dict.fromkeys(f for c in self.controllers for f in c.folds)}
-        self._folds_of = {kind: [f for f in self._folds if kind in f.kinds] for kind in self.kinds}
-        self._keyed_by = {kind: [c for c in self.controllers if c.of is kind] for kind in self.kinds}
-        self._subscriptions: Subscriptions[ReconcileRequest] = Subscriptions()
-        self._dirty: dict[ReconcileRequest, bool] = {}
-        self._memories: Memories[ReconcileRequest] = Memories()
-        self._problems: Problems[ReconcileRequest] = Problems()
-        self._intents: dict[ReconcileRequest, Intents] = {}
-        # Keys that must see their own writes before they run.
-        self.expectations: Expectations[ReconcileRequest] = Expectations(self.stores)
-        self._waiting: set[ReconcileRequest] = set()
-        # Who wrote an object last, which version that was, and whether the writer has no use for seeing it.
-        self._own: dict[tuple[Kind[Any], Key], tuple[ReconcileRequest, int, bool]] = {}
-        self._assumptions: Assumptions[ReconcileRequest] = Assumptions(self._folds)
-        # The moments at which keys want to run, if nothing happens before.
-        self.timers: Timers[ReconcileRequest] = Timers()
-        self._folded: dict[Fold[Any], None] = {}
-        self._rested: dict[Fold[Any], datetime] = {}
+        super().__init__(controllers, jitter, gates)
         for controller in self.controllers:
             if controller.of is None:
                 self._wake(ReconcileRequest(controller, ALL), foreign=True)
 
-    # What is seen
+    # Observed objects
 
     def observe(self, kind: Kind[Any], event: str, item: Item) -> None:
         """One event of a watch. Raises Unreadable for an object that its kind's view cannot hold."""
@@ -119,7 +74,7 @@ class Dispatcher:
             self._changed(view, change)
 
     def _release(self, kind: Kind[Any]) -> None:
-        """The server counts its versions anew: nobody will see the ones that keys wait for."""
+        """The server counts its versions anew, so the versions that keys wait for will never be observed."""
         for request in self.expectations.release(kind):
             self._waiting.discard(request)
             self._wake(request, foreign=True)
@@ -158,7 +113,7 @@ class Dispatcher:
                 self._wake(ReconcileRequest(controller, change.key), foreign=True)
         self.expectations.changed(kind, change.key)
 
-    # What is defined
+    # Dynamic kinds
 
     def _redefine(self, news: Redefined) -> None:
         """Follow the kind that a definition now stands for, and no longer the one that it stood for."""
@@ -182,7 +137,7 @@ class Dispatcher:
                 self._readable[controller] = frozenset((*controller.kinds, *kinds))
 
     def _add_folds(self, defined: DynamicKinds, kind: Kind[Any]) -> None:
-        """Those who follow what is defined take in what was seen of a kind before."""
+        """The folds over dynamic kinds take in the objects of a kind that were observed before."""
         for fold in self._folds:
             if fold.defined is defined and fold not in self._folds_of[kind]:
                 self._folds_of[kind].append(fold)
@@ -198,7 +153,7 @@ class Dispatcher:
         self._add_folds(defined, new)
 
     def _drop_kind(self, defined: DynamicKinds, kind: Kind[Any]) -> None:
-        """A kind goes with its objects, whether or not anybody told of each of them."""
+        """A kind goes with its objects, also with those whose deletion no watch delivered."""
         folds = [fold for fold in self._folds_of[kind] if fold.defined is defined]
         before = self._unfollow(defined, kind)
         for seen in before.observed():
@@ -206,7 +161,7 @@ class Dispatcher:
                 self._fold(fold, kind, Changed(seen.key, seen.view, None))
 
     def _unfollow(self, defined: DynamicKinds, kind: Kind[Any]) -> Store[Any]:
-        """Stop following a kind, unless a controller declares it; gives what was seen of it."""
+        """Stop following a kind, unless a controller declares it; returns the store of its observed objects."""
         before = self.stores[kind]
         self._folds_of[kind] = [fold for fold in self._folds_of[kind] if fold.defined is not defined]
         if kind not in self.kinds:
@@ -229,10 +184,10 @@ class Dispatcher:
     def _wake(self, request: ReconcileRequest, *, foreign: bool) -> None:
         self._dirty[request] = self._dirty.get(request, False) or foreign
 
-    # Who runs
+    # Keys that run
 
     def flush(self, now: datetime) -> None:
-        """Line up every key that something has changed for; changes at one instant count as one."""
+        """Enqueue every key that something has changed for; changes at one instant count as one."""
         for request in self.expectations.over():
             if request in self._waiting:
                 self._waiting.discard(request)
@@ -241,7 +196,7 @@ class Dispatcher:
             self._wake(request, foreign=True)
         dirty, self._dirty = self._dirty, {}
         if self._folded:
-            # Those who decide for many go first, so that the others see what came of it in the same run.
+            # Keys that read folds go first (the scheduler), so that the others see their outcome in the same run.
             self._wake_for_folds(now)
             for request, foreign in dirty.items():
                 self._wake(request, foreign=foreign)
@@ -322,7 +277,7 @@ class Dispatcher:
         self.timers.replace(request, view.timers, view.polls)
 
     def _count_question(self, question: Question, by: int) -> None:
-        """Objects that are read by name are followed for as long as somebody asks for them."""
+        """A kind that is read by name is followed for as long as some key asks for it."""
         if isinstance(question, FoldQuestion | ListQuestion) or question.kind.only is None:
             return
         kind = question.kind
@@ -332,10 +287,10 @@ class Dispatcher:
             del self.stores[kind]
             self.redefined += 1
 
-    # What came of it
+    # Outcomes
 
     def settle(self, task: Task, outcome: Outcome, now: datetime) -> None:
-        """A task's requests have been carried out, or as many as went well."""
+        """A task's requests have been executed, up to the first that failed."""
         request = task.request
         for (kind, key), version in outcome.versions.items():
             self._own[kind, key] = (request, version, task.final)

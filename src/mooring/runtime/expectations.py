@@ -41,6 +41,10 @@ class Expectations(Generic[K]):
     def __contains__(self, key: K) -> bool:
         return key in self._expecting
 
+    def holds(self, key: K) -> bool:
+        """Whether a key has expectations, or has met them since `over` was last asked."""
+        return key in self._expecting or key in self._over
+
     def __len__(self) -> int:
         return len(self._expecting)
 
@@ -56,20 +60,20 @@ class Expectations(Generic[K]):
                 self._wait(waiting, expected)
 
     def over(self) -> list[K]:
-        """The keys that have seen everything since this was last asked."""
+        """The keys whose expectations were met since this was last asked."""
         for kind in list(self._by_version):
-            line, seen = self._by_version[kind], self._stores[kind].seen
-            while line and line[0][0] <= seen:
-                _, _, key, expected = heapq.heappop(line)
+            heap, seen = self._by_version[kind], self._stores[kind].seen
+            while heap and heap[0][0] <= seen:
+                _, _, key, expected = heapq.heappop(heap)
                 if self._expecting.get(key) is expected:
                     self._wait(key, expected)
-            if not line:
+            if not heap:
                 del self._by_version[kind]
         over, self._over = self._over, []
         return over
 
     def release(self, kind: Kind[Any]) -> list[K]:
-        """Let go of those who wait for a version of a kind."""
+        """Drop the expectations of every key that waits for a version of a kind; returns the keys."""
         released = [
             key for key, expected in self._expecting.items() if any(kind is each for each, _ in expected.versions)
         ]
@@ -78,13 +82,13 @@ class Expectations(Generic[K]):
         return released
 
     def kinds(self) -> list[Kind[Any]]:
-        """The kinds of which something is still to be seen."""
+        """The kinds that some key has expectations about."""
         found = [kind for expected in self._expecting.values() for kind, _ in expected.versions]
         found += [kind for expected in self._expecting.values() for kind, _, _ in expected.gone]
         return list(dict.fromkeys(found))
 
     def _wait(self, key: K, expected: _Expectation) -> None:
-        """Go on to the first thing that has not been seen."""
+        """Wait for the first version or deletion that has not been observed; with none left, the key may run."""
         while expected.versions:
             kind, version = expected.versions[-1]
             if self._stores[kind].seen < version:

@@ -20,10 +20,14 @@ LONGEST_DELAY = timedelta(seconds=1000)
 class WorkQueue(Generic[K]):
     def __init__(self, jitter: random.Random) -> None:
         self._jitter = jitter
+        # Keys that may run, first in first out, and the same keys as a set.
         self._ready: deque[K] = deque()
         self._waiting: set[K] = set()
+        # Keys that were taken and are not done. None of them is ready.
         self._running: set[K] = set()
+        # Those running keys that get one more pass.
         self._again: set[K] = set()
+        # How often each key failed since its last success.
         self._failures: dict[K, int] = {}
 
     def __len__(self) -> int:
@@ -51,7 +55,7 @@ class WorkQueue(Generic[K]):
     def done(self, key: K, *, held: bool = False) -> bool:
         """The run of a key has ended; returns whether there was a change meanwhile.
 
-        That puts the key back in line, unless it is held: then it is for the caller to add it when it may run.
+        That puts the key back into the queue, unless it is held: then it is for the caller to add it when it may run.
         """
         self._running.discard(key)
         changed = key in self._again
@@ -59,6 +63,17 @@ class WorkQueue(Generic[K]):
         if changed and not held:
             self.add(key)
         return changed
+
+    @property
+    def ready(self) -> tuple[K, ...]:
+        return tuple(self._ready)
+
+    def validate(self) -> None:
+        """Raise AssertionError unless every key is in one place only."""
+        assert len(self._ready) == len(self._waiting), "a key is ready twice"
+        assert set(self._ready) == self._waiting, "the set of ready keys is another one than the queue"
+        assert not self._waiting & self._running, "a key is ready while it runs"
+        assert self._again <= self._running, "a key is to run once more and does not run"
 
     def forget(self, key: K) -> None:
         """A success: the next failure waits the shortest time again."""

@@ -1,4 +1,4 @@
-"""Which keys asked which questions: an answer that changes wakes those who asked, in the order in which they did.
+"""Which keys asked which questions: an answer that changes wakes the keys that asked, in the order in which they asked.
 
 The order is kept because the keys that run first must not depend on where objects lie in memory.
 """
@@ -47,6 +47,14 @@ class Subscriptions(Generic[K]):
 
     def forget(self, key: K) -> Mapping[Question, int]:
         return self._drop(key, self._questions.pop(key, set()))
+
+    def validate(self) -> None:
+        """Raise AssertionError unless the keys of each question are those that asked it."""
+        asked: dict[tuple[Any, ...], set[K]] = {}
+        for key, questions in self._questions.items():
+            for question in questions:
+                asked.setdefault(question, set()).add(key)
+        assert asked == {question: set(keys) for question, keys in self.keys.items()}, "a question has other keys"
 
     def _drop(self, key: K, questions: Iterable[Question]) -> dict[Question, int]:
         for question in questions:

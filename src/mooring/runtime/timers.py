@@ -1,6 +1,6 @@
-"""The moments at which keys want to run again, and which of them only look again.
+"""The moments at which keys want to run again, and which of them are polls.
 
-A key that polls looks at what may never change; that does not keep a simulation from settling.
+A poll reads what may never change; that does not keep a simulation from settling.
 """
 
 from __future__ import annotations
@@ -80,6 +80,12 @@ class Timers(Generic[K]):
     def all(self) -> list[tuple[datetime, K]]:
         pairs = ((moment, key) for key, moments in self._moments.items() for moment in moments)
         return sorted(pairs, key=lambda pair: pair[0])
+
+    def validate(self) -> None:
+        """Raise AssertionError unless every moment that a key waits for is on the heap."""
+        heap = {(moment, key) for moment, _, key in self._heap}
+        assert all(self._moments.values()), "a key waits for no moment"
+        assert heap.issuperset((moment, key) for moment, key in self.all()), "a key waits for a moment that never comes"
 
     def _push(self, moment: datetime, key: K) -> None:
         self._count += 1

@@ -11,15 +11,15 @@ from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Workload, advise
 from mooring.placement.answers import add_object, explain_answer
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.scheduler_cache import SchedulerCache
 
 
 class Scene:
     """A cluster made of objects, with an engine that answers for it."""
 
     def __init__(self, objects: tuple[Object, ...]) -> None:
-        self.cluster = Cluster(sum(o["kind"] == "Node" for o in objects))
+        self.cluster = SchedulerCache(sum(o["kind"] == "Node" for o in objects))
         self.engine = Engine(self.cluster)
         for thing in objects:
             if not add_object(self.cluster, thing["kind"], thing):

@@ -1,9 +1,9 @@
-"""The placement engine as a fold: one cluster in columns that follows every change and answers for everybody.
+"""The state of the cluster as a fold: the scheduler cache, the placement engine and the pods that wait for a node.
 
-Beside what was seen it holds an overlay of what the scheduler has decided and nobody has seen yet, so that a pod bound
-a moment ago holds its resources for whoever asks. The runtime puts it there when the scheduler has decided, and holds
-the scheduler until its writes have been seen; what is left in the overlay when it runs again was therefore never
-carried out, and the runtime takes it back before.
+Besides observed objects the cache holds assumed pods: those that the scheduler has bound and no watch has delivered
+yet. Their resources count as used for every reader. The runtime adds them when the scheduler has decided, and does not
+run the scheduler again before its writes are observed; a pod that is still assumed by then was never bound, and the
+runtime removes it first.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from mooring.api.core.views import Namespace, Node, Pod, PodStatus, Service
 from mooring.api.kinds import Key, Kind
 from mooring.api.policy import budgets as policy
 from mooring.api.policy.views import PodDisruptionBudget
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
 from mooring.placement.overlay import Assumption, Overlay
 from mooring.placement.pods import PodInfo
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
 from mooring.workloads.kinds import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, REPLICA_SET, SERVICE, STATEFUL_SET
 
 SCHEDULERS = ("", "default-scheduler")
 
-# Happenings beyond this are forgotten; whoever has read less far must suppose that anything may have changed.
-MAX_HAPPENINGS = 20_000
+# Older events are dropped beyond this many; a reader that has missed some must suppose that any may have happened.
+MAX_CLUSTER_EVENTS = 20_000
 
 
-class Happening(NamedTuple):
-    """A change that may let a waiting pod land.
+class ClusterEvent(NamedTuple):
+    """A change that may make a pending pod schedulable.
 
-    `node`: a node came or changed. `left`: a pod or a node went, or a pod gave something back. `came`: a pod is on a
-    node, with the labels it has now. `namespace`: other namespaces are selected. `pod`: a waiting pod itself changed.
+    `node`: a node was added or updated. `left`: a pod or a node was deleted, or a pod released resources. `came`: a pod
+    is on a node, with the labels it has now. `namespace`: labels of one changed. `pod`: the pending pod itself changed.
     """
 
     what: Literal["node", "left", "came", "namespace", "pod"]
@@ -50,36 +50,37 @@ class Happening(NamedTuple):
 
 class ClusterState:
     def __init__(self) -> None:
-        self.cluster = Cluster()
+        self.cluster = SchedulerCache()
         self.engine = Engine(self.cluster)
-        # Pods that wait for a node from this scheduler, in order of arrival.
+        # Pods without a node that this scheduler is to place, in order of arrival.
         self.pending: dict[str, Pod] = {}
-        # Pods that were chosen as victims and are not on their way out yet.
-        self.condemned: dict[str, Pod] = {}
-        # What was decided and has not been seen.
+        # Victims of preemption that are marked as such and not terminating yet.
+        self.victims: dict[str, Pod] = {}
+        # Assumed pods: decided, and not observed yet. Everything in it is also in `cluster`.
         self._unconfirmed = Overlay(self.cluster)
-        self._happenings: list[Happening] = []
+        self._events: list[ClusterEvent] = []
+        # How many events were dropped: event number n is `_events[n - _forgotten]`.
         self._forgotten = 0
 
-    # What has happened
+    # Cluster events
 
     @property
     def position(self) -> int:
-        return self._forgotten + len(self._happenings)
+        return self._forgotten + len(self._events)
 
-    def since(self, position: int) -> Sequence[Happening] | None:
-        """What has happened since a position; None when that is not known any more."""
+    def since(self, position: int) -> Sequence[ClusterEvent] | None:
+        """The events since a position; None when some of them were dropped."""
         if position < self._forgotten:
             return None
-        return self._happenings[position - self._forgotten :]
+        return self._events[position - self._forgotten :]
 
-    def tell(self, happening: Happening) -> None:
-        if len(self._happenings) >= MAX_HAPPENINGS:
-            self._forgotten += len(self._happenings)
-            self._happenings.clear()
-        self._happenings.append(happening)
+    def record(self, event: ClusterEvent) -> None:
+        if len(self._events) >= MAX_CLUSTER_EVENTS:
+            self._forgotten += len(self._events)
+            self._events.clear()
+        self._events.append(event)
 
-    # What is assumed
+    # Assumed pods
 
     @contextmanager
     def supposing(self) -> Iterator[Overlay]:
@@ -91,78 +92,78 @@ class ClusterState:
             overlay.take_back()
 
     def assume(self, assumptions: Sequence[Assumption]) -> None:
-        """Hold pods as they were decided until they are seen, in place of what was assumed before."""
+        """Assume pods on their nodes until they are observed there, in place of what was assumed before."""
         self._unconfirmed.take_back()
         self._unconfirmed.assume(assumptions)
 
     def facts(self) -> object:
-        """All that an answer may depend on; what is only remembered to answer sooner is left out."""
+        """Everything that an answer depends on; caches are left out."""
         cluster = self.cluster
         nominated = {node: frozenset(pods) for node, pods in cluster.nominated.items()}
         nodes = [(cluster.names[slot], list(cluster.node_pods[slot])) for slot in cluster.order.tolist()]
         used = [each[cluster.order].tolist() for each in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
         pods = [(info, info.node_name, info.nominated) for info in cluster.pods.values()]
-        waiting = (list(self.pending.items()), list(self.condemned.items()), self._unconfirmed.assumed())
+        waiting = (list(self.pending.items()), list(self.victims.items()), self._unconfirmed.assumed())
         return nodes, used, pods, nominated, waiting, self.position, self.engine.start
 
-    # What is seen
+    # Observed objects
 
     def change_pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         name = str(key)
         if new is None:
             self._unconfirmed.confirm(name)
-            self.condemned.pop(name, None)
+            self.victims.pop(name, None)
             self.pending.pop(name, None)
             gone = self.cluster.pods[name]
             self.cluster.remove_pod(name)
-            self._tell_left(gone)
+            self._record_left(gone)
             return
-        if _waits(new):
+        if _is_pending(new):
             self.pending[name] = new
         else:
             self.pending.pop(name, None)
-        if is_condemned(new):
-            self.condemned[name] = new
+        if is_victim(new):
+            self.victims[name] = new
         else:
-            self.condemned.pop(name, None)
+            self.victims.pop(name, None)
         if old is not None and name not in self._unconfirmed and _same_to_placement(old, new):
             self.cluster.pods[name].start_time = new.status.start_time
             return
         self._unconfirmed.confirm(name)
         before = self.cluster.pods.get(name)
         info = self.cluster.set_pod(cast(core.Pod, new))
-        self._tell_pod(before, info, old, new)
+        self._record_pod(before, info, old, new)
 
-    def _tell_pod(self, before: PodInfo | None, info: PodInfo, old: Pod | None, new: Pod) -> None:
+    def _record_pod(self, before: PodInfo | None, info: PodInfo, old: Pod | None, new: Pod) -> None:
         if before is not None and (before.node_name, before.nominated) != (info.node_name, info.nominated):
-            self._tell_left(before)
+            self._record_left(before)
         if not info.node_name:
             if old is not None and not info.finished and _asks_differently(old, new):
-                self.tell(Happening("pod", info.key))
+                self.record(ClusterEvent("pod", info.key))
             return
         if info.finished:
             if before is not None:
-                self._tell_left(before)
+                self._record_left(before)
             return
         if before is not None and before.node_name == info.node_name and old is not None and old.spec.node_name:
             changed = before.labels != info.labels
             if changed or before.template is not info.template or before.terminating != info.terminating:
-                self.tell(Happening("left", info.node_name, info.namespace, before.labels))
+                self.record(ClusterEvent("left", info.node_name, info.namespace, before.labels))
             if not changed:
                 return
-        self.tell(Happening("came", info.node_name, info.namespace, info.labels))
+        self.record(ClusterEvent("came", info.node_name, info.namespace, info.labels))
 
-    def _tell_left(self, gone: PodInfo) -> None:
+    def _record_left(self, gone: PodInfo) -> None:
         if not gone.finished and (gone.node_name or gone.nominated):
-            self.tell(Happening("left", gone.node_name or gone.nominated, gone.namespace, gone.labels))
+            self.record(ClusterEvent("left", gone.node_name or gone.nominated, gone.namespace, gone.labels))
 
     def change_node(self, key: Key, new: Node | None) -> None:
         if new is None:
             self.cluster.remove_node(key.name)
-            self.tell(Happening("left", key.name))
+            self.record(ClusterEvent("left", key.name))
         else:
             self.cluster.set_node(cast(core.Node, new))
-            self.tell(Happening("node", key.name))
+            self.record(ClusterEvent("node", key.name))
 
     def change_namespace(self, key: Key, old: Namespace | None, new: Namespace | None) -> None:
         if new is None:
@@ -170,11 +171,11 @@ class ClusterState:
         else:
             self.cluster.set_namespace(cast(core.Namespace, new))
         if old is None or new is None or old.metadata.labels != new.metadata.labels:
-            self.tell(Happening("namespace", namespace=key.name))
+            self.record(ClusterEvent("namespace", namespace=key.name))
 
     def change_owner(self, kind: str, key: Key, old: Any, new: Any) -> None:
         if new is None:
-            self.cluster.selecting.remove_owner(kind, *key)
+            self.cluster.default_selectors.remove_owner(kind, *key)
             return
         if old is not None and old.spec.selector == new.spec.selector:
             return
@@ -182,13 +183,13 @@ class ClusterState:
         view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
         selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
         meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
-        self.cluster.selecting.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+        self.cluster.default_selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
 
     def change_service(self, key: Key, new: Service | None) -> None:
         if new is None:
-            self.cluster.selecting.remove_service(*key)
+            self.cluster.default_selectors.remove_service(*key)
         else:
-            self.cluster.selecting.set_service(cast(core.Service, new))
+            self.cluster.default_selectors.set_service(cast(core.Service, new))
 
     def change_budget(self, key: Key, new: PodDisruptionBudget | None) -> None:
         if new is None:
@@ -197,7 +198,7 @@ class ClusterState:
             self.cluster.set_budget(cast(policy.PodDisruptionBudget, new))
 
 
-def _waits(pod: Pod) -> bool:
+def _is_pending(pod: Pod) -> bool:
     return (
         not pod.spec.node_name
         and not pod.finished
@@ -206,7 +207,7 @@ def _waits(pod: Pod) -> bool:
     )
 
 
-def is_condemned(pod: Pod) -> bool:
+def is_victim(pod: Pod) -> bool:
     """Chosen as a victim of preemption, but not deleted yet."""
     return pod.active and any(
         c.type == "DisruptionTarget" and c.status == "True" and c.reason == "PreemptionByScheduler"
@@ -237,14 +238,14 @@ def _asks_differently(old: Pod, new: Pod) -> bool:
 
 
 def _resources(status: PodStatus) -> list[tuple[Any, ...]]:
-    """Resources that a node reports, with the word on a resize: absent unless pods are resized in place."""
+    """Resources that a node reports, with the condition of a resize: absent unless pods are resized in place."""
     every = (*status.container_statuses, *status.init_container_statuses)
     found: list[tuple[Any, ...]] = [(c.name, c.resources, c.allocated_resources) for c in every if c.resources]
     return [*found, *((c.status, c.reason) for c in status.conditions if c.type == "PodResizePending")]
 
 
 def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
-    """Take a change in. It is news to the scheduler if there is somebody to place or to see off, or no longer is."""
+    """Take a change in. The scheduler is woken if there are pods to place or victims to delete, or a pod is gone."""
     key, old, new = change[:3]
     if kind is POD:
         state.change_pod(key, old, new)
@@ -258,8 +259,8 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
         state.change_service(key, new)
     else:
         state.change_budget(key, new)
-    # A pod that landed is what the scheduler decided.
-    return bool(state.pending or state.condemned) or (kind is POD and new is None)
+    # A pod that was bound is what the scheduler decided, and no reason to run it.
+    return bool(state.pending or state.victims) or (kind is POD and new is None)
 
 
 CLUSTER = Fold(

@@ -1,7 +1,7 @@
 """Revisions: the hash that names a template, and the history that an owner keeps of its templates.
 
-A hash is a short word that follows from the template and from how often such a word was taken already. Two templates
-may share one; the count of collisions, kept in status, then moves on to another word.
+A hash follows from the template and from `status.collisionCount`. Two templates may share one; the owner then raises
+the count, and the template gets another hash.
 
 The newest revision has the highest number. Going back to an earlier template finds its revision again and gives it the
 next number, which is what `kubectl rollout undo` relies on.
@@ -22,11 +22,11 @@ from mooring.workloads.kinds import CONTROLLER_REVISION
 from mooring.workloads.ownerrefs import controller_reference
 from mooring.workloads.podcontrol import ALPHABET
 
-_LONGEST_BASE = 223
+_MAX_BASE_CHARS = 223
 
 
 def content_hash(content: Any, collisions: int | None) -> str:
-    """A word for some content, the same for equal content in any order of keys."""
+    """The hash of some content, the same for equal content in any order of keys."""
     number = 0x811C9DC5
     for byte in msgspec.json.encode((content, collisions), order="sorted"):
         number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
@@ -34,7 +34,7 @@ def content_hash(content: Any, collisions: int | None) -> str:
 
 
 def safe_encoded(number: int) -> str:
-    """A number as a word of letters and digits that spell nothing."""
+    """A number in the alphabet of generated names, which has no vowels and so spells nothing."""
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(number))
 
 
@@ -74,7 +74,7 @@ def controller_revision(
     annotations: Mapping[str, str] | None = None,
 ) -> Create:
     metadata: Object = {
-        "name": f"{owner.metadata.name[:_LONGEST_BASE]}-{suffix}",
+        "name": f"{owner.metadata.name[:_MAX_BASE_CHARS]}-{suffix}",
         "namespace": owner.metadata.namespace,
         "labels": dict(labels),
         "ownerReferences": [controller_reference(kind, owner)],
@@ -95,10 +95,10 @@ def template_revision(
     annotations: Mapping[str, str],
 ) -> Create:
     """The revision of a pod template, labelled as its pods are and with its hash."""
-    word = content_hash(template, collisions)
-    labels = {**(template.get("metadata", {}).get("labels") or {}), hash_label: word}
+    revision_hash = content_hash(template, collisions)
+    labels = {**(template.get("metadata", {}).get("labels") or {}), hash_label: revision_hash}
     data = {"spec": {"template": {**template, "$patch": "replace"}}}
-    return controller_revision(kind, owner, word, data, number, labels=labels, annotations=annotations)
+    return controller_revision(kind, owner, revision_hash, data, number, labels=labels, annotations=annotations)
 
 
 def surplus(

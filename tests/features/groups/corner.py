@@ -1,4 +1,4 @@
-"""One namespace with one LeaderWorkerSet in it, in the words of the second reading."""
+"""One namespace with one LeaderWorkerSet in it, as told by the second reading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mooring.registry import Registry
 from tests.features.groups.reading import P, Reading
 from tests.features.groups.town import VERSIONS, Town
 
-WORD = f"{P}template-revision-hash"
+REVISION_HASH = f"{P}template-revision-hash"
 # What a StatefulSet puts on every pod, whoever asked for it.
 INCIDENTAL = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "controller-revision-hash")
 _SERVICE = ("selector", "clusterIP", "publishNotReadyAddresses", "ports")
@@ -59,7 +59,7 @@ class Corner:
         nodes = self.all("Node")
         homes = {name: pod["spec"].get("nodeName") for name, pod in self.all("Pod").items()}
         places = {name: nodes[home]["metadata"]["labels"] for name, home in homes.items() if home}
-        return Reading(self.lws(), newest["metadata"]["labels"][WORD], places)
+        return Reading(self.lws(), newest["metadata"]["labels"][REVISION_HASH], places)
 
     def revisions(self) -> dict[str, Object]:
         """Those of the set; StatefulSets have their own, with the labels of their pods."""

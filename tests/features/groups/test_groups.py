@@ -112,7 +112,7 @@ def test_an_update_replaces_every_group_and_forgets_the_old_revision(rolling: Ob
     assert town.conditions() == {**AVAILABLE, "UpdateInProgress": "False"}
     owned = [name for name in town.all("ControllerRevision") if name.endswith("-2")]
     assert len([name for name in town.all("ControllerRevision") if name.count("-") == 2 and name in owned]) == 1
-    assert len(set(town.words("Pod").values())) == 1
+    assert len(set(town.revisions("Pod").values())) == 1
     assert town.status()["replicas"] == 3
 
 

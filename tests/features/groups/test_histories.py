@@ -13,7 +13,7 @@ from mooring.features.groups.api import KIND
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.groups import leader_worker_set
-from tests.features.groups.corner import WORD, corner_of
+from tests.features.groups.corner import REVISION_HASH, corner_of
 from tests.features.groups.reading import P, amount
 from tests.features.groups.town import Town
 
@@ -181,7 +181,10 @@ class Film:
 
     def _is_mixed(self, leader: Object, sets: dict[str, Object]) -> bool:
         workers = self._workers(leader, sets)
-        return workers is not None and workers["metadata"]["labels"][WORD] != leader["metadata"]["labels"][WORD]
+        return (
+            workers is not None
+            and workers["metadata"]["labels"][REVISION_HASH] != leader["metadata"]["labels"][REVISION_HASH]
+        )
 
     def _workers(self, leader: Object, sets: dict[str, Object]) -> Object | None:
         """The StatefulSet of this very leader."""

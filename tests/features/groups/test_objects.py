@@ -14,7 +14,7 @@ from mooring.features.groups.api import LeaderWorkerSet
 from mooring.features.groups.defaults import default_leader_worker_set
 from mooring.features.groups.objects import group_service, leaders_of, shared_service, workers_of
 from mooring.features.groups.revision_data import data_of
-from mooring.features.groups.revisions import Blueprint, blueprint_of, equal_revision, new_revision, word_of
+from mooring.features.groups.revisions import Blueprint, blueprint_of, data_hash, equal_revision, new_revision
 from mooring.features.groups.rollout import Step, limits_of
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
@@ -43,12 +43,14 @@ def leader(name: str = "serve-1") -> Pod:
 
 def leaders(**parts: Any) -> Object:
     lws = typed(**parts)
-    return leaders_of(lws, blueprint(lws)._replace(word="w1"), limits_of(lws.spec), Step(0, lws.spec.replicas)).object
+    return leaders_of(
+        lws, blueprint(lws)._replace(revision_hash="w1"), limits_of(lws.spec), Step(0, lws.spec.replicas)
+    ).object
 
 
 def workers(domain: dict[str, str] | None = None, **parts: Any) -> Object:
     lws = typed(**parts)
-    return workers_of(lws, leader(), blueprint(lws)._replace(word="w1"), domain or {}).object
+    return workers_of(lws, leader(), blueprint(lws)._replace(revision_hash="w1"), domain or {}).object
 
 
 CONTAINERS = [
@@ -176,8 +178,8 @@ def test_who_asks_for_nothing_gets_the_same_bytes(policy: Object | None) -> None
 
 
 def test_a_set_without_the_policy_has_the_revision_it_always_had() -> None:
-    # Pinned: sets that run keep their revisions in any spelling, but plans and tests would see another word.
-    assert word_of(data_of(typed())) == "67fb6fc6b4"
+    # Pinned: sets that run keep their revisions in any spelling, but plans and tests would see another revision_hash.
+    assert data_hash(data_of(typed())) == "67fb6fc6b4"
 
 
 def test_annotations_on_the_set_itself_mean_nothing_to_pods() -> None:
@@ -277,10 +279,10 @@ def test_a_revision_holds_templates_and_network_and_nothing_else() -> None:
     made = new_revision(lws, ()).object
     assert made["data"]["spec"].keys() == {"leaderWorkerTemplate", "networkConfig"}
     assert made["data"]["spec"]["networkConfig"] == {"subdomainPolicy": "Shared", "$patch": "replace"}
-    word = made["metadata"]["labels"][api.REVISION]
-    assert made["metadata"]["name"] == f"serve-{word}-1"
+    revision_hash = made["metadata"]["labels"][api.REVISION]
+    assert made["metadata"]["name"] == f"serve-{revision_hash}-1"
     assert made["metadata"]["labels"][api.NAME] == "serve"
-    assert word_of(data_of(typed(replicas=1))) == word
+    assert data_hash(data_of(typed(replicas=1))) == revision_hash
 
 
 @pytest.mark.parametrize(
@@ -301,10 +303,10 @@ def test_a_change_of_these_is_another_revision(change: Object) -> None:
 
 def test_a_word_that_stands_for_something_else_is_not_taken_twice() -> None:
     data = data_of(typed())
-    assert word_of(data, [word_of(data)]) != word_of(data)
+    assert data_hash(data, [data_hash(data)]) != data_hash(data)
 
 
 def test_words_are_short_and_spell_nothing() -> None:
     # FNV-1 of the empty text is its offset basis, 2166136261.
-    assert set(word_of(data_of(typed()))) <= set("456789bcdf")
-    assert len(word_of(data_of(typed()))) <= 10
+    assert set(data_hash(data_of(typed()))) <= set("456789bcdf")
+    assert len(data_hash(data_of(typed()))) <= 10

@@ -39,7 +39,7 @@ def test_leaders_whose_stateful_set_is_deleted_without_them_stay() -> None:
 
 def test_groups_whose_set_is_deleted_without_them_are_those_of_the_next_one_of_its_name() -> None:
     town = Town(leader_worker_set(replicas=2, size=2), nodes=1)
-    before, word = town.uids(), town.get("StatefulSet")["metadata"]["labels"][REVISION]
+    before, revision_hash = town.uids(), town.get("StatefulSet")["metadata"]["labels"][REVISION]
     town.delete(KIND, "serve", propagation="Orphan")
     town.run()
     assert town.uids() == before
@@ -49,7 +49,7 @@ def test_groups_whose_set_is_deleted_without_them_are_those_of_the_next_one_of_i
     assert town.uids() == before
     assert owner_of(town.get("StatefulSet")) == town.get(KIND)["metadata"]["uid"]
     kept = [obj for obj in town.all("ControllerRevision").values() if "leaderWorkerTemplate" in obj["data"]["spec"]]
-    assert [obj["metadata"]["labels"][REVISION] for obj in kept] == [word]
+    assert [obj["metadata"]["labels"][REVISION] for obj in kept] == [revision_hash]
     assert owner_of(kept[0]) == town.get(KIND)["metadata"]["uid"]
     assert town.conditions()["Available"] == "True"
 

@@ -14,7 +14,7 @@ from mooring.features.groups.api import (
     LeaderWorkerSet,
 )
 from mooring.features.groups.revision_data import canonical_data, data_of
-from mooring.features.groups.revisions import word_of
+from mooring.features.groups.revisions import data_hash
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
@@ -38,7 +38,7 @@ def test_every_case_was_recorded() -> None:
 def test_a_revision_is_byte_by_byte_the_one_that_upstream_makes(name: str) -> None:
     made = held(ALL[name])
     assert go_json(made).decode() == UPSTREAM[name]["data"]
-    assert word_of(made) == UPSTREAM[name]["word"]
+    assert data_hash(made) == UPSTREAM[name]["hash"]
 
 
 @pytest.mark.parametrize("name", ALL)

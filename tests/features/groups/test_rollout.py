@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mooring.features.groups.rollout import GroupState, Limits, Standing, Step, next_step
+from mooring.features.groups.rollout import GroupState, LeaderSetState, Limits, Step, next_step
 
 OLD, NEW = GroupState(ready=True, updated=False), GroupState(ready=True, updated=True)
 AWAY, COMING = GroupState(ready=False, updated=False), GroupState(ready=False, updated=True)
@@ -20,24 +20,24 @@ class Rollout:
     ) -> None:
         self.limits = Limits(replicas, unavailable, min(surge, replicas), partition)
         self.groups = {index: AWAY if index in away else OLD for index in range(replicas)}
-        self.standing = Standing(replicas, 0, replicas)
+        self.leader_set = LeaderSetState(replicas, 0, replicas)
         self.steps: list[str] = []
         self.fewest = replicas - len(away)
         self.most = replicas
 
     def begin(self) -> Rollout:
         self.groups = {index: state._replace(updated=False) for index, state in self.groups.items()}
-        self._take(next_step(self.limits, self.standing, self._states(), changed=True))
+        self._take(next_step(self.limits, self.leader_set, self._states(), changed=True))
         return self
 
     def resize(self, replicas: int) -> None:
         self.limits = self.limits._replace(replicas=replicas, surge=min(self.limits.surge, replicas))
 
     def _states(self) -> list[GroupState]:
-        return [self.groups.get(index, AWAY) for index in range(self.standing.replicas)]
+        return [self.groups.get(index, AWAY) for index in range(self.leader_set.replicas)]
 
     def _take(self, step: Step) -> None:
-        self.standing = Standing(step.replicas, step.partition, self.limits.replicas)
+        self.leader_set = LeaderSetState(step.replicas, step.partition, self.limits.replicas)
         told = f"{step.partition}/{step.replicas}"
         if not self.steps or self.steps[-1] != told:
             self.steps.append(told)
@@ -50,7 +50,7 @@ class Rollout:
         for index in sorted(self.groups, reverse=True):
             if index < step.partition or self.groups[index].updated:
                 continue
-            if self.groups[index].ready and away >= self.limits.away:
+            if self.groups[index].ready and away >= self.limits.max_disruption:
                 break
             away += self.groups[index].ready
             self.groups[index] = COMING
@@ -67,9 +67,9 @@ class Rollout:
 
     def settle(self) -> Rollout:
         for _ in range(100):
-            before = self.standing
-            self._take(next_step(self.limits, self.standing, self._states(), changed=False))
-            if self.standing == before:
+            before = self.leader_set
+            self._take(next_step(self.limits, self.leader_set, self._states(), changed=False))
+            if self.leader_set == before:
                 return self
         raise AssertionError("it does not come to rest")
 
@@ -190,7 +190,7 @@ def test_shrinking_on_the_way_ends_at_the_new_size() -> None:
 
 def test_without_a_set_all_groups_are_made_at_once() -> None:
     assert next_step(Limits(3, 1, 1), None, (), changed=False) == Step(0, 3)
-    assert next_step(Limits(0, 1, 0), Standing(0, 0, 0), (), changed=True) == Step(0, 0)
+    assert next_step(Limits(0, 1, 0), LeaderSetState(0, 0, 0), (), changed=True) == Step(0, 0)
 
 
 @settings(max_examples=300, deadline=None)
@@ -211,9 +211,9 @@ def test_every_rollout_ends_and_never_takes_more_than_it_may(
     assert rollout.fewest >= replicas - unavailable
     assert rollout.most <= replicas + min(surge, replicas)
     if not partition:
-        assert rollout.standing.replicas == replicas
+        assert rollout.leader_set.replicas == replicas
 
 
 @pytest.mark.parametrize(("unready", "kept"), [(0, 4), (1, 4), (2, 5), (3, 6), (4, 6)])
 def test_the_surge_is_given_back_as_groups_become_ready(unready: int, kept: int) -> None:
-    assert Limits(4, 1, 2).kept(unready) == kept
+    assert Limits(4, 1, 2).replicas_during_rollout(unready) == kept

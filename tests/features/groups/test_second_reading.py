@@ -6,7 +6,7 @@ import pytest
 
 from mooring.features.groups.api import KIND
 from tests.features.groups.cases import CASES, fleet, home, moved, namespace_of, parts, volumes
-from tests.features.groups.corner import WORD, Corner, InRegistry
+from tests.features.groups.corner import REVISION_HASH, Corner, InRegistry
 from tests.features.groups.reading import P, Reading
 from tests.features.groups.town import Town
 
@@ -60,11 +60,11 @@ def test_what_happened_is_told(corner: Corner) -> None:
 
 def test_the_revision_holds_what_an_update_is_about(corner: Corner) -> None:
     ((name, revision),) = corner.revisions().items()
-    word = revision["metadata"]["labels"][WORD]
-    assert name == f"{corner.reading().name}-{word}-1"
+    revision_hash = revision["metadata"]["labels"][REVISION_HASH]
+    assert name == f"{corner.reading().name}-{revision_hash}-1"
     assert revision["revision"] == 1
-    assert 1 <= len(word) <= 10
-    assert set(word) <= set("456789bcdf")
+    assert 1 <= len(revision_hash) <= 10
+    assert set(revision_hash) <= set("456789bcdf")
     spec = revision["data"]["spec"]
     assert {part: value["$patch"] for part, value in spec.items()} == {
         "leaderWorkerTemplate": "replace",

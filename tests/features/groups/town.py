@@ -117,7 +117,7 @@ class Town:
         pods = self.all("Pod").items()
         return {name: pod["spec"]["containers"][0]["image"].rpartition(":")[2] for name, pod in pods}
 
-    def words(self, kind: str) -> dict[str, str]:
+    def revisions(self, kind: str) -> dict[str, str]:
         return {name: obj["metadata"]["labels"].get(REVISION, "") for name, obj in self.all(kind).items()}
 
     def status(self, name: str = "serve") -> Object:

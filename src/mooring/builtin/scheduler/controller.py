@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition
-from mooring.builtin.scheduler.queue import Attempt, Queue, likeness, line_up, woken
+from mooring.builtin.scheduler.queue import Attempt, Queue, equivalence_class, ready_pods, requeued
 from mooring.placement import messages
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import Verdicts
@@ -26,12 +26,13 @@ from mooring.placement.pods import PodInfo
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
-from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_condemned
+from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_victim
 from mooring.workloads.conditions import pod_conditions
 from mooring.workloads.kinds import POD
 
 NAME = "default-scheduler"
-# Decisions are bounded, so that what happens meanwhile is heard; binds cost more to carry out than to decide.
+# Writes of one decision. A bound lets the next decision see what happens meanwhile; a bind costs more to execute than
+# to decide.
 MAX_WRITES = 1000
 
 
@@ -88,7 +89,7 @@ class Batch:
     def place(self, pod: Pod) -> Failure | None:
         """Bind a pod, or say why it cannot be bound."""
         info = self._state.cluster.pods[str(key_of(pod))]
-        alike = likeness(info)
+        alike = equivalence_class(info)
         known = self._known(alike)
         if known is not None:
             failure, moved = known
@@ -137,10 +138,9 @@ class Batch:
 
     def _makes_room(self, info: PodInfo) -> bool:
         """Whether victims are marked on the pod's nominated node and will go: as good as on their way out."""
-        condemned = self._state.condemned.values()
         return any(
             victim.spec.node_name == info.nominated and (victim.spec.priority or 0) < info.priority
-            for victim in condemned
+            for victim in self._state.victims.values()
         )
 
     def fail(self, pod: Pod, failure: Failure) -> None:
@@ -192,7 +192,7 @@ class Batch:
     def _mark(self, victim: PodInfo, mark: Condition, said: str) -> None:
         key = Key(victim.namespace, victim.name)
         found = self._view.get(POD, *key)
-        if found is None or is_condemned(found):
+        if found is None or is_victim(found):
             return
         conditions = pod_conditions(found, self._now, mark)
         if conditions is not None:
@@ -211,16 +211,16 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
     now = view.now
     batch = Batch(view, state, overlay, queue)
     # 1. Victims that are marked go.
-    condemned = [Delete(POD, key_of(pod)) for pod in state.condemned.values()]
+    evictions = [Delete(POD, key_of(pod)) for pod in state.victims.values()]
     # 2. Gates are acknowledged.
     for pod in state.pending.values():
         if pod.spec.scheduling_gates:
             batch.gate(pod)
-    # 3. Whoever may have a chance is tried, in order.
-    attempts = woken(queue, state)
+    # 3. The pods of activeQ and backoffQ are tried, in order.
+    attempts = requeued(queue, state)
     position = state.position
-    line = line_up(state, attempts, now)
-    for pod in line.ready:
+    ready = ready_pods(state, attempts, now)
+    for pod in ready.pods:
         if batch.writes >= MAX_WRITES:
             # Having written, this runs again.
             break
@@ -233,11 +233,11 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
         attempt = attempts.get(name) or Attempt(pod.metadata.uid, now)
         attempts[name] = attempt.again(now, failure.blockers, error=failure.error)
     # 4. Backoffs that are sat out end at their time.
-    if line.next_backoff is not None:
-        view.reached(line.next_backoff)
+    if ready.next_backoff is not None:
+        view.reached(ready.next_backoff)
     return Decision(
         intent=tuple(batch.marks.values()),
-        children=(*condemned, *batch.binds),
+        children=(*evictions, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
         memory=Queue(MappingProxyType(attempts), position, batch.start, batch.nominations()),
@@ -246,7 +246,7 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
 
 
 def _blockers(found: Explanation) -> frozenset[str]:
-    """The plugins that keep the pod from some node; whoever changes their mind may let it land."""
+    """The plugins that reject the pod on some node; their queueing hints decide which events requeue it."""
     verdicts: Verdicts | None = found.verdicts
     if verdicts is None:
         return frozenset()

@@ -1,8 +1,9 @@
-"""Which pods are tried next, and which wait until something happens that could help them.
+"""The scheduling queue: which pods are tried next, and which wait for a cluster event.
 
-As in the scheduler of 1.35: pods of higher priority come first, then those that have waited longer. A pod that could
-not be placed waits until a change might help it. If it is then still within its backoff it comes after all others; a
-pod whose attempt ended in an error sits its backoff out.
+As in the scheduler of 1.35, with its three queues: activeQ has pods of higher priority first, then those that have
+waited longer. An unschedulable pod waits until a cluster event might help it, by its queueing hints. It then goes to
+backoffQ while it is within its backoff, which is tried after activeQ is empty; a pod whose attempt ended in an error
+sits its backoff out.
 
 The queue is what the scheduler remembers from one run to the next. It may be lost: then every pod is as good as new.
 Nothing is retried for the sake of time alone, as the real one does every five minutes: no change is missed, and an
@@ -19,19 +20,19 @@ from typing import NamedTuple
 from mooring.api.core.views import Pod
 from mooring.placement.filters import UNSCHEDULABLE, code_of
 from mooring.placement.pods import PodInfo
-from mooring.workloads.cluster_state import ClusterState, Happening
+from mooring.workloads.cluster_state import ClusterEvent, ClusterState
 
-FIRST_BACKOFF = timedelta(seconds=1)
-LONGEST_BACKOFF = timedelta(seconds=10)
+INITIAL_BACKOFF = timedelta(seconds=1)
+MAX_BACKOFF = timedelta(seconds=10)
 # Backoffs end on whole seconds, so that pods that failed together come back together.
-WINDOW = timedelta(seconds=1)
+BACKOFF_WINDOW = timedelta(seconds=1)
 
 # Plugins whose verdict on one node depends on pods on others.
 _CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread"})
 
 
 class Attempt(NamedTuple):
-    """A pod that could not be placed: when, how often, and who stood in its way."""
+    """A pod that could not be placed: when, how often, and which plugins rejected it."""
 
     uid: str
     failed_at: datetime
@@ -39,7 +40,7 @@ class Attempt(NamedTuple):
     unschedulable: int = 0
     errors: int = 0
     blockers: frozenset[str] = frozenset()
-    # Whether nothing has happened since that could help.
+    # Whether it is among the unschedulable pods: no cluster event since could help it.
     waiting: bool = True
 
     @property
@@ -48,8 +49,8 @@ class Attempt(NamedTuple):
         count = self.errors or self.unschedulable
         if not count:
             return self.failed_at
-        backoff = min(FIRST_BACKOFF * 2 ** min(count - 1, 10), LONGEST_BACKOFF)
-        return _window(self.failed_at + backoff) + WINDOW
+        backoff = min(INITIAL_BACKOFF * 2 ** min(count - 1, 10), MAX_BACKOFF)
+        return _window(self.failed_at + backoff) + BACKOFF_WINDOW
 
     def again(self, now: datetime, blockers: frozenset[str], *, error: bool) -> Attempt:
         if error:
@@ -59,7 +60,7 @@ class Attempt(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """Failed attempts by pod, how far the scheduler has read what happened, and where its next search begins.
+    """Failed attempts by pod, up to which cluster event the scheduler has read, and where its next search begins.
 
     `nominations` are those that may not be on record yet, by pod: its uid, and the node.
     """
@@ -70,33 +71,33 @@ class Queue(NamedTuple):
     nominations: Mapping[str, tuple[str, str]] = MappingProxyType({})
 
 
-class Line(NamedTuple):
+class ReadyPods(NamedTuple):
     """The pods to try, in order, and the first moment at which another one's backoff ends."""
 
-    ready: Sequence[Pod]
+    pods: Sequence[Pod]
     next_backoff: datetime | None
 
 
-def woken(queue: Queue, state: ClusterState) -> dict[str, Attempt]:
-    """The attempts that still count, each marked if something has happened that could help it."""
+def requeued(queue: Queue, state: ClusterState) -> dict[str, Attempt]:
+    """The attempts of pods that still wait; those that an event could help leave the unschedulable pods."""
     if not queue.attempts:
         return {}
-    happenings = state.since(queue.position)
+    events = state.since(queue.position)
     attempts = {}
-    wake = _Alarm(state, happenings)
+    hints = _QueueingHints(state, events)
     for key, attempt in queue.attempts.items():
         pod = state.pending.get(key)
         if pod is None or pod.metadata.uid != attempt.uid:
             continue
-        if attempt.waiting and (happenings is None or wake.rouses(key, attempt)):
+        if attempt.waiting and (events is None or hints.queues(key, attempt)):
             attempt = attempt._replace(waiting=False)
         attempts[key] = attempt
     return attempts
 
 
-def line_up(state: ClusterState, attempts: Mapping[str, Attempt], now: datetime) -> Line:
-    active: list[tuple[tuple[int, datetime, int], Pod]] = []
-    backing_off: list[tuple[tuple[datetime, int, datetime, int], Pod]] = []
+def ready_pods(state: ClusterState, attempts: Mapping[str, Attempt], now: datetime) -> ReadyPods:
+    active_q: list[tuple[tuple[int, datetime, int], Pod]] = []
+    backoff_q: list[tuple[tuple[datetime, int, datetime, int], Pod]] = []
     next_backoff: datetime | None = None
     for arrival, (key, pod) in enumerate(state.pending.items()):
         if pod.spec.scheduling_gates:
@@ -104,40 +105,40 @@ def line_up(state: ClusterState, attempts: Mapping[str, Attempt], now: datetime)
         attempt = attempts.get(key)
         priority = -(pod.spec.priority or 0)
         if attempt is None:
-            active.append(((priority, _created(pod, now), arrival), pod))
+            active_q.append(((priority, _created(pod, now), arrival), pod))
         elif attempt.waiting:
             continue
         elif attempt.backoff_ends <= now:
-            active.append(((priority, attempt.failed_at, arrival), pod))
+            active_q.append(((priority, attempt.failed_at, arrival), pod))
         elif attempt.errors:
             next_backoff = min(next_backoff or attempt.backoff_ends, attempt.backoff_ends)
         else:
-            backing_off.append(((attempt.backoff_ends, priority, attempt.failed_at, arrival), pod))
-    active.sort(key=_rank)
-    backing_off.sort(key=_rank)
-    return Line([pod for _, pod in active] + [pod for _, pod in backing_off], next_backoff)
+            backoff_q.append(((attempt.backoff_ends, priority, attempt.failed_at, arrival), pod))
+    active_q.sort(key=_rank)
+    backoff_q.sort(key=_rank)
+    return ReadyPods([pod for _, pod in active_q] + [pod for _, pod in backoff_q], next_backoff)
 
 
-class _Alarm:
-    """Says whether any of some happenings could help a pod; asked for many pods that are alike."""
+class _QueueingHints:
+    """Whether any of some events could make a pod schedulable; one answer serves all pods of an equivalence class."""
 
-    def __init__(self, state: ClusterState, happenings: Sequence[Happening] | None) -> None:
+    def __init__(self, state: ClusterState, events: Sequence[ClusterEvent] | None) -> None:
         self._state = state
-        happenings = happenings or ()
-        self._touched = {h.name for h in happenings if h.what in ("node", "left")}
-        self._changed = {h.name for h in happenings if h.what == "pod"}
-        self._namespaces = any(h.what == "namespace" for h in happenings)
-        self._came = [h for h in happenings if h.what == "came"]
-        self._nothing = not happenings
+        events = events or ()
+        self._touched = {h.name for h in events if h.what in ("node", "left")}
+        self._changed = {h.name for h in events if h.what == "pod"}
+        self._namespaces = any(h.what == "namespace" for h in events)
+        self._came = [h for h in events if h.what == "came"]
+        self._nothing = not events
         self._answers: dict[object, bool] = {}
 
-    def rouses(self, key: str, attempt: Attempt) -> bool:
+    def queues(self, key: str, attempt: Attempt) -> bool:
         if self._nothing:
             return False
         if key in self._changed:
             return True
         info = self._state.cluster.pods[key]
-        alike = (*likeness(info), attempt.blockers)
+        alike = (*equivalence_class(info), attempt.blockers)
         if alike not in self._answers:
             self._answers[alike] = self._could_help(info, attempt.blockers)
         return self._answers[alike]
@@ -151,7 +152,7 @@ class _Alarm:
             return True
         if self._namespaces and crossing:
             return True
-        if crossing and any(_concerns(info, happening) for happening in self._came):
+        if crossing and any(_concerns(info, event) for event in self._came):
             return True
         return bool(self._touched) and self._helped_by_nodes(info)
 
@@ -167,13 +168,13 @@ class _Alarm:
         )
 
 
-def likeness(info: PodInfo) -> tuple[object, ...]:
+def equivalence_class(info: PodInfo) -> tuple[object, ...]:
     """Pods that share this get the same answer from the same cluster."""
     labels = id(info.labels) if info.labels else 0
     return (id(info.template), info.namespace, labels, info.priority, info.preempts, info.nominated)
 
 
-def _concerns(info: PodInfo, came: Happening) -> bool:
+def _concerns(info: PodInfo, came: ClusterEvent) -> bool:
     """Whether a pod that came to a node is one that this pod's terms or constraints select."""
     template, labels = info.template, came.labels or {}
     terms = (*template.affinity_required, *template.anti_required)

@@ -10,18 +10,18 @@ import msgspec
 from mooring.cli.explainer import PodOutcome
 from mooring.kube.errors import unique_texts
 from mooring.manifests.emit import to_yaml
-from mooring.placement.cluster import Cluster
+from mooring.placement.scheduler_cache import SchedulerCache
 
 Json = dict[str, Any]
 
 
-def to_data(cluster: Cluster, outcomes: Sequence[PodOutcome], notes: Sequence[str]) -> Json:
+def to_data(cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str]) -> Json:
     """One pod is told as such, several as a list. Nothing is left out."""
     told = [_one(cluster, outcome, notes) for outcome in outcomes]
     return told[0] if len(told) == 1 else {"pods": told}
 
 
-def _one(cluster: Cluster, outcome: PodOutcome, notes: Sequence[str]) -> Json:
+def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> Json:
     data: Json = {"pod": outcome.unplaced.key, "lands": outcome.lands}
     if outcome.lands:
         data["node"] = outcome.node

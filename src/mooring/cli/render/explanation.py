@@ -13,7 +13,7 @@ from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted, nodes
 from mooring.kube.errors import unique_texts
 from mooring.placement import messages
-from mooring.placement.cluster import Cluster
+from mooring.placement.scheduler_cache import SchedulerCache
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice
@@ -26,7 +26,7 @@ MAX_NAMES = 3
 
 
 def explanation_page(
-    cluster: Cluster, outcomes: Sequence[PodOutcome], notes: Sequence[str], *, all_nodes: bool
+    cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str], *, all_nodes: bool
 ) -> TextPage:
     """The page for all pods of one run."""
     page = TextPage()
@@ -44,7 +44,7 @@ def explanation_page(
 # One pod
 
 
-def _add_pod(page: TextPage, cluster: Cluster, outcome: PodOutcome, *, all_nodes: bool) -> None:
+def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, all_nodes: bool) -> None:
     if outcome.unplaced.errors:
         _add_invalid(page, outcome)
     if outcome.gates:
@@ -69,7 +69,7 @@ def _add_pod(page: TextPage, cluster: Cluster, outcome: PodOutcome, *, all_nodes
     _add_advice(page, cluster, outcome)
 
 
-def headline_of(cluster: Cluster, outcome: PodOutcome) -> str:
+def headline_of(cluster: SchedulerCache, outcome: PodOutcome) -> str:
     key, explanation = outcome.unplaced.key, outcome.explanation
     assert explanation is not None
     count = cluster.node_count
@@ -89,7 +89,7 @@ def _after_victims(outcome: PodOutcome) -> str:
     return f"after {counted(count, 'pod')} of lower priority {'leaves' if count == 1 else 'leave'}"
 
 
-def margin(cluster: Cluster, outcome: PodOutcome) -> str:
+def margin(cluster: SchedulerCache, outcome: PodOutcome) -> str:
     """How sure it is that the pod lands there."""
     explanation = outcome.explanation
     if explanation is None:
@@ -148,7 +148,7 @@ def _add_victims(page: TextPage, outcome: PodOutcome) -> None:
         page.line(f"This breaks the disruption budget of {counted(preemption.violations, 'pod')}.", "bad", 2)
 
 
-def _add_advice(page: TextPage, cluster: Cluster, outcome: PodOutcome) -> None:
+def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:
     explanation = outcome.explanation
     assert explanation is not None
     if explanation.chosen >= 0 and not outcome.gates:
@@ -167,7 +167,7 @@ def _add_advice(page: TextPage, cluster: Cluster, outcome: PodOutcome) -> None:
             page.line(line, "command", 4 + width, wrap=False)
 
 
-def _where(cluster: Cluster, advice: Advice) -> str:
+def _where(cluster: SchedulerCache, advice: Advice) -> str:
     """The nodes that a change opens, as far as its title does not name them already."""
     if all(name in advice.title or name not in cluster.slots for name in advice.nodes):
         return ""
@@ -179,7 +179,7 @@ def _where(cluster: Cluster, advice: Advice) -> str:
 # Several pods
 
 
-def _add_several(page: TextPage, cluster: Cluster, outcomes: Sequence[PodOutcome], *, all_nodes: bool) -> None:
+def _add_several(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[PodOutcome], *, all_nodes: bool) -> None:
     _add_tally(page, outcomes)
     if len(outcomes) <= MAX_ROWS or all_nodes:
         _add_rows(page, cluster, outcomes)
@@ -223,13 +223,13 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
         page.line(text, "good" if good else "bad")
 
 
-def _add_rows(page: TextPage, cluster: Cluster, outcomes: Sequence[PodOutcome]) -> None:
+def _add_rows(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[PodOutcome]) -> None:
     rows = [(o.unplaced.key, o.node if o.lands else "-", _remark(cluster, o)) for o in outcomes]
     page.line()
     page.table([TextColumn("POD"), TextColumn("NODE"), TextColumn("", style="dim")], rows)
 
 
-def _remark(cluster: Cluster, outcome: PodOutcome) -> str:
+def _remark(cluster: SchedulerCache, outcome: PodOutcome) -> str:
     if outcome.unplaced.errors:
         return "invalid"
     if outcome.gates:

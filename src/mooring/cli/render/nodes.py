@@ -10,8 +10,8 @@ from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted, nodes
 from mooring.placement.causes import MAX_GROUPS, Blocked, Cause
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Explanation
+from mooring.placement.scheduler_cache import SchedulerCache
 
 # What is shown unless all nodes are asked for.
 TOP_NODES = 5
@@ -25,7 +25,7 @@ SHORT = {
 FILTER_WIDTH = 17
 
 
-def add_feasible(page: TextPage, cluster: Cluster, explanation: Explanation, shown: int = TOP_NODES) -> None:
+def add_feasible(page: TextPage, cluster: SchedulerCache, explanation: Explanation, shown: int = TOP_NODES) -> None:
     feasible = explanation.feasible
     if not feasible.size:
         return
@@ -54,7 +54,7 @@ def add_feasible(page: TextPage, cluster: Cluster, explanation: Explanation, sho
         page.line("the same on each: " + ", ".join(f"{SHORT.get(p, p)} {points}" for p, points in same), "dim", 2)
 
 
-def add_blocked(page: TextPage, cluster: Cluster, groups: Sequence[Blocked]) -> None:
+def add_blocked(page: TextPage, cluster: SchedulerCache, groups: Sequence[Blocked]) -> None:
     if not groups:
         return
     total = sum(group.slots.size for group in groups)
@@ -80,7 +80,7 @@ def add_causes(page: TextPage, causes: Sequence[Cause], indent: int) -> None:
     page.table([TextColumn(least=FILTER_WIDTH, style="dim"), TextColumn()], rows, indent)
 
 
-def add_each_node(page: TextPage, cluster: Cluster, outcome: PodOutcome) -> None:
+def add_each_node(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:
     """Every node by itself, in the scheduler's order."""
     explanation = outcome.explanation
     assert explanation is not None

@@ -14,8 +14,8 @@ from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted
 from mooring.cli.unplaced_pods import PodSource, UnplacedPod
 from mooring.manifests.views import convert
-from mooring.placement.cluster import Cluster
 from mooring.placement.engine import Engine
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.snapshot import VIEWS, Snapshot
 from mooring.plan.planner import Plan, PlannedPod
 
@@ -90,7 +90,7 @@ def _notes(plan: Plan) -> Iterable[str]:
             yield f"{request} was refused for good: {why}"
 
 
-def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, Cluster, int]]:
+def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, SchedulerCache, int]]:
     """The pods that wait, one of each workload, with how many are like it."""
     groups: dict[str, list[PlannedPod]] = {}
     for pod in plan.pending:

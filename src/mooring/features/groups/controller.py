@@ -21,11 +21,11 @@ from mooring.features.groups.revisions import (
     blueprint_of,
     equal_revision,
     is_revision_of,
-    label_of,
     new_revision,
+    revision_of,
 )
-from mooring.features.groups.rollout import Limits, Standing, Step, limits_of, next_step
-from mooring.features.groups.state import Picture, take_picture, was_of
+from mooring.features.groups.rollout import LeaderSetState, Limits, Step, limits_of, next_step
+from mooring.features.groups.state import ObservedGroups, observe_groups, was_of
 from mooring.features.groups.status import report, report_conflict, without_conflict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
@@ -40,21 +40,21 @@ from mooring.workloads.revisions import in_order, next_number, renumbered, surpl
 _ALWAYS: Final = ("replicas", "readyReplicas", "updatedReplicas")
 
 
-# A set of so many groups is not looked at more often than this: every pod of it would have all of it looked at.
-MANY: Final = 50
-REST: Final = timedelta(milliseconds=200)
+# Every change of a pod reconciles the whole set, so a set of more than this many groups is reconciled at most so often.
+LARGE_SET_GROUPS: Final = 50
+LARGE_SET_MIN_INTERVAL: Final = timedelta(milliseconds=200)
 
 
 class Memory(NamedTuple):
-    """When the groups were looked at last, what would help the first that cannot land, and the refusal told last."""
+    """When groups were observed last, the advice for the first unschedulable one, and the last refusal reported."""
 
-    looked: datetime
+    observed_at: datetime
     advice: Advice | None = None
-    told: str = ""
+    reported: str = ""
 
 
 class History(NamedTuple):
-    """All revisions in order, what each stands for by its word, and the one that groups shall be of."""
+    """All revisions in order, their blueprints by revision hash, and the blueprint of the set as it is now."""
 
     revisions: Sequence[ControllerRevision]
     blueprints: Mapping[str, Blueprint]
@@ -67,7 +67,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
 
     memory = view.memory(Memory)
-    if memory is not None and lws.spec.replicas > MANY and not view.reached(memory.looked + REST):
+    if (
+        memory is not None
+        and lws.spec.replicas > LARGE_SET_GROUPS
+        and not view.reached(memory.observed_at + LARGE_SET_MIN_INTERVAL)
+    ):
         return Decision(memory=memory)
 
     # 1. The leaders' StatefulSet is ours, and stays. One that goes away must be gone before there is another.
@@ -82,35 +86,35 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if isinstance(history, Decision):
         return history._replace(memory=memory)
 
-    # 3. Where the update stands, and where it goes next.
-    picture = take_picture(view, lws, leaders, history.blueprints, history.current.word)
+    # 3. The next step of the rolling update, from the observed groups.
+    observed = observe_groups(view, lws, leaders, history.blueprints, history.current.revision_hash)
     limits = limits_of(lws.spec)
-    changed = leaders is not None and label_of(leaders) != history.current.word
-    standing = None if leaders is None else _standing(leaders)
-    states = () if standing is None else picture.states(standing.replicas)
-    step = next_step(limits, standing, states, changed=changed)
+    changed = leaders is not None and revision_of(leaders) != history.current.revision_hash
+    leader_set = None if leaders is None else _leader_set_state(leaders)
+    states = () if leader_set is None else observed.states(leader_set.replicas)
+    step = next_step(limits, leader_set, states, changed=changed)
     children: list[Write] = [leaders_of(lws, history.current, limits, step)]
 
-    if leaders is not None and standing is not None and not changed:
-        children += _stuck(leaders, standing, limits, picture, history.current.word)
+    if leaders is not None and leader_set is not None and not changed:
+        children += _stuck(leaders, leader_set, limits, observed, history.current.revision_hash)
 
     # 4. Members find each other by name.
-    if not history.current.apart and view.get(SERVICE, *key) is None:
+    if not history.current.unique_subdomain and view.get(SERVICE, *key) is None:
         children.append(shared_service(lws))
 
-    # 5. Status tells what was seen, and revisions that no group is of are forgotten.
-    placing = tell_placing(view, lws, leaders, picture, None if memory is None else memory.advice)
-    told = report(lws, leaders, picture, now, (*placing.conditions, *without_conflict(lws)))
-    forgotten = _forgotten(history, picture) if told.finished and not changed else ()
-    status = status_change(LEADER_WORKER_SET, lws, lws.status, told.status, _ALWAYS)
-    refused = _refusal(lws, standing, view.problem)
+    # 5. Status says what was observed; revisions that no group uses are deleted.
+    placing = tell_placing(view, lws, leaders, observed, None if memory is None else memory.advice)
+    reported = report(lws, leaders, observed, now, (*placing.conditions, *without_conflict(lws)))
+    unused = _unused_revisions(history, observed) if reported.finished and not changed else ()
+    status = status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS)
+    refused = _refusal(lws, leader_set, view.problem)
     if refused is None:
-        events = _progress(lws, standing, limits, step, changed=changed)
+        events = _progress(lws, leader_set, limits, step, changed=changed)
     else:
-        # A write is tried again and again; that it is refused is told once.
-        events = [] if memory is not None and memory.told == refused.message else [refused]
+        # A refused write is retried with backoff; the event about it is recorded once.
+        events = [] if memory is not None and memory.reported == refused.message else [refused]
     memory = Memory(now, placing.advice, "" if refused is None else refused.message)
-    return Decision((), tuple(children), status, forgotten, (*events, *told.events), memory=memory)
+    return Decision((), tuple(children), status, unused, (*events, *reported.events), memory=memory)
 
 
 def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory: Memory | None) -> Decision:
@@ -118,10 +122,10 @@ def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory:
     owner = leaders.metadata.controller
     whose = "has no controller" if owner is None else f"is controlled by {owner.kind} {owner.name}"
     text = f"StatefulSet {leaders.metadata.name} exists and {whose}; delete it, or choose another name for this set"
-    told = report_conflict(lws, now, text)
+    reported = report_conflict(lws, now, text)
     return Decision(
-        status=status_change(LEADER_WORKER_SET, lws, lws.status, told.status, _ALWAYS),
-        events=told.events,
+        status=status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS),
+        events=reported.events,
         memory=memory,
     )
 
@@ -134,11 +138,11 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
         # A set of this name was deleted and left its groups behind.
         return Decision(intent=adopted)
     revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
-    word = "" if leaders is None else label_of(leaders)
-    current = equal_revision(revisions, lws, word)
+    revision_hash = "" if leaders is None else revision_of(leaders)
+    current = equal_revision(revisions, lws, revision_hash)
     if current is None:
-        lost = bool(word) and all(label_of(each) != word for each in revisions)
-        made = new_revision(lws, revisions, word if lost else "")
+        lost = bool(revision_hash) and all(revision_of(each) != revision_hash for each in revisions)
+        made = new_revision(lws, revisions, revision_hash if lost else "")
         key = made.object["metadata"]["labels"][REVISION]
         about = "a newly created LeaderWorkerSet" if leaders is None else "updated LWS"
         text = f"Creating revision with key {key} for {about}"
@@ -148,72 +152,78 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
         return Decision(intent=(made,), events=(event,))
     if current is not revisions[-1]:
         return Decision(intent=(renumbered(current, next_number(revisions)),))
-    blueprints = {label_of(each): blueprint_of(each) for each in revisions}
-    return History(revisions, blueprints, blueprints[label_of(current)])
+    blueprints = {revision_of(each): blueprint_of(each) for each in revisions}
+    return History(revisions, blueprints, blueprints[revision_of(current)])
 
 
-def _standing(leaders: StatefulSet) -> Standing:
+def _leader_set_state(leaders: StatefulSet) -> LeaderSetState:
     rolling = leaders.spec.update_strategy.rolling_update
-    made_for = leaders.metadata.annotations.get(REPLICAS, "")
-    return Standing(
+    observed_replicas = leaders.metadata.annotations.get(REPLICAS, "")
+    return LeaderSetState(
         replicas=leaders.spec.replicas,
         partition=0 if rolling is None else rolling.partition,
-        made_for=int(made_for) if made_for.isdecimal() else None,
+        observed_replicas=int(observed_replicas) if observed_replicas.isdecimal() else None,
     )
 
 
-def _stuck(leaders: StatefulSet, standing: Standing, limits: Limits, picture: Picture, word: str) -> list[Write]:
-    """Outdated leaders that are not ready, where the StatefulSet replaces none because too many are away.
+def _stuck(
+    leaders: StatefulSet, leader_set: LeaderSetState, limits: Limits, observed: ObservedGroups, revision_hash: str
+) -> list[Write]:
+    """Outdated leaders that are not ready, where the StatefulSet replaces none because too many are unavailable.
 
-    It would wait for them for ever, though replacing them takes nothing from anybody: a set whose first template was
-    broken could not be repaired by a better one.
+    It would wait for them for ever, though replacing them makes no ready group unavailable: a set whose first template
+    was broken could not be repaired by a better one.
     """
     if leaders.status.observed_generation != leaders.metadata.generation:
         # It would make them again as they are.
         return []
-    present = [group for number, group in picture.groups.items() if number < standing.replicas]
-    if standing.replicas - sum(group.led for group in present) < limits.away:
+    present = [group for number, group in observed.groups.items() if number < leader_set.replicas]
+    if leader_set.replicas - sum(group.leader_ready for group in present) < limits.max_disruption:
         return []
-    broken = [group for group in present if group.word != word and not group.led and not group.leaving]
+    broken = [
+        group
+        for group in present
+        if group.revision_hash != revision_hash and not group.leader_ready and not group.terminating
+    ]
     meta = leaders.metadata
     return [
         Delete(POD, Key(meta.namespace, f"{meta.name}-{group.number}"))
         for group in broken
-        if group.number >= standing.partition
+        if group.number >= leader_set.partition
     ]
 
 
-def _forgotten(history: History, picture: Picture) -> tuple[Write, ...]:
-    used = {history.current.word, *(group.word for group in picture.groups.values())}
-    return surplus(history.revisions, lambda revision: label_of(revision) in used, limit=0)
+def _unused_revisions(history: History, observed: ObservedGroups) -> tuple[Write, ...]:
+    used = {history.current.revision_hash, *(group.revision_hash for group in observed.groups.values())}
+    return surplus(history.revisions, lambda revision: revision_of(revision) in used, limit=0)
 
 
-def _refusal(lws: LeaderWorkerSet, standing: Standing | None, problem: str) -> Event | None:
+def _refusal(lws: LeaderWorkerSet, leader_set: LeaderSetState | None, problem: str) -> Event | None:
     """What an API server said to the last try, if it refused."""
     if not problem:
         return None
     verb, reason, action = (
-        ("create", "FailedCreate", CREATE) if standing is None else ("update", "FailedUpdate", UPDATE)
+        ("create", "FailedCreate", CREATE) if leader_set is None else ("update", "FailedUpdate", UPDATE)
     )
     text = f"Failed to {verb} leader statefulset {lws.metadata.name}: {problem}"
     return event_about(lws, "Warning", reason, text, action)
 
 
 def _progress(
-    lws: LeaderWorkerSet, standing: Standing | None, limits: Limits, step: Step, *, changed: bool
+    lws: LeaderWorkerSet, leader_set: LeaderSetState | None, limits: Limits, step: Step, *, changed: bool
 ) -> list[Event]:
-    """What happens now, in words."""
+    """Events about the step that is taken now."""
     name, leaders = lws.metadata.name, (STATEFUL_SET, key_of(lws))
-    if standing is None:
+    if leader_set is None:
         text = f"Created leader statefulset {name}"
         return [event_about(lws, "Normal", "GroupsProgressing", text, CREATE, leaders)]
     events = []
-    if not changed and step.partition < standing.partition:
-        first, last = step.partition, standing.partition - 1
+    if not changed and step.partition < leader_set.partition:
+        first, last = step.partition, leader_set.partition - 1
         text = f"Updating replica {first}" if first == last else f"Updating replicas {first} to {last} (inclusive)"
         events.append(event_about(lws, "Normal", "GroupsUpdating", text, UPDATE, leaders))
-    if max(step.replicas, limits.replicas) < standing.replicas:
-        first, last = step.replicas, standing.replicas - 1
+    if max(step.replicas, limits.replicas) < leader_set.replicas:
+        first, last = step.replicas, leader_set.replicas - 1
         text = f"deleting surge replica {name}-{first}"
         if first != last:
             text = f"deleting surge replicas from {name}-{first} to {name}-{last}"

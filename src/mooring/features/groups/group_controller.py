@@ -26,7 +26,7 @@ from mooring.features.groups.api import (
 from mooring.features.groups.events import CREATE, DELETE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
-from mooring.features.groups.revisions import Blueprint, blueprint_of, label_of
+from mooring.features.groups.revisions import Blueprint, blueprint_of, revision_of
 from mooring.features.groups.state import was_of
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
@@ -38,10 +38,10 @@ _ON_RESTART: Final = "RecreateGroupOnPodRestart"
 _AFTER_START: Final = "RecreateGroupAfterStart"
 
 
-class Seen(NamedTuple):
-    """The workers of one StatefulSet by name and uid: one that went, or was replaced, unseen is noticed by it.
+class ObservedWorkers(NamedTuple):
+    """The workers of one StatefulSet by name and uid. A worker that was replaced between two passes has another uid.
 
-    `started` says that every pod of the group was there and had started.
+    `started`: every pod of the group existed and had left Pending.
     """
 
     workers: str
@@ -50,10 +50,10 @@ class Seen(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The workers that were seen last, and what was told last of why there can be none."""
+    """The workers that were observed last, and the last reported reason why they cannot be created."""
 
-    seen: Seen | None = None
-    told: str = ""
+    observed: ObservedWorkers | None = None
+    reported: str = ""
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -70,24 +70,26 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 1. A group whose member failed is made anew, by way of its leader.
     members = (*(() if workers is None else view.owned(POD, workers)), *view.owned(POD, leader))
-    current = [pod for pod in members if label_of(pod) == label_of(leader)]
+    current = [pod for pod in members if revision_of(pod) == revision_of(leader)]
     started = _started(blueprint, (leader, *current))
-    seen = None if workers is None else Seen(workers.metadata.uid, frozenset(_identities(current)), started)
-    failed = _failed(view, lws, leader, seen, current, started=started)
+    observed = (
+        None if workers is None else ObservedWorkers(workers.metadata.uid, frozenset(_identities(current)), started)
+    )
+    failed = _failed(view, lws, leader, observed, current, started=started)
     if failed and not leader.metadata.deleting:
         index = leader.metadata.labels.get(GROUP_INDEX, "")
         text = f"Worker pod {failed} failed, deleted leader pod {key.name} to recreate group {index}"
         gone = Delete(POD, key, propagation="Foreground")
         event = event_about(lws, "Normal", "RecreateGroup", text, DELETE, (POD, key))
-        return Decision(children=(gone,), events=(event,), memory=Memory(seen))
+        return Decision(children=(gone,), events=(event,), memory=Memory(observed))
 
     # 2. Nothing is made for a leader that goes away.
     if leader.metadata.deleting or blueprint is None:
-        return Decision(memory=Memory(seen))
+        return Decision(memory=Memory(observed))
 
     # 3. A Service of its own, if the set wants one for every group.
     children: list[Write] = []
-    if blueprint.apart and view.get(SERVICE, *key) is None:
+    if blueprint.unique_subdomain and view.get(SERVICE, *key) is None:
         children.append(group_service(lws, leader))
 
     # 4. The workers, unless they are there, are not wanted, or have to wait for their leader.
@@ -95,7 +97,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if there is not None and _left_behind(there, lws, leader):
         children.append(adopt(STATEFUL_SET, there, POD, leader))
     if blueprint.template.size <= 1 or there is not None:
-        return Decision(children=tuple(children), memory=Memory(seen))
+        return Decision(children=tuple(children), memory=Memory(observed))
     if lws.spec.startup_policy == "LeaderReady" and not leader.ready:
         return Decision(children=tuple(children))
     domain = _domain(view, lws, leader)
@@ -103,12 +105,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if isinstance(domain, dict):
         children.append(workers_of(lws, leader, blueprint, domain))
     return Decision(
-        children=tuple(children), events=_told(view, lws, leader, domain, problem), memory=Memory(None, problem)
+        children=tuple(children), events=_events(view, lws, leader, domain, problem), memory=Memory(None, problem)
     )
 
 
 def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
-    """The set that a leader belongs to by its owners; a pod that only says so is nobody's leader."""
+    """The set that a leader belongs to by its owners; a pod that only carries the label is no leader."""
     name, owner = leader.metadata.labels.get(NAME, ""), leader.metadata.controller
     if not name or owner is None or (owner.kind, owner.name) != ("StatefulSet", name):
         return None
@@ -121,8 +123,8 @@ def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
 
 def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | None:
     """What the group is made from: the revision of its leader, whatever the set says by now."""
-    word = label_of(leader)
-    found = [each for each in view.owned(CONTROLLER_REVISION, lws) if label_of(each) == word]
+    revision_hash = revision_of(leader)
+    found = [each for each in view.owned(CONTROLLER_REVISION, lws) if revision_of(each) == revision_hash]
     return blueprint_of(max(found, key=lambda each: each.revision)) if found else None
 
 
@@ -132,7 +134,13 @@ def _started(blueprint: Blueprint | None, group: Sequence[Pod]) -> bool:
 
 
 def _failed(
-    view: View, lws: LeaderWorkerSet, leader: Pod, seen: Seen | None, members: Sequence[Pod], *, started: bool
+    view: View,
+    lws: LeaderWorkerSet,
+    leader: Pod,
+    observed: ObservedWorkers | None,
+    members: Sequence[Pod],
+    *,
+    started: bool,
 ) -> str:
     """The pod for which the group must be made anew; empty if there is none."""
     policy = lws.spec.leader_worker_template.get("restartPolicy", _ON_RESTART)
@@ -143,10 +151,10 @@ def _failed(
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
     known = view.memory(Memory)
-    before = None if known is None else known.seen
-    if seen is None or before is None or before.workers != seen.workers or (after_start and not before.started):
+    before = None if known is None else known.observed
+    if observed is None or before is None or before.workers != observed.workers or (after_start and not before.started):
         return ""
-    missed = before.uids - seen.uids
+    missed = before.uids - observed.uids
     return min((name for name, uid in missed if not _stays(view, leader, name, uid)), default="")
 
 
@@ -192,10 +200,10 @@ def _left_behind(workers: StatefulSet, lws: LeaderWorkerSet, leader: Pod) -> boo
     return all(ours.get(label) == theirs.get(label) for label in (GROUP_KEY, REVISION))
 
 
-def _told(
+def _events(
     view: View, lws: LeaderWorkerSet, leader: Pod, domain: dict[str, str] | str, problem: str
 ) -> tuple[Event, ...]:
-    """That workers are made, or, once, why they cannot be."""
+    """That the workers' StatefulSet is created; or, once per reason, why it cannot be."""
     name = leader.metadata.name
     if not problem:
         if isinstance(domain, str):
@@ -203,7 +211,7 @@ def _told(
         text = f"Created worker statefulset for leader pod {name}"
         return (event_about(lws, "Normal", "GroupsProgressing", text, CREATE, (STATEFUL_SET, key_of(leader))),)
     known = view.memory(Memory)
-    if known is not None and known.told == problem:
+    if known is not None and known.reported == problem:
         return ()
     text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
     return (event_about(lws, "Warning", "FailedCreate", text, CREATE),)

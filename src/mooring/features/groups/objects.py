@@ -48,10 +48,10 @@ def leaders_of(lws: LeaderWorkerSet, blueprint: Blueprint, limits: Limits, step:
     """The StatefulSet of the leaders, whole."""
     name = lws.metadata.name
     annotations = _group_annotations(lws, blueprint.template)
-    if blueprint.apart:
+    if blueprint.unique_subdomain:
         annotations[SUBDOMAIN] = UNIQUE_PER_REPLICA
-    labels = {WORKER_INDEX: "0", NAME: name, REVISION: blueprint.word}
-    rolling = {"partition": step.partition, "maxUnavailable": limits.away}
+    labels = {WORKER_INDEX: "0", NAME: name, REVISION: blueprint.revision_hash}
+    rolling = {"partition": step.partition, "maxUnavailable": limits.max_disruption}
     spec: Object = {
         "replicas": step.replicas,
         "serviceName": name,
@@ -64,7 +64,7 @@ def leaders_of(lws: LeaderWorkerSet, blueprint: Blueprint, limits: Limits, step:
     metadata = {
         "name": name,
         "namespace": lws.metadata.namespace,
-        "labels": {**lws.metadata.labels, NAME: name, REVISION: blueprint.word},
+        "labels": {**lws.metadata.labels, NAME: name, REVISION: blueprint.revision_hash},
         "annotations": {**_inherited(lws), REPLICAS: str(lws.spec.replicas)},
         "ownerReferences": [controller_reference(LEADER_WORKER_SET, lws)],
     }
@@ -79,7 +79,7 @@ def workers_of(lws: LeaderWorkerSet, leader: Pod, blueprint: Blueprint, domain: 
         NAME: lws.metadata.name,
         GROUP_KEY: leader.metadata.labels.get(GROUP_KEY, ""),
     }
-    labels = {**identity, REVISION: blueprint.word}
+    labels = {**identity, REVISION: blueprint.revision_hash}
     annotations = _group_annotations(lws, template)
     annotations[LEADER_NAME] = name
     if requests_tpus(blueprint.leader_template.get("spec") or {}):
@@ -91,7 +91,7 @@ def workers_of(lws: LeaderWorkerSet, leader: Pod, blueprint: Blueprint, domain: 
     spec: Object = {
         "replicas": template.size - 1,
         "ordinals": {"start": 1},
-        "serviceName": name if blueprint.apart else lws.metadata.name,
+        "serviceName": name if blueprint.unique_subdomain else lws.metadata.name,
         "podManagementPolicy": "Parallel",
         "selector": {"matchLabels": identity},
         "template": stamped,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
 from mooring.features.groups.api import LeaderWorkerSet
-from mooring.features.groups.state import Group, Picture
+from mooring.features.groups.state import Group, ObservedGroups
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, STATEFUL_SET
 from mooring.workloads.ownerrefs import is_controlled_by
@@ -13,17 +13,17 @@ from mooring.workloads.placeable import Advice, Placing, first_by_name, placeabl
 
 
 def tell_placing(
-    view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None, picture: Picture, before: Advice | None
+    view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None, observed: ObservedGroups, before: Advice | None
 ) -> Placing:
     """`before` is the advice that was given last. Nothing is told before there are leaders."""
     if leaders is None:
         return Placing()
-    blocked = sorted(group for group in picture.groups.values() if group.homeless)
-    waiting = ((group, _homeless(view, leaders, group)) for group in blocked)
+    blocked = sorted(group for group in observed.groups.values() if group.unschedulable)
+    waiting = ((group, _unschedulable_pod(view, leaders, group)) for group in blocked)
     group, pod = next(((group, pod) for group, pod in waiting if pod is not None), (None, None))
     return placeable(
         view,
-        total=max(leaders.spec.replicas, len(picture.groups)),
+        total=max(leaders.spec.replicas, len(observed.groups)),
         blocked=len(blocked),
         pod=pod,
         before=before,
@@ -39,8 +39,8 @@ def _own_nodes(lws: LeaderWorkerSet, leader: str) -> str:
     return f"Add nodes with label {key}={leader}" if key else ""
 
 
-def _homeless(view: View, leaders: StatefulSet, group: Group) -> Pod | None:
-    """The first pod of a group that no node takes."""
+def _unschedulable_pod(view: View, leaders: StatefulSet, group: Group) -> Pod | None:
+    """The first unschedulable pod of a group."""
     namespace, name = leaders.metadata.namespace, f"{leaders.metadata.name}-{group.number}"
     leader = view.get(POD, namespace, name)
     if leader is None or leader.unschedulable is not None:

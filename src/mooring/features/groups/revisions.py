@@ -1,7 +1,9 @@
 """Revisions of a LeaderWorkerSet: what one group consists of, kept so that an old group can be made again as it was.
 
 A revision holds `leaderWorkerTemplate` and `networkConfig` and nothing else, so a change of anything else rolls
-nothing. Its word is a label on all that is made from it.
+nothing. Every leader pod, workers'
+StatefulSet and revision carries the revision hash as the label `template-revision-hash`: two objects with one value
+were made from one template.
 """
 
 from __future__ import annotations
@@ -24,13 +26,14 @@ from mooring.workloads.revisions import controller_revision, next_number, safe_e
 class Blueprint(NamedTuple):
     """What a group is made from: a template as it is written and as it is read, and whether it has its own Service."""
 
-    word: str
+    revision_hash: str
     plain: Object
     template: LeaderWorkerTemplate
     subdomain: str
 
     @property
-    def apart(self) -> bool:
+    def unique_subdomain(self) -> bool:
+        """Whether every group has a Service of its own, and with it a DNS subdomain."""
         return self.subdomain == UNIQUE_PER_REPLICA
 
     @property
@@ -39,35 +42,35 @@ class Blueprint(NamedTuple):
         return self.template.worker_template if own is None else own
 
 
-def word_of(data: Object, taken: Iterable[str] = ()) -> str:
-    """A short word for what a revision holds, other than the words that stand for something else."""
+def data_hash(data: Object, taken: Iterable[str] = ()) -> str:
+    """The revision hash of `data`: FNV-1a as upstream computes it, salted until it differs from those in `taken`."""
     used = set(taken)
     text = go_json(data)
     while True:
         number = 0x811C9DC5
         for byte in text:
             number = (number * 0x01000193 & 0xFFFFFFFF) ^ byte
-        word = safe_encoded(number)
-        if word not in used:
-            return word
+        revision_hash = safe_encoded(number)
+        if revision_hash not in used:
+            return revision_hash
         text += b" "
 
 
-def label_of(obj: HasMeta) -> str:
-    """The word of the revision that something was made from."""
+def revision_of(obj: HasMeta) -> str:
+    """The revision hash on an object's label; empty on an object without one."""
     return obj.metadata.labels.get(REVISION, "")
 
 
 def blueprint_of(revision: ControllerRevision) -> Blueprint:
-    return blueprint_from(revision.data, label_of(revision))
+    return blueprint_from(revision.data, revision_of(revision))
 
 
-def blueprint_from(data: Object, word: str) -> Blueprint:
+def blueprint_from(data: Object, revision_hash: str) -> Blueprint:
     spec = data.get("spec", {})
     plain = {name: value for name, value in (spec.get("leaderWorkerTemplate") or {}).items() if name != "$patch"}
     network = spec.get("networkConfig") or {}
     subdomain = network.get("subdomainPolicy") or "Shared"
-    return Blueprint(word, plain, typed_template(plain), subdomain)
+    return Blueprint(revision_hash, plain, typed_template(plain), subdomain)
 
 
 def is_revision_of(revision: ControllerRevision, lws: LeaderWorkerSet) -> bool:
@@ -77,18 +80,18 @@ def is_revision_of(revision: ControllerRevision, lws: LeaderWorkerSet) -> bool:
 
 
 def equal_revision(
-    revisions: Sequence[ControllerRevision], lws: LeaderWorkerSet, word: str = ""
+    revisions: Sequence[ControllerRevision], lws: LeaderWorkerSet, revision_hash: str = ""
 ) -> ControllerRevision | None:
-    """The newest revision that holds what the set says today; of several, the one of this word."""
+    """The newest revision that holds what the set says today; of several, the one with this hash."""
     wanted = data_of(lws)
     equal = [each for each in reversed(revisions) if canonical_data(each.data) == wanted]
-    return next((each for each in equal if label_of(each) == word), equal[0] if equal else None)
+    return next((each for each in equal if revision_of(each) == revision_hash), equal[0] if equal else None)
 
 
-def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], word: str = "") -> Create:
-    """A revision of today's set; with the word that its StatefulSet carries if its own revision got lost."""
+def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], revision_hash: str = "") -> Create:
+    """A revision of today's set; with the hash that its StatefulSet carries if that revision was deleted."""
     data = data_of(lws)
     number = next_number(revisions)
-    word = word or word_of(data, map(label_of, revisions))
-    labels = {NAME: lws.metadata.name, REVISION: word}
-    return controller_revision(LEADER_WORKER_SET, lws, f"{word}-{number}", data, number, labels=labels)
+    revision_hash = revision_hash or data_hash(data, map(revision_of, revisions))
+    labels = {NAME: lws.metadata.name, REVISION: revision_hash}
+    return controller_revision(LEADER_WORKER_SET, lws, f"{revision_hash}-{number}", data, number, labels=labels)

@@ -1,8 +1,8 @@
 """How a rolling update goes from group to group: the next partition and replicas of the leaders' StatefulSet.
 
 Groups are replaced from the highest to the lowest. Those above `replicas` are a surge that is given back as the others
-become ready. The partition only moves down, at most so far that `max_unavailable` groups are away, and groups that are
-away anyway cost nothing.
+become ready. The partition only moves down, at most so far that `max_unavailable` groups are unavailable, and groups
+that are unavailable already cost nothing.
 """
 
 from __future__ import annotations
@@ -30,23 +30,26 @@ class Limits(NamedTuple):
     partition: int = 0
 
     @property
-    def away(self) -> int:
-        """How many leaders a StatefulSet may replace at once."""
+    def max_disruption(self) -> int:
+        """maxUnavailable of the leaders' StatefulSet: how many leaders it may replace at once."""
         return max(1, self.unavailable + self.surge)
 
-    def kept(self, unready: int) -> int:
-        """How many groups there should be while so many of the wanted ones are not ready and updated."""
+    def replicas_during_rollout(self, unready: int) -> int:
+        """How many groups to run while `unready` of the wanted ones are not both ready and updated."""
         if unready > self.surge:
             return self.replicas + self.surge
         return self.replicas + max(0, unready - self.unavailable)
 
 
-class Standing(NamedTuple):
-    """How the leaders' StatefulSet stands: its replicas, its partition, and the replicas that it was made for."""
+class LeaderSetState(NamedTuple):
+    """The leaders' StatefulSet: its replicas, its partition, and the set's replicas when it was last applied.
+
+    `observed_replicas` differs from the set's replicas when the set was scaled since; None: the annotation is missing.
+    """
 
     replicas: int
     partition: int
-    made_for: int | None
+    observed_replicas: int | None
 
 
 class Step(NamedTuple):
@@ -61,33 +64,35 @@ def limits_of(spec: LeaderWorkerSetSpec) -> Limits:
     return Limits(spec.replicas, unavailable, min(surge, spec.replicas), rolling.partition)
 
 
-def next_step(limits: Limits, standing: Standing | None, groups: Sequence[GroupState], *, changed: bool) -> Step:
+def next_step(
+    limits: Limits, leader_set: LeaderSetState | None, groups: Sequence[GroupState], *, changed: bool
+) -> Step:
     """Where to go from here. `groups` are those below the set's replicas; `changed` says there is a new template."""
-    step = _step(limits, standing, groups, changed=changed)
+    step = _step(limits, leader_set, groups, changed=changed)
     return step._replace(partition=max(step.partition, limits.partition))
 
 
-def _step(limits: Limits, standing: Standing | None, groups: Sequence[GroupState], *, changed: bool) -> Step:
+def _step(limits: Limits, leader_set: LeaderSetState | None, groups: Sequence[GroupState], *, changed: bool) -> Step:
     wanted = limits.replicas
     # 1. Nothing to update yet.
-    if standing is None:
+    if leader_set is None:
         return Step(0, wanted)
-    there, partition = standing.replicas, standing.partition
+    there, partition = leader_set.replicas, leader_set.partition
     # 2. An update begins. Growing comes before it, shrinking goes along with it.
     if changed:
-        return Step(min(wanted, there), wanted if there < wanted else limits.kept(wanted))
+        return Step(min(wanted, there), wanted if there < wanted else limits.replicas_during_rollout(wanted))
     # 3. All is done, or the set has to grow first.
     if partition == 0 and there == wanted:
         return Step(0, wanted)
     if there < wanted:
         return Step(partition, wanted)
-    kept = limits.kept(_unready(groups, wanted))
-    # 4. Somebody changed the number of groups on the way.
-    if standing.made_for is not None and standing.made_for != wanted:
-        return Step(min(partition, wanted + limits.surge), kept)
-    # 5. On the way. What was given back of the surge counts as away.
+    replicas = limits.replicas_during_rollout(_unready(groups, wanted))
+    # 4. The set was scaled during the update.
+    if leader_set.observed_replicas is not None and leader_set.observed_replicas != wanted:
+        return Step(min(partition, wanted + limits.surge), replicas)
+    # 5. The update goes on. What was given back of the surge counts as unavailable.
     width = limits.unavailable + limits.surge - (wanted + limits.surge - there)
-    return Step(min(partition, _lowest(groups, there, width)), kept)
+    return Step(min(partition, _lowest(groups, there, width)), replicas)
 
 
 def _unready(groups: Sequence[GroupState], wanted: int) -> int:
@@ -95,7 +100,7 @@ def _unready(groups: Sequence[GroupState], wanted: int) -> int:
 
 
 def _lowest(groups: Sequence[GroupState], there: int, width: int) -> int:
-    """The lowest partition at which not too many groups are away."""
+    """The lowest partition at which not too many groups are unavailable."""
     settled = 0
     for state in reversed(groups):
         if not all(state):
@@ -103,7 +108,7 @@ def _lowest(groups: Sequence[GroupState], there: int, width: int) -> int:
         settled += 1
     base = max(0, there - settled - width)
     partition = base + sum(not state.ready for state in groups[:base])
-    # Replacing what is not ready, or is new already, takes nothing from anybody.
+    # Replacing what is not ready, or is new already, makes no ready group unavailable.
     for index in range(min(partition, there - 1), base - 1, -1):
         if groups[index].ready and not groups[index].updated:
             break

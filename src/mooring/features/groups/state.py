@@ -1,4 +1,4 @@
-"""A LeaderWorkerSet as it is: which groups there are, and how each of them stands."""
+"""The observed state of a LeaderWorkerSet: which groups exist, and how far each of them has come."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta
 from mooring.features.groups.api import NAME, LeaderWorkerSet
 from mooring.features.groups.identity import ordinal_of
-from mooring.features.groups.revisions import Blueprint, label_of
+from mooring.features.groups.revisions import Blueprint, revision_of
 from mooring.features.groups.rollout import GroupState
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, STATEFUL_SET
@@ -18,60 +18,66 @@ from mooring.workloads.ownerrefs import is_controlled_by
 
 
 class Group(NamedTuple):
-    """One group. It is complete once its workers have been asked for, if it is to have any.
+    """The observed state of one group.
 
-    `led` says that its leader runs and is ready, `leaving` that it is on its way out, `homeless` how many of its pods
-    no node takes.
+    `complete`: the workers' StatefulSet exists, or the group has no workers. `leader_ready`: the leader runs and is
+    ready. `terminating`: the leader has a deletionTimestamp. `unschedulable`: how many pods of the group fit no node.
     """
 
     number: int
-    word: str
+    revision_hash: str
     ready: bool
     updated: bool
     complete: bool
-    led: bool
-    leaving: bool
-    homeless: int
+    leader_ready: bool
+    terminating: bool
+    unschedulable: int
 
 
-class Picture(NamedTuple):
+class ObservedGroups(NamedTuple):
+    """All groups that have a leader pod, by group index. They come from one view, so they are from one moment."""
+
     groups: Mapping[int, Group]
 
     def states(self, replicas: int) -> Sequence[GroupState]:
-        """The groups below a number; one that is not there is neither ready nor updated."""
-        nobody = GroupState(ready=False, updated=False)
+        """The states of groups 0 to `replicas` - 1; a group that does not exist is neither ready nor updated."""
+        missing = GroupState(ready=False, updated=False)
         found = (self.groups.get(index) for index in range(replicas))
-        return [nobody if group is None else GroupState(group.ready, group.updated) for group in found]
+        return [missing if group is None else GroupState(group.ready, group.updated) for group in found]
 
 
-def take_picture(
-    view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None, blueprints: Mapping[str, Blueprint], word: str
-) -> Picture:
-    """Look at all groups. `blueprints` are known by their words; `word` is that of the newest."""
+def observe_groups(
+    view: View,
+    lws: LeaderWorkerSet,
+    leaders: StatefulSet | None,
+    blueprints: Mapping[str, Blueprint],
+    revision_hash: str,
+) -> ObservedGroups:
+    """Observe all groups. `blueprints` are keyed by revision hash; `revision_hash` is that of the newest."""
     groups: dict[int, Group] = {}
     usual = lws.spec.leader_worker_template.get("size", 1)
     for pod in () if leaders is None else view.owned(POD, leaders):
         ordinal = ordinal_of(pod.metadata.name)
         if ordinal is not None:
-            known = blueprints.get(label_of(pod))
+            known = blueprints.get(revision_of(pod))
             size = usual if known is None else known.template.size
-            groups[ordinal.number] = _group(view, pod, ordinal.number, size, word)
-    return Picture(groups)
+            groups[ordinal.number] = _group(view, pod, ordinal.number, size, revision_hash)
+    return ObservedGroups(groups)
 
 
-def _group(view: View, leader: Pod, number: int, size: int, word: str) -> Group:
-    own, led, leaving = label_of(leader), leader.healthy, leader.metadata.deleting
-    homeless = int(leader.unschedulable is not None)
+def _group(view: View, leader: Pod, number: int, size: int, revision_hash: str) -> Group:
+    own, leader_ready, terminating = revision_of(leader), leader.healthy, leader.metadata.deleting
+    unschedulable = int(leader.unschedulable is not None)
     if size <= 1:
-        return Group(number, own, led, own == word, True, led, leaving, homeless)
+        return Group(number, own, leader_ready, own == revision_hash, True, leader_ready, terminating, unschedulable)
     workers = view.get(STATEFUL_SET, leader.metadata.namespace, leader.metadata.name)
     # A set of the same name may be that of an earlier leader, on its way out.
     if workers is None or not is_controlled_by(workers, leader):
-        return Group(number, own, False, False, False, led, leaving, homeless)
-    updated, ready = own == word == label_of(workers), led and workers_ready(workers)
+        return Group(number, own, False, False, False, leader_ready, terminating, unschedulable)
+    updated, ready = own == revision_hash == revision_of(workers), leader_ready and workers_ready(workers)
     if not ready:
-        homeless += view.count(POD, "owner", workers.metadata.uid, "unschedulable")
-    return Group(number, own, ready, updated, True, led, leaving, homeless)
+        unschedulable += view.count(POD, "owner", workers.metadata.uid, "unschedulable")
+    return Group(number, own, ready, updated, True, leader_ready, terminating, unschedulable)
 
 
 def workers_ready(workers: StatefulSet) -> bool:
@@ -80,5 +86,5 @@ def workers_ready(workers: StatefulSet) -> bool:
 
 
 def was_of(child: HasMeta, lws: LeaderWorkerSet) -> bool:
-    """Whether nobody controls an object that a set of this name made, which a deletion that leaves orphans leaves."""
+    """Whether an object that a set of this name made has no controller: a deletion with orphans left it behind."""
     return child.metadata.controller is None and child.metadata.labels.get(NAME) == lws.metadata.name

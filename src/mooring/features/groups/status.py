@@ -1,7 +1,7 @@
 """What a LeaderWorkerSet says about itself: how many groups are ready and new, and whether it is on its way.
 
 Available excludes the two others; an update is over only when all groups are available. A condition that ends keeps
-the words with which it began.
+the message with which it began.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mooring.api.meta import Condition
 from mooring.features.groups.api import NAME, WORKER_INDEX, LeaderWorkerSet, LeaderWorkerSetStatus
 from mooring.features.groups.events import CREATE, UPDATE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
-from mooring.features.groups.state import Picture
+from mooring.features.groups.state import ObservedGroups
 from mooring.runtime.decision import Event
 
 AVAILABLE: Final = Condition("Available", "True", "AllGroupsReady", "All replicas are ready")
@@ -43,14 +43,14 @@ class Report(NamedTuple):
 def report(
     lws: LeaderWorkerSet,
     leaders: StatefulSet | None,
-    picture: Picture,
+    observed: ObservedGroups,
     now: datetime,
     extra: Iterable[Condition] = (),
 ) -> Report:
     """The status as it should be. `extra` are conditions of others, which are set as they are."""
     replicas = lws.spec.replicas
     partition = lws.spec.rollout_strategy.rolling_update_configuration.partition
-    complete = [group for group in picture.groups.values() if group.complete]
+    complete = [group for group in observed.groups.values() if group.complete]
     ready = sum(group.ready for group in complete)
     wanted = [group for group in complete if group.number < replicas]
     rolled = [group for group in wanted if group.number >= partition]
@@ -71,21 +71,21 @@ def report(
         observed_generation=lws.metadata.generation,
     )
     tail = f", with {ready} groups ready of total {replicas} groups"
-    told = tuple(
+    events = tuple(
         event_about(lws, "Normal", each.reason, f"{each.message}{tail}", UPDATE, _written(lws)) for each in begun
     )
-    return Report(status, told, finished=partition == 0 and done == replicas)
+    return Report(status, events, finished=partition == 0 and done == replicas)
 
 
 def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
-    """The status of a set whose StatefulSet cannot be made, because another one has its name. It is told once."""
+    """The status of a set whose StatefulSet name belongs to another object. The event is recorded once."""
     condition = Condition(CONFLICTED, "True", "StatefulSetNotOwned", text)
     before = find_condition(lws.status.conditions, CONFLICTED)
     same = before is not None and (before.status, before.message) == (condition.status, condition.message)
     conditions, _ = _conditions(lws, (), (condition,), now)
     status = replace(lws.status, conditions=conditions, observed_generation=lws.metadata.generation)
-    told = () if same else (event_about(lws, "Warning", "FailedCreate", text, CREATE, _written(lws)),)
-    return Report(status, told, finished=False)
+    events = () if same else (event_about(lws, "Warning", "FailedCreate", text, CREATE, _written(lws)),)
+    return Report(status, events, finished=False)
 
 
 def without_conflict(lws: LeaderWorkerSet) -> tuple[Condition, ...]:

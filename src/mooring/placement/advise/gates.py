@@ -18,7 +18,7 @@ _LEADING_INTEGER = re.compile(r"\s*([+-]?[0-9]+)").match
 
 
 def gates(search: Search) -> Iterator[Advice]:
-    """Gates are taken away by whoever put them there; for a pod that would land, that is all it waits for."""
+    """A scheduling gate is removed by the controller that added it; a pod that would land waits for nothing else."""
     present = search.spec.get("schedulingGates") or []
     names = ", ".join(str(gate.get("name")) for gate in present)
     noun = "gate" if len(present) == 1 else "gates"

@@ -1,7 +1,7 @@
 """What advice is made of: edits a program can apply, and a sentence and a command for people.
 
 An edit sets one path of one object to a new value, or removes it. Everything that is shown was made by applying
-exactly these edits and asking the engine, so whoever applies them gets what the advice promises.
+exactly these edits and asking the engine, so applying them gives what the advice promises.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _wanted(search: Search) -> Iterator[Advice]:
         if identifies(key):
             mask &= ~search.cluster.labels.present(key)
         if key == HOSTNAME:
-            mask &= search.engine.static.named(value)
+            mask &= search.engine.matching.named(value)
         if mask.any():
             advice = _label(search, search.in_order(mask), key, value)
             if advice is not None:
@@ -128,7 +128,7 @@ def _selected_with(search: Search, key: str, value: str | None) -> Mask:
     def term_holds(term: NodeSelectorTerm) -> Mask:
         if term.empty or term.error:
             return np.zeros(cluster.size, dtype=np.bool_)
-        mask: Mask = cluster.labels.term(term._replace(labels=type(term.labels)()), search.engine.static.named)
+        mask: Mask = cluster.labels.term(term._replace(labels=type(term.labels)()), search.engine.matching.named)
         for requirement in term.labels.requirements:
             mask = mask & holds(requirement)
         return mask

@@ -15,7 +15,7 @@ from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots
 from mooring.placement.filters import CORDONED, TAINTED
 from mooring.placement.labels import Mask
-from mooring.placement.static import taint_text, untolerated
+from mooring.placement.taints import taint_text, untolerated
 
 # How many taints are shown, and how many are tried: more than shown only where spreading comes into it.
 MAX_SHOWN = 4
@@ -108,7 +108,7 @@ def _first_then(search: Search, near: Mask, others: Mask) -> Slots:
 
 def uncordon(search: Search) -> Iterator[Advice]:
     """`kubectl uncordon` clears the field, and the node controller takes the taint away with it."""
-    cordoned = search.cluster.valid & search.engine.static.cordoned(search.info.template.tolerations)
+    cordoned = search.cluster.valid & search.engine.matching.cordoned(search.info.template.tolerations)
     if not cordoned.any():
         return
     lifted = _where(search, [all(t.key == UNSCHEDULABLE for t in taints) for taints in _blocking(search)])

@@ -15,9 +15,9 @@ from mooring.placement.advise.nearest import meant_key
 from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.residents import held
 from mooring.placement.advise.search import Search
-from mooring.placement.cluster import Amounts
 from mooring.placement.filters import TOO_MANY_PODS, Need
 from mooring.placement.pods import PodInfo
+from mooring.placement.scheduler_cache import Amounts
 
 _BYTES = (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 

@@ -21,7 +21,7 @@ from mooring.placement.filters import (
     insufficient,
 )
 from mooring.placement.labels import Mask
-from mooring.placement.pods import PodInfo, Template
+from mooring.placement.pods import CompiledTemplate, PodInfo
 
 Column = NDArray[np.int64]
 
@@ -85,7 +85,7 @@ class Residents:
         return mask
 
 
-def held(template: Template, names: Iterable[str]) -> list[int]:
+def held(template: CompiledTemplate, names: Iterable[str]) -> list[int]:
     """How much of some resources a pod on a node holds."""
     requests = template.resources.node
     known = {"cpu": requests.cpu, "memory": requests.memory, "ephemeral-storage": requests.ephemeral}

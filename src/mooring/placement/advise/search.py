@@ -1,6 +1,6 @@
 """The question that advice answers, and the engine's confirmation of every answer.
 
-A `Search` holds one rejected pod and one cluster. Whoever has an idea hands in its edits; the search applies them to a
+A `Search` holds one rejected pod and one cluster. An idea is a list of edits; the search applies them to a
 copy of the pod, or to the cluster for the length of a `with` block, asks the engine which nodes take the pod then, and
 makes an `Advice` of it only if there are some.
 """

@@ -1,10 +1,10 @@
 """A scheduler's shadow: predicts what it will do with each waiting pod, and tells how often that was right.
 
-No I/O: whoever follows a cluster feeds changes in, and gets judgements back.
+No I/O: the caller follows a cluster, feeds its changes in, and gets judgements back.
 """
 
-from mooring.placement.shadow.judging import Judgement, Shadow, Verdict
+from mooring.placement.shadow.judgements import Judgement, Shadow, Verdict
 from mooring.placement.shadow.outcomes import WATCHED, Bound, Failed, Outcome
-from mooring.placement.shadow.predicting import Prediction
+from mooring.placement.shadow.predictions import Prediction
 
 __all__ = ["WATCHED", "Bound", "Failed", "Judgement", "Outcome", "Prediction", "Shadow", "Verdict"]

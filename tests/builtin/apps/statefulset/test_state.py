@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mooring.builtin.apps.statefulset.ordinals import BLOCKS, INDEX_LABEL
-from mooring.builtin.apps.statefulset.state import Picture, take_picture
+from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods
 from mooring.runtime.view import View
 from mooring.testing.views import view_of
 from mooring.workloads.kinds import STATEFUL_SET
@@ -34,14 +34,14 @@ def test_counting_shows_what_looking_shows(rows: list[tuple[str, int]], start: i
     states = [state for state, length in rows for _ in range(length)]
     pods = [_pod(start + place, state) for place, state in enumerate(states) if state != "none"]
     view = view_of([stateful_set(replicas, ordinals={"start": start}), *pods])
-    assert _shown(_picture(view, whole=False)) == _shown(_picture(view, whole=True))
+    assert _shown(_observe(view, whole=False)) == _shown(_observe(view, whole=True))
 
 
 @pytest.mark.parametrize("missing", range(1, 8))
 def test_a_pod_without_its_number_does_not_hide_one_that_is_missing(missing: int) -> None:
     pods = [_pod(ordinal, "unlabelled" if not ordinal else "old") for ordinal in range(9) if ordinal != missing]
     view = view_of([stateful_set(9), *pods])
-    assert _picture(view, whole=False).revision_at(missing) is None
+    assert _observe(view, whole=False).revision_at(missing) is None
 
 
 def _pod(ordinal: int, state: str) -> dict[str, Any]:
@@ -53,19 +53,19 @@ def _pod(ordinal: int, state: str) -> dict[str, Any]:
     return made
 
 
-def _picture(view: View, *, whole: bool) -> Picture:
+def _observe(view: View, *, whole: bool) -> ObservedPods:
     found = view.get(STATEFUL_SET, *KEY)
     assert found is not None
-    return take_picture(view, found, {OLD: LABELS, NEW: LABELS}, whole=whole)
+    return observe_pods(view, found, {OLD: LABELS, NEW: LABELS}, whole=whole)
 
 
-def _shown(picture: Picture) -> tuple[Any, ...]:
-    ordinals = range(picture.start, picture.start + picture.replicas)
+def _shown(observed: ObservedPods) -> tuple[Any, ...]:
+    ordinals = range(observed.start, observed.start + observed.replicas)
     return (
-        [picture.revision_at(ordinal) for ordinal in ordinals],
-        [picture.of_revision(revision) for revision in (OLD, NEW)],
-        picture.settled_count + len(picture.present),
-        {ordinal: pod for ordinal, pod in picture.pods.items() if not pod.healthy},
-        picture.condemned,
-        picture.revisions,
+        [observed.revision_at(ordinal) for ordinal in ordinals],
+        [observed.of_revision(revision) for revision in (OLD, NEW)],
+        observed.settled_count + len(observed.present),
+        {ordinal: pod for ordinal, pod in observed.pods.items() if not pod.healthy},
+        observed.condemned,
+        observed.revisions,
     )

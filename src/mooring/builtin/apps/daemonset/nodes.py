@@ -13,7 +13,7 @@ from mooring.api.core.types import Toleration
 from mooring.api.core.views import Node
 from mooring.api.kinds import Kind
 from mooring.placement.pods import NodeTerms
-from mooring.placement.static import tolerated, untolerated
+from mooring.placement.taints import tolerated, untolerated
 from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
 from mooring.workloads.kinds import NODE

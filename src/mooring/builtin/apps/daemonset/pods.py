@@ -15,7 +15,7 @@ from mooring.api.core import types as core
 from mooring.api.core.views import Pod
 from mooring.builtin.apps.daemonset.nodes import Demand
 from mooring.kube.objects import Object
-from mooring.placement.pods import Template
+from mooring.placement.pods import CompiledTemplate
 from mooring.workloads.kinds import DAEMON_SET, REVISION_LABEL
 from mooring.workloads.podcontrol import pod_from_template
 from mooring.workloads.taints import (
@@ -46,7 +46,7 @@ def demand_of(daemon_set: DaemonSet) -> Demand:
     """What the set's pods ask of a node, the tolerations that they are given included."""
     spec = daemon_set.spec.template.get("spec", {})
     pod = msgspec.convert({"spec": {**spec, "tolerations": _tolerations(spec)}}, core.Pod)
-    template = Template(pod)
+    template = CompiledTemplate(pod)
     return Demand(pod.spec.node_name, template.node_terms, template.tolerations)
 
 

@@ -16,7 +16,7 @@ from mooring.api.apps.views import ControllerRevision, StatefulSet, StatefulSetS
 from mooring.api.kinds import Key
 from mooring.builtin.apps.statefulset.claims import drops_claims
 from mooring.builtin.apps.statefulset.ordinals import ORDINALS
-from mooring.builtin.apps.statefulset.state import Picture, ordinal_of, take_picture
+from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods, ordinal_of
 from mooring.builtin.apps.statefulset.steps import Steps, replace_outdated
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.runtime.controller import Controller
@@ -62,10 +62,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return history
 
     # 3. Who stands where, and whether one of them must be let go.
-    picture = _picture(view, stateful_set, history)
-    if released := claims(POD, STATEFUL_SET, stateful_set, selector, picture.present, ()):
+    observed = _observe(view, stateful_set, history)
+    if released := claims(POD, STATEFUL_SET, stateful_set, selector, observed.present, ()):
         return Decision(intent=released)
-    told = _status(view, stateful_set, history, picture)
+    told = _status(view, stateful_set, history, observed)
     status = _status_change(stateful_set, told)
 
     # 4. A set that goes away is only described; its pods go with it.
@@ -73,12 +73,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision(status=status)
 
     # 5. Pods come in order and go in reverse, and only then are outdated ones replaced.
-    steps = Steps(view, stateful_set, history.current, history.update, picture)
+    steps = Steps(view, stateful_set, history.current, history.update, observed)
     if steps.raise_replicas() and steps.retire_condemned():
         replace_outdated(steps)
 
     # 6. Revisions that nobody runs fall out of the history.
-    live = {history.current.metadata.name, history.update.metadata.name, *picture.revisions}
+    live = {history.current.metadata.name, history.update.metadata.name, *observed.revisions}
     old = surplus(history.all, lambda each: each.metadata.name in live, stateful_set.spec.revision_history_limit)
     intent = steps.intent
     if steps.creates_in_order:
@@ -121,7 +121,7 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
         )
         if view.get(CONTROLLER_REVISION, *made.key) is None:
             return Decision(intent=(made,))
-        # The word for this template is taken: count it, and the next run finds another.
+        # The hash of this template is taken by another one: count the collision, and the next pass computes another.
         collided = replace(stateful_set.status, collision_count=(stateful_set.status.collision_count or 0) + 1)
         return Decision(status=_status_change(stateful_set, collided))
     elif update is not revisions[-1]:
@@ -131,7 +131,7 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
     return History(revisions, current, update)
 
 
-def _picture(view: View, stateful_set: StatefulSet, history: History) -> Picture:
+def _observe(view: View, stateful_set: StatefulSet, history: History) -> ObservedPods:
     # Which claims belong to whom, and since when pods are ready, cannot be told by counting healthy pods.
     whole = stateful_set.spec.min_ready_seconds > 0
     if stateful_set.spec.volume_claim_templates:
@@ -141,12 +141,12 @@ def _picture(view: View, stateful_set: StatefulSet, history: History) -> Picture
         revision.metadata.name: template_of(revision).get("metadata", {}).get("labels") or {}
         for revision in (history.update, history.current)
     }
-    return take_picture(view, stateful_set, labels, whole=whole)
+    return observe_pods(view, stateful_set, labels, whole=whole)
 
 
-def _status(view: View, stateful_set: StatefulSet, history: History, picture: Picture) -> StatefulSetStatus:
-    spec, pods = stateful_set.spec, picture.present
-    settled = picture.settled_count
+def _status(view: View, stateful_set: StatefulSet, history: History, observed: ObservedPods) -> StatefulSetStatus:
+    spec, pods = stateful_set.spec, observed.present
+    settled = observed.settled_count
     ready = [pod for pod in pods if pod.status.phase == "Running" and pod.ready]
     waits = spec.min_ready_seconds > 0
     available = sum(is_available(view, pod, spec.min_ready_seconds) for pod in ready) if waits else len(ready)
@@ -156,8 +156,8 @@ def _status(view: View, stateful_set: StatefulSet, history: History, picture: Pi
         replicas=settled + len(pods),
         ready_replicas=settled + len(ready),
         available_replicas=settled + available,
-        current_replicas=picture.of_revision(current),
-        updated_replicas=picture.of_revision(update),
+        current_replicas=observed.of_revision(current),
+        updated_replicas=observed.of_revision(update),
         current_revision=current,
         update_revision=update,
         collision_count=stateful_set.status.collision_count or 0,
@@ -169,7 +169,7 @@ def _status(view: View, stateful_set: StatefulSet, history: History, picture: Pi
 
 
 def _inputs(status: StatefulSetStatus) -> tuple[str, int]:
-    """What is read of a status in deciding; all else in it is only told."""
+    """The fields of status that a decision reads; it only writes the others."""
     return status.current_revision or "", status.collision_count or 0
 
 

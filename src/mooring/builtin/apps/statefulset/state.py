@@ -1,9 +1,8 @@
-"""A StatefulSet as it is: who stands at which ordinal.
+"""The observed state of a StatefulSet: which pod is at which ordinal.
 
-Pods that run and are ready are not looked at one by one. Those of one revision that stand in a row from the first
-ordinal on are known by their number and the sum of their ordinals. The others are counted in blocks, and a block whose
-pods are all healthy and of one revision is settled by that one number. So the ten-thousandth pod costs what the first
-did.
+Healthy pods are counted, not read one by one, so the ten-thousandth pod costs what the first did. A run of pods of one
+revision from the first ordinal on is known by its length and the sum of its ordinals. The other pods are counted in
+blocks: a block of which every pod is healthy and of one revision is settled by that one count.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ class Span(NamedTuple):
 _first = attrgetter("first")
 
 
-class Picture(NamedTuple):
+class ObservedPods(NamedTuple):
     start: int
     replicas: int
     # The ordinals that are settled, in order.
     settled: Sequence[Span]
     # The pods in range that stand outside settled spans, by ordinal.
     pods: dict[int, Pod]
-    # The pods out of range, highest ordinal first.
+    # The pods out of range, highest ordinal first: upstream's controller calls them so, too.
     condemned: tuple[Pod, ...]
 
     def ordinals(self) -> Iterator[int]:
@@ -72,7 +71,7 @@ class Picture(NamedTuple):
 
     @property
     def present(self) -> tuple[Pod, ...]:
-        """Every pod that was looked at."""
+        """Every pod that was read."""
         return (*self.pods.values(), *self.condemned)
 
     def of_revision(self, revision: str) -> int:
@@ -95,17 +94,17 @@ def ordinal_of(name: str, stateful_set: StatefulSet) -> int:
     return int(ordinal) if base == stateful_set.metadata.name and ordinal.isdecimal() else -1
 
 
-def take_picture(
+def observe_pods(
     view: View, stateful_set: StatefulSet, revisions: Mapping[str, dict[str, str]], *, whole: bool
-) -> Picture:
-    """Look at a set. `revisions` gives the labels of each revision's template; `whole` looks at every pod."""
+) -> ObservedPods:
+    """`revisions` gives the labels of each revision's template; `whole` reads every pod and counts none."""
     uid, spec = stateful_set.metadata.uid, stateful_set.spec
     if whole:
         return _arranged(stateful_set, (), view.owned(POD, stateful_set))
     total = view.count(POD, "owner", uid, "any")
     alike = {name: owned_alike(uid, {**labels, REVISION_LABEL: name}) for name, labels in revisions.items()}
     settled: list[Span] = []
-    looked: list[Pod] = []
+    read: list[Pod] = []
     start, end = spec.ordinals.start, spec.ordinals.start + spec.replicas
     ordinal, following = _settled_from(view, alike, start, end)
     # The span that is being followed, and how many pods have been found.
@@ -121,21 +120,22 @@ def take_picture(
             found += size
         else:
             members = view.list(POD, "block", owned_in_block(uid, ordinal // BLOCK))
-            looked += members
+            read += members
             found += len(members)
         ordinal += size
     if following:
         settled.append(Span(first, ordinal, following))
     if found != total:
-        # Somebody stands where nobody should: out of range, or without the labels of a member.
+        # Some pod is out of range or lacks the labels of its revision, so the counts do not cover all pods.
         return _arranged(stateful_set, (), view.owned(POD, stateful_set))
-    return _arranged(stateful_set, settled, looked)
+    return _arranged(stateful_set, settled, read)
 
 
 def _settled_from(view: View, alike: Mapping[str, str], start: int, end: int) -> tuple[int, str]:
-    """The block up to which pods of one revision stand in a row from the first ordinal on, and that revision.
+    """The block up to which every ordinal from `start` on has a healthy pod of one revision, and that revision.
 
-    As many different numbers as these add up to this only if they are the smallest ones there are.
+    Ordinals differ from each other and begin at `start`. Of all sets of `count` such numbers, `start`, `start` + 1, ...
+    has the smallest sum, and no other set has it: so count and sum together prove that there is no gap.
     """
     for revision, value in alike.items():
         count = view.count(POD, "ordinals", value, "healthy")
@@ -159,16 +159,16 @@ def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) ->
     return BLOCK, ""
 
 
-def _arranged(stateful_set: StatefulSet, settled: Sequence[Span], pods: Iterable[Pod]) -> Picture:
+def _arranged(stateful_set: StatefulSet, settled: Sequence[Span], pods: Iterable[Pod]) -> ObservedPods:
     start, replicas = stateful_set.spec.ordinals.start, stateful_set.spec.replicas
-    standing: dict[int, Pod] = {}
+    in_range: dict[int, Pod] = {}
     condemned: dict[int, Pod] = {}
     for pod in pods:
         ordinal = ordinal_of(pod.metadata.name, stateful_set)
         if start <= ordinal < start + replicas:
-            standing[ordinal] = pod
+            in_range[ordinal] = pod
         elif ordinal >= 0:
             condemned[ordinal] = pod
-    return Picture(
-        start, replicas, settled, standing, tuple(condemned[ordinal] for ordinal in sorted(condemned, reverse=True))
+    return ObservedPods(
+        start, replicas, settled, in_range, tuple(condemned[ordinal] for ordinal in sorted(condemned, reverse=True))
     )

@@ -13,7 +13,7 @@ from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.statefulset.claims import mounted, retained, supply
 from mooring.builtin.apps.statefulset.ordinals import INDEX_LABEL, NAME_LABEL
-from mooring.builtin.apps.statefulset.state import Picture, ordinal_of
+from mooring.builtin.apps.statefulset.state import ObservedPods, ordinal_of
 from mooring.kube.intorpercent import resolve
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Event, Patch, Write
@@ -32,13 +32,13 @@ class Steps:
         stateful_set: StatefulSet,
         current: ControllerRevision,
         update: ControllerRevision,
-        picture: Picture,
+        observed: ObservedPods,
     ) -> None:
         self.view = view
         self.stateful_set = stateful_set
         self.current = current
         self.update = update
-        self.picture = picture
+        self.observed = observed
         self.ordered = stateful_set.spec.pod_management_policy != "Parallel"
         self.intent: list[Write] = []
         self.children: list[Write] = []
@@ -53,10 +53,10 @@ class Steps:
 
     def raise_replicas(self) -> bool:
         """Every ordinal gets a pod that lives; in order, the first that is not available ends the run."""
-        for ordinal in self.picture.ordinals():
+        for ordinal in self.observed.ordinals():
             if len(self.children) >= BURST:
                 return False
-            pod = self.picture.pods.get(ordinal)
+            pod = self.observed.pods.get(ordinal)
             settled = self._create(ordinal) if pod is None else self._keep(ordinal, pod)
             if self.ordered and not settled:
                 return False
@@ -100,7 +100,7 @@ class Steps:
         start = self.stateful_set.spec.ordinals.start
         if strategy.rolling_update is not None:
             return ordinal < start + strategy.rolling_update.partition
-        waiting = self.picture.of_revision(self.current.metadata.name)
+        waiting = self.observed.of_revision(self.current.metadata.name)
         return strategy.type == "RollingUpdate" and ordinal < start + waiting
 
     def _keep(self, ordinal: int, pod: Pod) -> bool:
@@ -129,7 +129,7 @@ class Steps:
 
     def retire_condemned(self) -> bool:
         """Pods out of range go, in order one by one from the top; whether none is left to wait for."""
-        condemned = self.picture.condemned
+        condemned = self.observed.condemned
         for pod in condemned:
             ordinal = ordinal_of(pod.metadata.name, self.stateful_set)
             self.intent += retained(self.view, self.stateful_set, ordinal, pod, condemned=True)
@@ -173,22 +173,22 @@ def replace_outdated(steps: Steps) -> None:
     strategy = steps.stateful_set.spec.update_strategy
     if strategy.type != "RollingUpdate":
         return
-    lowest = steps.picture.start + (strategy.rolling_update.partition if strategy.rolling_update is not None else 0)
+    lowest = steps.observed.start + (strategy.rolling_update.partition if strategy.rolling_update is not None else 0)
     limit = strategy.rolling_update.max_unavailable if strategy.rolling_update is not None else None
     if limit is None:
         _one_by_one(steps, lowest)
     else:
-        _within(steps, lowest, max(1, resolve(limit, steps.picture.replicas, up=False)))
+        _within(steps, lowest, max(1, resolve(limit, steps.observed.replicas, up=False)))
 
 
 def _one_by_one(steps: Steps, lowest: int) -> None:
     """The highest outdated pod, unless one above it is not available yet."""
     update = steps.update.metadata.name
-    for ordinal in steps.picture.outdated(update):
+    for ordinal in steps.observed.outdated(update):
         if ordinal < lowest:
             return
-        pod = steps.picture.pods.get(ordinal)
-        revision = steps.picture.revision_at(ordinal)
+        pod = steps.observed.pods.get(ordinal)
+        revision = steps.observed.revision_at(ordinal)
         if revision is not None and revision != update and not (pod is not None and pod.metadata.deleting):
             steps.delete(f"{steps.stateful_set.metadata.name}-{ordinal}")
             return
@@ -198,16 +198,16 @@ def _one_by_one(steps: Steps, lowest: int) -> None:
 
 def _within(steps: Steps, lowest: int, limit: int) -> None:
     """As many as may be away at once, counting those that are away already."""
-    picture, update = steps.picture, steps.update.metadata.name
+    observed, update = steps.observed, steps.update.metadata.name
     away = 0
-    for ordinal in picture.ordinals():
-        pod = picture.pods.get(ordinal)
+    for ordinal in observed.ordinals():
+        pod = observed.pods.get(ordinal)
         away += pod is None or pod.metadata.deleting or not steps.available(pod)
-    for ordinal in picture.outdated(update):
+    for ordinal in observed.outdated(update):
         if away >= limit or ordinal < lowest:
             return
-        pod = picture.pods.get(ordinal)
-        revision = picture.revision_at(ordinal)
+        pod = observed.pods.get(ordinal)
+        revision = observed.revision_at(ordinal)
         if revision is not None and revision != update and not (pod is not None and pod.metadata.deleting):
             steps.delete(f"{steps.stateful_set.metadata.name}-{ordinal}")
             away += 1

@@ -43,14 +43,14 @@ def with_tpu_env(spec: Object, annotations: Mapping[str, str], member: Member) -
     if not wanting or any(value_of(wanting[0], name) is not None for name in (HOSTNAMES, WORKER_ID)):
         return spec
     in_slice = annotations.get(SUBGROUP_TYPE) != LEADER_EXCLUDED
-    led = member.worker == 0 or (in_slice and annotations.get(LEADER_REQUESTS_TPUS) == "true")
+    with_leader = member.worker == 0 or (in_slice and annotations.get(LEADER_REQUESTS_TPUS) == "true")
     subdomain = spec.get("subdomain", "")
     if member.subgroup_size:
         wanting = wanting[:1]
-        place, numbers = _in_subgroup(member, led)
+        place, numbers = _in_subgroup(member, with_leader)
     else:
-        place = member.worker if led else member.worker - 1
-        numbers = [*((0,) if led else ()), *range(1, member.size)]
+        place = member.worker if with_leader else member.worker - 1
+        numbers = [*((0,) if with_leader else ()), *range(1, member.size)]
     ports = [value_of(each, PORT) or str(DEFAULT_PORT + slot) for slot, each in enumerate(wanting)]
     hosts = [_host(member.leader, number, subdomain) for number in numbers]
     names = ",".join(host for host in hosts for _ in ports)
@@ -74,12 +74,12 @@ def with_tpu_env(spec: Object, annotations: Mapping[str, str], member: Member) -
     return with_containers(spec, put)
 
 
-def _in_subgroup(member: Member, led: bool) -> tuple[int, list[int]]:
+def _in_subgroup(member: Member, with_leader: bool) -> tuple[int, list[int]]:
     """The pod's place in its subgroup, and the numbers of those in it."""
     part, subgroup = member.subgroup_size, member.subgroup
     if member.worker == 0:
         return 0, list(range(part))
-    if not led:
+    if not with_leader:
         subgroup = (member.worker - 1) // part
         return (member.worker - 1) % part, list(range(part * subgroup + 1, part * (subgroup + 1) + 1))
     # The leader takes a place in the first subgroup, and all others move up by one.

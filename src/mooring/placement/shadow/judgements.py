@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from mooring.placement.shadow.outcomes import Outcome, outcome_of, waits
-from mooring.placement.shadow.predicting import Prediction, predict
+from mooring.placement.shadow.predictions import Prediction, predict
 from mooring.placement.shadow.world import Change, Place, World
 
 # How long to wait for what the scheduler decided before but wrote later, and how much of it to look at.
@@ -60,7 +60,7 @@ class Doubt(NamedTuple):
 
 @dataclass
 class Shadow:
-    """Changes before `ready` is set are taken in without being judged: the picture is not whole yet."""
+    """Changes before `ready` is set are taken in without being judged: the first lists are not complete yet."""
 
     world: World = field(default_factory=World)
     ready: bool = False

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mooring.placement.shadow import WATCHED, Bound, Failed, Judgement, Shadow, Verdict
-from mooring.placement.shadow.judging import PATIENCE
+from mooring.placement.shadow.judgements import PATIENCE
 from mooring.placement.shadow.world import place_of
 
 FULL = (

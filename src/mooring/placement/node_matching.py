@@ -1,7 +1,7 @@
-"""What depends on nodes and a pod's spec alone: taints, selectors, images. Computed once per distinct question.
+"""Which nodes match what a pod's spec asks of nodes alone: taints, node selectors, node affinity, images.
 
-Answers are vectors over node slots and hold until a node changes, which clears them all: asking again costs
-microseconds, and node changes are rare beside pods.
+Answers are vectors over node slots, computed once per distinct question. A change of any node clears them all: asking
+again costs microseconds, and node changes are rare beside pods.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 
 from mooring.api.core.types import Taint, Toleration
 from mooring.kube.nodeselectors import NodeSelectorTerm
-from mooring.placement.cluster import Amounts, Cluster
 from mooring.placement.labels import Mask
-from mooring.placement.pods import NodeTerms, Template
+from mooring.placement.pods import CompiledTemplate, NodeTerms
+from mooring.placement.scheduler_cache import Amounts, SchedulerCache
 from mooring.placement.selection import tie_order
+from mooring.placement.taints import UNSCHEDULABLE_TAINT, tolerated, untolerated
 
 Scores = NDArray[np.int64]
 T = TypeVar("T")
 
-UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-
 # An image counts from 23 MiB on, and no container earns more than 1000 MiB.
-IMAGE_FLOOR = 23 * 1024 * 1024
-IMAGE_CEILING = 1000 * 1024 * 1024
+MIN_IMAGE_BYTES = 23 * 1024 * 1024
+MAX_IMAGE_BYTES = 1000 * 1024 * 1024
 
+# Answers that are cached, over all questions.
 MAX_ANSWERS = 4096
 
 # Below this, percentages of integers are exact in floating point too, which is several times faster.
-EXACT = 2**46
+EXACT_FLOAT_LIMIT = 2**46
 
 
 class Divisor(NamedTuple):
@@ -62,40 +62,18 @@ class Capacity(NamedTuple):
     complete: bool
 
 
-def taint_text(taint: Taint) -> str:
-    """A taint as kubectl writes it."""
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+class NodeMatching:
+    """Cached answers about nodes. Every answer holds for `cluster.nodes_version`, and is forgotten when it grows."""
 
-
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"
-
-
-def tolerated(tolerations: tuple[Toleration, ...], taint: Taint) -> bool:
-    return any(tolerates(toleration, taint) for toleration in tolerations)
-
-
-def untolerated(tolerations: tuple[Toleration, ...], taints: tuple[Taint, ...]) -> list[Taint]:
-    """The taints that keep a pod off a node, in the node's order."""
-    return [t for t in taints if t.effect in ("NoSchedule", "NoExecute") and not tolerated(tolerations, t)]
-
-
-class StaticFacts:
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: SchedulerCache) -> None:
         self.cluster = cluster
         self._version = -1
         self._answers: dict[Hashable, object] = {}
 
     def _answer(self, key: Hashable, compute: Callable[[], T]) -> T:
-        if self._version != self.cluster.static_version or len(self._answers) > MAX_ANSWERS:
+        if self._version != self.cluster.nodes_version or len(self._answers) > MAX_ANSWERS:
             self._answers.clear()
-            self._version = self.cluster.static_version
+            self._version = self.cluster.nodes_version
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = compute()
@@ -148,7 +126,7 @@ class StaticFacts:
 
         return self._answer(("preferred", terms), compute)
 
-    def admitted(self, template: Template, node_name: str) -> Mask:
+    def admitted(self, template: CompiledTemplate, node_name: str) -> Mask:
         """Nodes that none of the filters on node facts rejects."""
 
         def compute() -> Mask:
@@ -163,7 +141,7 @@ class StaticFacts:
             return compute()
         return self._answer(("admitted", template.tolerations, template.node_terms, node_name), compute)
 
-    def admitted_at(self, template: Template, slot: int) -> bool:
+    def admitted_at(self, template: CompiledTemplate, slot: int) -> bool:
         """The same for one node."""
         cluster, tolerations = self.cluster, template.tolerations
         if cluster.unschedulable.item(slot) and not tolerated(tolerations, UNSCHEDULABLE_TAINT):
@@ -186,7 +164,7 @@ class StaticFacts:
 
         def divisor(allocatable: Amounts) -> Divisor:
             whole = np.maximum(allocatable, 1)
-            return Divisor(whole, whole.astype(np.float64), bool(whole.max() < EXACT))
+            return Divisor(whole, whole.astype(np.float64), bool(whole.max() < EXACT_FLOAT_LIMIT))
 
         def compute() -> Capacity:
             cpu, memory = self.cluster.alloc_cpu, self.cluster.alloc_memory
@@ -249,7 +227,7 @@ class StaticFacts:
             ("everywhere", key), lambda: bool(self.cluster.labels.present(key)[self.cluster.valid].all())
         )
 
-    def image_locality(self, template: Template) -> Scores:
+    def image_locality(self, template: CompiledTemplate) -> Scores:
         """How much of the pod's images each node has already, weighed by how far each image has spread."""
 
         def compute() -> Scores:
@@ -259,8 +237,8 @@ class StaticFacts:
                 state = self.cluster.images.get(name)
                 if state is not None:
                     total[list(state.slots)] += int(float(state.size) * (len(state.slots) / nodes))
-            ceiling = IMAGE_CEILING * template.containers
-            np.clip(total, IMAGE_FLOOR, ceiling, out=total)
-            return 100 * (total - IMAGE_FLOOR) // (ceiling - IMAGE_FLOOR)
+            ceiling = MAX_IMAGE_BYTES * template.containers
+            np.clip(total, MIN_IMAGE_BYTES, ceiling, out=total)
+            return 100 * (total - MIN_IMAGE_BYTES) // (ceiling - MIN_IMAGE_BYTES)
 
         return self._answer(("images", template.images), compute)

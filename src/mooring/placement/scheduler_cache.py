@@ -2,7 +2,7 @@
 
 Each node has a slot; every per-node fact is an array over slots. A change costs what changed: a pod touches one slot
 and the counts its labels and terms belong to, a node its slot and the pods on it. Facts derived from nodes alone
-(who tolerates what, which selector matches where) are cached by the engine against `static_version`; facts that move
+(who tolerates what, which selector matches where) are cached by the engine against `nodes_version`; facts that move
 with pods are told apart by the `journal` of slots that pods came to or left.
 """
 
@@ -19,13 +19,13 @@ from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
 from mooring.placement.compiler import Compiler
+from mooring.placement.default_selectors import DefaultSelectors
 from mooring.placement.images import Images
 from mooring.placement.labels import LabelColumns, Mask
 from mooring.placement.nodeorder import NodeOrder
 from mooring.placement.podindex import PodIndex
 from mooring.placement.pods import PodInfo
 from mooring.placement.resources import is_scalar
-from mooring.placement.selecting import Selecting
 from mooring.placement.terms import ExistingTerms
 
 Amounts = NDArray[np.int64]
@@ -35,9 +35,9 @@ D = TypeVar("D", bound=np.generic)
 MAX_JOURNAL = 200_000
 
 
-class Cluster:
+class SchedulerCache:
     def __init__(self, size: int = 64) -> None:
-        # One slot more than asked for: whoever imagines a new node must not make every array grow.
+        # One slot more than asked for, so that trying out a new node does not make every array grow.
         self.size = size + 1
         self.names: list[str] = []
         self.slots: dict[str, int] = {}
@@ -71,9 +71,9 @@ class Cluster:
         self.nominated: dict[str, dict[str, PodInfo]] = {}
         self.namespaces: dict[str, Labels] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self.selecting = Selecting()
+        self.default_selectors = DefaultSelectors()
         self.compiler = Compiler()
-        self.static_version = 0
+        self.nodes_version = 0
         self.world_version = 0
         self.journal: list[int] = []
         self.journal_start = 0
@@ -120,7 +120,7 @@ class Cluster:
         self._write_node(slot, old, node)
         for pod in pods:
             self.terms.change(pod, slot, self.labels, 1)
-        self.static_version += 1
+        self.nodes_version += 1
 
     def remove_node(self, name: str) -> None:
         """Forget a node. Its pods are kept aside, as they are still known to be bound to that name."""
@@ -139,7 +139,7 @@ class Cluster:
         self.valid[slot] = False
         self.nodes[slot] = None
         self._free.append(slot)
-        self.static_version += 1
+        self.nodes_version += 1
 
     def _add_node(self, node: Node) -> None:
         if self._free:
@@ -156,7 +156,7 @@ class Cluster:
         self.slots[name] = slot
         self.valid[slot] = True
         self._write_node(slot, None, node)
-        self.static_version += 1
+        self.nodes_version += 1
         for pod in self.waiting.pop(name, {}).values():
             self._attach(pod, slot)
 
@@ -214,7 +214,7 @@ class Cluster:
         self.labels.grow(size)
         self.index.grow(size)
         self.size = size
-        self.static_version += 1
+        self.nodes_version += 1
 
     # Pods
 

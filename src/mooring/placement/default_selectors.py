@@ -17,7 +17,7 @@ _OWNERS = {
 MAX_ANSWERS = 50_000
 
 
-class Selecting:
+class DefaultSelectors:
     def __init__(self) -> None:
         self._services: dict[str, dict[str, Labels]] = {}
         self._owners: dict[tuple[str, str, str], Selector] = {}
