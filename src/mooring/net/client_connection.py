@@ -113,7 +113,7 @@ class ClientConnection(asyncio.Protocol):
         return HttpResponse(self._status, self._headers, b"")
 
     async def parts(self, idle: float | None = None) -> AsyncGenerator[bytes]:
-        """The body as it arrives. Raises TimeoutError after `idle` seconds without bytes, ConnectionCut if it breaks off."""
+        """The body as it arrives. Raises TimeoutError after `idle` seconds without bytes, ConnectionCut if cut."""
         while True:
             if self._parts:
                 data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
