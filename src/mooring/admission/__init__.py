@@ -1,5 +1,5 @@
-"""What API servers and webhooks say to each other, and about what: rules, reviews, refusals, conversions.
+"""The protocol between API servers and webhooks: rules, AdmissionReviews, denials, ConversionReviews.
 
-Pure, and the one copy of it: the embedded server asks foreign webhooks in these words, the runtime answers real servers
-in them, and webhooks that are called directly are matched by the same rules.
+Pure, and the only copy: the embedded server calls webhooks with it, the runtime answers real servers with it, and
+webhooks that are called directly are matched by the same rules.
 """

@@ -1,4 +1,4 @@
-"""The refusals that a client hears because of a webhook, in the API's words."""
+"""The errors that a client gets because of a webhook, in the API's words."""
 
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
@@ -8,7 +8,7 @@ __all__ = ["call_failure", "denial", "dry_run_refusal"]
 
 
 def denial(name: str, status: Object | None) -> ApiError:
-    """The refusal of a webhook as a client hears it."""
+    """The error of a request that a webhook denied."""
     status = status or {}
     head, message, reason = f"admission webhook {go_quote(name)} denied the request", "", status.get("reason") or ""
     if status.get("message") or reason:
@@ -25,5 +25,5 @@ def dry_run_refusal(name: str) -> ApiError:
 
 
 def call_failure(name: str, why: str) -> InternalError:
-    """The refusal of a request because a webhook could not be asked."""
+    """The error of a request whose webhook could not be called."""
     return InternalError.of(f"failed calling webhook {go_quote(name)}: {why}")

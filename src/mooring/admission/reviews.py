@@ -109,7 +109,7 @@ _read_answer = msgspec.json.Decoder(_ReviewWithResponse).decode
 
 
 def strip_server_fields(obj: Object) -> Object:
-    """A new object as mutating webhooks see it: what the server will add is not there yet."""
+    """A new object as mutating webhooks see it, without the fields that the server sets on creation."""
     metadata = {key: value for key, value in obj["metadata"].items() if key not in ("uid", "creationTimestamp")}
     return {**obj, "metadata": metadata}
 
@@ -170,7 +170,7 @@ def encode_response(
 
 
 class Verdict(NamedTuple):
-    """What a webhook says. `patch` is a list of operations, and None where there is nothing to change."""
+    """The verdict of a webhook. `patch` is a list of operations, and None where there is nothing to change."""
 
     allowed: bool
     patch: list[Object] | None = None
@@ -179,7 +179,7 @@ class Verdict(NamedTuple):
 
 
 def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> Verdict:
-    """What an answer says; BadReview where it is not the answer to the review."""
+    """The verdict of a response; BadReview where it does not answer the review."""
     try:
         found = _read_answer(body)
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""Which webhooks a request concerns: rules, selectors and versions, as a real API server matches them, and pure."""
+"""The matching of webhooks to requests by rules, selectors and versions, as kube-apiserver does it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _EXEMPT: Final = frozenset(
 
 
 class Served(Protocol):
-    """What rules look at in a kind as the API serves it."""
+    """A served kind, as rules see it."""
 
     @property
     def group(self) -> str: ...
@@ -107,7 +107,7 @@ class Hook:
 
 
 class Invocation(NamedTuple, Generic[R]):
-    """A webhook that a request concerns, and the version in which it wants to see the object."""
+    """A webhook that matches a request, and the version in which it receives the object."""
 
     hook: Hook
     resource: R
@@ -152,7 +152,7 @@ def _rule(rule: Object) -> WebhookRule:
 
 
 def is_exempt(resource: Served) -> bool:
-    """Whether no webhook is ever asked about a kind."""
+    """Whether a kind is exempt from webhooks."""
     return resource.group == "admissionregistration.k8s.io" and resource.kind in _EXEMPT
 
 

@@ -7,8 +7,8 @@ or message, because clients wait and count by it. A condition that says the same
 intent gives no write. `mooring.kube.conditions` does the same to plain objects.
 
 Kinds differ in what else a condition carries. A Deployment's `last_update_time` and a Job's `last_probe_time` are
-fields of the wanted condition. A node's `lastHeartbeatTime` is in no view, since a heartbeat must wake nobody, and is
-added when the list is written (`condition_objects`).
+fields of the wanted condition. A node's `lastHeartbeatTime` is in no view, since a heartbeat must wake no controller,
+and is added when the list is written (`condition_objects`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The metadata of an object as controllers see it.
 
-`resourceVersion`, `managedFields` and annotations are left out on purpose: they change with every write of anybody, and
+`resourceVersion`, `managedFields` and annotations are left out on purpose: they change with every write, and
 a view that held them would wake every controller each time. The runtime keeps the resourceVersion beside the view.
 """
 

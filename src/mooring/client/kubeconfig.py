@@ -1,7 +1,7 @@
-"""From a kubeconfig or a pod's service account to access: which server, whom to trust, and what to show it.
+"""From a kubeconfig or a pod's service account to access: server, authority and credentials.
 
 `find_access` looks where kubectl looks and takes what kubectl takes. What kubectl can do and Mooring cannot is refused
-in a sentence, never passed over, because a client that quietly leaves a credential out acts as somebody else.
+in a sentence, never passed over, because a client that quietly leaves a credential out acts as another user.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def access_to(
     server, secure = _server(cluster)
     proxy = _proxy(cluster)
     if not secure:
-        # As for kubectl, nothing secret is ever sent where anybody can read it.
+        # As in kubectl, credentials are never sent over plain HTTP.
         return Access(server, None, namespace=namespace, proxy=proxy)
     tls = _trust(cluster)
     credentials = _credentials(cluster, user, tls, environ, clock)

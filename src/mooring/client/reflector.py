@@ -30,7 +30,7 @@ _SHORT_SECONDS = 1.0
 
 
 class InformerHandler(Protocol):
-    """Who takes in what is found."""
+    """Takes the lists and events of a reflector."""
 
     def begin(self) -> None:
         """A list begins; what was found of an earlier one is void."""

@@ -1,4 +1,4 @@
-"""What a driver asks of an API server: one protocol that is called, for simulations, and one that is awaited.
+"""The transport to an API server: one synchronous protocol, for simulations, and one that is awaited.
 
 Refusals are `ApiError`s. A request that cannot have reached the server is `Unreachable`; a write whose answer never
 came is `UnknownOutcome`.
@@ -29,7 +29,7 @@ class Unreachable(MooringError):
 
 
 class Request(NamedTuple):
-    """One write, complete with what it was decided on."""
+    """One write, with the uid and resourceVersion that it was decided on."""
 
     verb: Verb
     api_version: str
@@ -48,7 +48,7 @@ class Request(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Which objects of a kind are meant, and how much of each: all of them as a whole, unless something is said."""
+    """The selection of a list or a watch: by default all objects of a kind, whole."""
 
     namespace: str = ""
     labels: str = ""

@@ -99,7 +99,7 @@ def _opened(path: str | Path) -> Iterator[tuple[IO[bytes], str]]:
         return
     name = str(path)
     try:
-        stream = Path(path).open("rb")  # noqa: SIM115 - closed below; errors of whoever reads must not look like ours
+        stream = Path(path).open("rb")  # noqa: SIM115 - closed below; errors of the caller must not look like ours
     except FileNotFoundError:
         raise ManifestError("no such file", file=name) from None
     except IsADirectoryError:

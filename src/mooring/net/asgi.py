@@ -32,7 +32,7 @@ Push = Callable[[Callable[[], bytes]], bool]
 
 
 class Disconnected(Exception):
-    """The client has gone; nobody waits for an answer."""
+    """The client has closed the connection before the response."""
 
 
 class TooLarge(Exception):
@@ -55,7 +55,7 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
 
 
 async def send_whole(send: Send, status: int, content_type: bytes, body: bytes, *headers: Header) -> None:
-    """An answer whose body is there already."""
+    """Send a response whose body is complete."""
     measured = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), *headers]
     await send({"type": "http.response.start", "status": status, "headers": measured})
     await send({"type": "http.response.body", "body": body})

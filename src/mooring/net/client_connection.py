@@ -2,7 +2,7 @@
 
 Controllers send thousands of small requests, and a general HTTP library spends ten times more on each than the kernel
 and the parser do together (docs/decisions/http-client.md). The parser is httptools, in C; what is left to do is small
-because those who are asked are API servers, nodes and webhooks: no cookies, no compressed bodies.
+because the servers are API servers, kubelets and webhooks: no cookies, no compressed bodies.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from mooring.kube.errors import MooringError
 
 __all__ = ["ClientConnection", "ConnectionCut", "HttpResponse", "MalformedResponse", "request_bytes"]
 
-# Beyond this much that nobody has read yet, the server is made to wait.
+# With more unread bytes than this, reading from the socket pauses, so the server has to wait.
 _HIGH_WATER_BYTES: Final = 4 * 1024 * 1024
 
 
 class ConnectionCut(MooringError):
-    """A connection that ended before the answer did.
+    """A connection that ended before the response was complete.
 
     `begun` says whether any of the answer had come, `error` why it ended; None where the server just closed it.
     """
@@ -34,7 +34,7 @@ class ConnectionCut(MooringError):
 
 
 class MalformedResponse(ConnectionCut):
-    """An answer that is not HTTP, or larger than the one who asked wants to hear."""
+    """A response that is not HTTP, or larger than `most_bytes`."""
 
 
 class HttpResponse(NamedTuple):
@@ -95,7 +95,7 @@ class ClientConnection(asyncio.Protocol):
     # Asking
 
     async def ask(self, data: bytes, seconds: float | None = None) -> HttpResponse:
-        """Send a request and read its whole answer. Raises Cut, or TimeoutError where there is a limit."""
+        """Send a request and read its whole answer. Raises ConnectionCut, or TimeoutError where there is a limit."""
         self._send(data)
         return await self._whole(seconds)
 
@@ -113,7 +113,7 @@ class ClientConnection(asyncio.Protocol):
         return HttpResponse(self._status, self._headers, b"")
 
     async def parts(self, idle: float | None = None) -> AsyncGenerator[bytes]:
-        """The body as it arrives. Raises TimeoutError after so many seconds of silence, Cut if it breaks off."""
+        """The body as it arrives. Raises TimeoutError after `idle` seconds without bytes, ConnectionCut if cut."""
         while True:
             if self._parts:
                 data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
@@ -158,7 +158,7 @@ class ClientConnection(asyncio.Protocol):
         transport.write(data)
 
     def _news(self) -> asyncio.Future[None]:
-        """To be awaited until something has come, or time is over."""
+        """Await until bytes have arrived, or the time is over."""
         if self._transport is None:
             raise self._why_closed or ConnectionCut("the connection is closed", begun=self._begun)
         self._waiter = self._loop.create_future()
@@ -184,7 +184,7 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._asked:
-            # Nobody wants to know, and what comes next could not be told from an answer.
+            # Bytes without a request: the next response could not be told from them.
             self.close()
             return
         self._begun = True

@@ -36,7 +36,7 @@ class Destination:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     async def dial(self, *, seconds: float | None = None, most_bytes: int | None = None) -> ClientConnection:
-        """A new connection. Raises OSError (TimeoutError and ssl.SSLError are such) or Cut."""
+        """A new connection. Raises OSError (TimeoutError and ssl.SSLError are such) or ConnectionCut."""
         async with asyncio.timeout(seconds):
             if self.proxy:
                 return await self._tunnel(self.proxy, most_bytes)

@@ -64,7 +64,7 @@ class Exchange:
     # Running the application
 
     def begin(self) -> None:
-        """It is this request's turn."""
+        """Run the application; called by the fair queue."""
         if self._connection.lost:
             return
         self.scope["push"] = self.push

@@ -1,4 +1,4 @@
-"""What a client may cost a server: bytes, and seconds of patience. The same for every server of ours but the body.
+"""The limits of an HTTP server: bytes and seconds per client. The same for every server of ours but for the body.
 
 The sizes and the time for a head are those of the real API server. All times are enforced by one sweep over the
 connections (`server.py`), so a limit is exceeded by a second at most and costs a request nothing.

@@ -48,7 +48,7 @@ class Pool:
 
     @property
     def quiet(self) -> bool:
-        """Whether nobody uses a connection."""
+        """Whether no connection is in use."""
         return len(self._idle) == len(self._all) and not self._dialling
 
     def take(self) -> ClientConnection | None:
@@ -80,7 +80,7 @@ class Pool:
             self._hand_place()
 
     def drop_idle(self) -> None:
-        """Connections of a server that has gone are of no use, though nobody may have said so yet."""
+        """Close the idle connections: their server has gone, even if the kernel has not noticed yet."""
         idle, self._idle = self._idle, []
         self._all.difference_update(idle)
         for connection in idle:

@@ -1,4 +1,4 @@
-"""TLS contexts: what a server shows, and whom a client trusts, as kubectl does it."""
+"""TLS contexts: the certificate of a server, and the authorities that a client trusts, as kubectl does it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def client_context(*, authority: bytes | None, insecure: bool = False) -> ssl.SS
 
 def show_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     """Have new connections show this certificate. Raises ssl.SSLError when the two do not fit each other."""
-    # The standard library reads them from files only; these live for a moment, in a folder that nobody else may enter.
+    # The standard library reads them from files only; these live for a moment, in a folder that only this user may
+    # enter.
     with tempfile.TemporaryDirectory(prefix="mooring-") as folder:
         shown, secret = Path(folder, "tls.crt"), Path(folder, "tls.key")
         shown.write_bytes(certificate)

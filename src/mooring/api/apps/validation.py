@@ -130,7 +130,7 @@ def _check_deployment_strategy(errors: Errors, strategy: Object, path: str) -> N
 
 
 def validate_selector_update(new: Object, old: Object) -> list[FieldError]:
-    """What a workload selects cannot change: the pods of the old selection would be nobody's."""
+    """The selector is immutable: the pods of the old selection would lose their owner."""
     errors: Errors = []
     check_immutable(errors, new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector")
     return errors

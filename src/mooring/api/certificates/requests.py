@@ -1,6 +1,6 @@
 """CertificateSigningRequests: what the API server adds to them, and what it says about them, in its order.
 
-Nothing signs them here; whoever approves one writes to its sub-resource.
+No signer runs here; an approval is a write to the approval sub-resource.
 """
 
 import base64

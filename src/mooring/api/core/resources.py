@@ -64,7 +64,7 @@ def is_standard_resource(name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_extended_resource(name: str) -> bool:
-    """Names with a domain of somebody else, such as nvidia.com/gpu."""
+    """Whether it is an extended resource: a name with a domain outside of kubernetes.io, such as nvidia.com/gpu."""
     if is_native_resource(name) or name.startswith("requests."):
         return False
     return not is_qualified_name(f"requests.{name}")

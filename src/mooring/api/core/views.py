@@ -171,7 +171,7 @@ class NodeNotes(View, frozen=True):
     fake: str = msgspec.field(default="", name="kwok.x-k8s.io/node")
     # A simulated node that is lost: it says nothing any more and its pods stay as they are.
     lost: str = msgspec.field(default="", name="mooring.dev/lost")
-    # A simulated node that leaves out what changes nothing for anybody else: events, and containers being created.
+    # A simulated node that leaves out what changes nothing for other controllers: events, and containers being created.
     quiet: str = msgspec.field(default="", name="mooring.dev/quiet")
 
 
@@ -207,7 +207,7 @@ class Node(View, frozen=True):
 
     @property
     def readiness(self) -> Condition | None:
-        """The condition Ready; None when nobody has said anything yet."""
+        """The condition Ready; None before the kubelet has reported it."""
         return find_condition(self.status.conditions, "Ready")
 
     @property

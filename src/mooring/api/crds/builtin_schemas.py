@@ -27,7 +27,7 @@ QUANTITY: Final[Object] = {
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
 }
 _STRINGS: Final[Object] = {"type": "object", "additionalProperties": {"type": "string"}}
-# What a template's metadata may hold: the rest is given by whoever stamps it out.
+# The metadata of a pod template; the rest is set by the controller that makes pods from it.
 _TEMPLATE_META: Final[Object] = {
     "type": "object",
     "properties": {
@@ -60,7 +60,7 @@ _ATOMIC: Final = frozenset(
         "core.v1.SecretProjection",
     }
 )
-# Maps that say what is so without saying it.
+# Maps that are granular and say so, though that is the default.
 _GRANULAR: Final = {"core.v1.PersistentVolumeClaimStatus": ("allocatedResourceStatuses",)}
 # Rules that the API's own types carry for definitions that contain them.
 _RULES: Final[Mapping[str, Mapping[str, Object]]] = {

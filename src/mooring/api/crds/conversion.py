@@ -122,7 +122,7 @@ def _taken(obj: Object, annotation: str) -> tuple[Object, list[_Kept]]:
     try:
         kept = [each for each in _decode(annotations[annotation]) if each.path and each.path[0] not in _COMMON]
     except (msgspec.DecodeError, TypeError):
-        # Written by somebody else: there is nothing in it to bring back.
+        # An annotation of another program: it has no fields to bring back.
         kept = []
     return plain, kept
 

@@ -176,8 +176,8 @@ def definition(resource: CustomResource) -> Object:
     }
 
 
-# Until the webhook is registered nobody converts. Without a webhook the API server would take objects of one version
-# for objects of another, and drop every field that is not known there.
+# Until the webhook is registered there is no conversion. Without a webhook the API server would take objects of one
+# version for objects of another, and drop every field that is not known there.
 _UNSERVED: Final[Object] = {
     "strategy": "Webhook",
     "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:9/convert"}},

@@ -1,7 +1,8 @@
 """From the types of a custom resource to the schema of its CustomResourceDefinition.
 
 A view is tolerant and may read less than there is; its schema is whole. Everything a schema needs stands with the type:
-fields and their types, the struct's defaults, docstrings, and Markers. A field that nobody describes cannot get in.
+fields and their types, the struct's defaults, docstrings, and Markers. A field that the type does not declare is not in
+the schema.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _OBJECT: Final[Object] = {
 
 
 def resource_schema(view: Struct) -> Object:
-    """The schema of a whole object. Its metadata is everybody's, whatever the view reads of it."""
+    """The schema of a whole object. Its metadata is that of every object, whichever fields the view reads."""
     made = _struct(view, ())
     described = _description(view)
     if not described:

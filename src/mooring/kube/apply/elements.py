@@ -84,7 +84,7 @@ def _number(value: Any) -> Any:
 
 @lru_cache(maxsize=65_536)
 def canonical_element(text: str) -> str | None:
-    """The step as this module spells it; None for a kind of step that nobody knows; ValueError if malformed."""
+    """The step as this module spells it; None for an unknown kind of step; ValueError if malformed."""
     kind, colon, body = text[:1], text[1:2], text[2:]
     if len(text) < 2:
         raise ValueError("key must be 2 characters long:")

@@ -129,7 +129,7 @@ def _children(node: FieldSet) -> FieldSet:
 def named_fields_as_members(fields: FieldSet, schema: Schema | None) -> FieldSet:
     """The set with every declared field that leads to others counted as a field of its own.
 
-    Which of them were there is not stored, so whoever takes something away has to think of all.
+    Which of them were there is not stored, so the removal of a field has to consider all of them.
     """
     if schema is None:
         return fields

@@ -49,7 +49,7 @@ def _merge_lists(schema: Schema, live: list[Any], applied: list[Any]) -> list[An
     elements = [item_element(schema, item) for item in live]
     present: dict[str, Any] = {}
     for element, item in zip(elements, live, strict=True):
-        # Of a repeated item nobody knows which one is meant, so none is merged into.
+        # A repeated item is ambiguous, so none of its copies is merged into.
         present[element] = None if element in present else item
     order = list(wanted)
     shared = [element for element in order if element in present]

@@ -1,4 +1,4 @@
-"""Who owns what after a write: the bookkeeping behind server-side apply.
+"""The owners of fields after a write: the bookkeeping behind server-side apply.
 
 Versions make it hard. Every manager's fields are in the version in which it last wrote, so whatever is compared with
 them is converted to that version first; a version that is served no more takes its manager's claims with it.
@@ -132,7 +132,8 @@ def _compare_at(
 
 
 def without_dropped(merged: Object, managers: Managers, last: Entry | None, now: Entry, versions: Versions) -> Object:
-    """The merged object without the fields that its applier applied last time, but not now, and that nobody else owns.
+    """The merged object without the fields that its applier applied last time, but not now, and that have no other
+    owner.
 
     `managers` already hold what the applier applies now.
     """
@@ -180,7 +181,7 @@ class _KeptBack(NamedTuple):
 
 
 def _add_back_owned(kept: _KeptBack, owned: dict[str, FieldSet], versions: Versions) -> Object:
-    """Put back what somebody still owns; the version at hand first, because conversion may need some of it."""
+    """Put back the fields that still have an owner, of the version at hand first: conversion may need them."""
     first = kept.version
     for version in sorted(owned, key=lambda each: each != first):
         moved = kept if version == kept.version else kept.moved(version, versions)

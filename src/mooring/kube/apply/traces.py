@@ -5,7 +5,7 @@ the same way. Who owns what afterwards follows from who owned what, which fields
 out again each time would be the larger half of a status write. What is kept is bounded and starts anew when full.
 
 Items of a list are told apart by what they hold, and addresses are different in every pod. So the names of items in a
-list that is new and that nobody owns anything of are left open, and filled in for each write.
+list that is new and has no owned fields are left open, and filled in for each write.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

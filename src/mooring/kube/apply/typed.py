@@ -76,7 +76,7 @@ def _list_set(schema: Schema, value: list[Any]) -> FieldSet:
         try:
             element = item_element(schema, item)
         except ElementError:
-            # Taking fields away may leave an item without its keys; it is nobody's field then.
+            # Removing fields may leave an item without its keys; such an item has no owner.
             continue
         if element in made:
             repeated.add(element)

@@ -41,7 +41,7 @@ _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 _MEMO: Final = TracesMemo()
 
-# Fields that belong to the API, whoever writes them.
+# Fields that belong to the API and are never owned by a manager.
 _NEVER_OWNED: Final[FieldSet] = {
     "f:apiVersion": LEAF,
     "f:kind": LEAF,
@@ -124,7 +124,7 @@ def update(
     """The entries after a write other than apply. Never fails: entries that make no sense are given up.
 
     A writer may set the entries in the new object, and drops them all with an empty list or a list of one empty entry.
-    An object whose entries are gone stays without until somebody applies.
+    An object whose entries are gone stays without until the next apply.
     """
     write = _Write(Versions(api_version, schema, convert), now_text, subresource, _reach(ignored, subresource))
     alike = convert is None and (subresource or _managed(new) in (None, managed))

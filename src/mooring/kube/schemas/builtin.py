@@ -104,7 +104,7 @@ def builtin_type(name: str) -> Schema:
 def empty_object(api_version: str, kind: str) -> dict[str, Any]:
     """What the API has of an object before anything is set: the parts of a built-in kind that are never absent.
 
-    Whoever creates an object owns what differs from this. A custom kind starts from nothing.
+    The creator of an object owns the fields that differ from this. A custom kind starts from nothing.
     """
     made: dict[str, Any] = json.loads(_empty().get((api_version, kind), "{}"))
     return made

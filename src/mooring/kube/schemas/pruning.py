@@ -1,7 +1,7 @@
 """Drops what a schema does not know, or says what that would be.
 
-The API stores only what it understands. A field nobody knows is dropped without a word, or, under strict field
-validation, refused by name. Built-in types lose nulls here too: to them null is another way of not setting a field.
+The API stores known fields only. An unknown field is dropped silently, or, under strict field validation, refused by
+name. Built-in types lose nulls here too: to them null is another way of not setting a field.
 """
 
 from typing import Any, Final

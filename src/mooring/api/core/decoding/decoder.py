@@ -66,7 +66,7 @@ def _decoder(kind: str) -> Decoder:
     simple = _SIMPLE.get(kind)
     if simple:
         return simple[0]
-    # Schemas contain schemas: whoever comes back here asks again when there is something to decode.
+    # Schemas contain schemas: the decoder of a recursive type is looked up when there is something to decode.
     return (lambda value: _struct_decoder(kind)(value)) if kind == _RECURSIVE else _struct_decoder(kind)
 
 
