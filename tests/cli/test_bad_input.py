@@ -57,13 +57,13 @@ def test_an_old_api_version(cluster: World) -> None:
 
 def test_an_unknown_pod_names_those_that_are_near(cluster: World) -> None:
     assert complaint(cluster, "pod/wbe", real=True) == (
-        'no pod "wbe" in namespace "default" of cluster.yaml; did you mean web?'
+        'pod "wbe" not found in namespace "default" of cluster.yaml; did you mean web?'
     )
 
 
 def test_a_pod_of_another_namespace(cluster: World) -> None:
     assert complaint(cluster, "pod/web", "-n", "shop") == (
-        'no pod "web" in namespace "shop" of cluster.yaml; there is one in default: add -n default'
+        'pod "web" not found in namespace "shop" of cluster.yaml; there is one in default: add -n default'
     )
 
 
@@ -179,7 +179,7 @@ def test_something_that_makes_no_pods(cluster: World) -> None:
 
 
 def test_a_workload_that_is_not_there(cluster: World) -> None:
-    assert complaint(cluster, "deploy/web") == 'no Deployment "web" in namespace "default" of cluster.yaml'
+    assert complaint(cluster, "deploy/web") == 'Deployment "web" not found in namespace "default" of cluster.yaml'
 
 
 def test_another_namespace_than_the_manifests(cluster: World) -> None:

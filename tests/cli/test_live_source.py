@@ -229,9 +229,16 @@ def test_no_kubeconfig_at_all(live: Live) -> None:
 
 def test_what_is_not_in_the_cluster(town: Live) -> None:
     url = town.cluster.url
-    assert town.complaint("explain", "deploy/absent") == f'no Deployment "absent" in namespace "default" of {url}'
-    assert town.complaint("explain", "deploy/absent", "-A") == f'no Deployment "absent" in any namespace of {url}'
-    assert town.complaint("explain", "pod/webb") == f'no pod "webb" in namespace "default" of {url}; did you mean web?'
+    assert (
+        town.complaint("explain", "deploy/absent") == f'Deployment "absent" not found in namespace "default" of {url}'
+    )
+    assert (
+        town.complaint("explain", "deploy/absent", "-A") == f'Deployment "absent" not found in any namespace of {url}'
+    )
+    assert (
+        town.complaint("explain", "pod/webb")
+        == f'pod "webb" not found in namespace "default" of {url}; did you mean web?'
+    )
 
 
 def test_a_snapshot_takes_the_place_of_a_cluster(town: Live) -> None:

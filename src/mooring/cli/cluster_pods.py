@@ -60,7 +60,7 @@ def _workload(
     found = cluster_source.find(target.kind, target.name, namespace)
     if not found:
         where = "in any namespace" if namespace is None else f'in namespace "{namespace}"'
-        raise InputError(f'no {target.kind} "{target.name}" {where} of {cluster_source.name}')
+        raise InputError(f'{target.kind} "{target.name}" not found {where} of {cluster_source.name}')
     _require_one(target, [view.metadata.namespace for view in found])
     api_version = CATALOG.workloads()[target.kind].api_version
     return workload_pods(snapshot, workload_object(api_version, target.kind, found[0]))
@@ -93,8 +93,8 @@ def _pod(cluster_source: ClusterSource, snapshot: Snapshot, view: Pod) -> Unplac
 def _unknown_pod(snapshot: Snapshot, name: str, namespace: str | None, place: str) -> str:
     pods = snapshot.cluster.pods.values()
     if namespace is None:
-        return f'no pod "{name}" in any namespace of {place}'
-    problem = f'no pod "{name}" in namespace "{namespace}" of {place}'
+        return f'pod "{name}" not found in any namespace of {place}'
+    problem = f'pod "{name}" not found in namespace "{namespace}" of {place}'
     elsewhere = sorted(p.namespace for p in pods if p.name == name)
     if elsewhere:
         return f"{problem}; there is one in {', '.join(elsewhere[:3])}: add -n {elsewhere[0]}"

@@ -77,4 +77,4 @@ def test_a_set_that_is_not_there_is_told(tmp_path: Path) -> None:
     (tmp_path / "cluster.yaml").write_text(to_yaml(node("n0")), encoding="utf-8")
     ran = explained(tmp_path, "lws/serve", "--snapshot", "cluster.yaml")
     assert ran.returncode == 1
-    assert ran.stderr.strip().endswith('no LeaderWorkerSet "serve" in namespace "default" of cluster.yaml')
+    assert ran.stderr.strip().endswith('LeaderWorkerSet "serve" not found in namespace "default" of cluster.yaml')
