@@ -21,7 +21,7 @@ from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD
 
-BURST = 1000
+MAX_WRITES_PER_PASS = 1000
 
 
 class DueQueue:
@@ -68,7 +68,7 @@ DUE_QUEUE = Fold("due-queue", (POD,), DueQueue, DueQueue.change)
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     agenda = view.fold(DUE_QUEUE)
-    writes = [step(pod, now) for pod, _ in zip(agenda.until(now), range(BURST), strict=False)]
+    writes = [step(pod, now) for pod, _ in zip(agenda.until(now), range(MAX_WRITES_PER_PASS), strict=False)]
     following = agenda.after(now)
     if following is not None:
         view.reached(following)

@@ -21,8 +21,8 @@ from mooring.kube.objects import Object
 
 T = TypeVar("T", bound=HasMeta)
 
-_LIMIT: Final = 20_000
-_TRIAL: Final = 4096
+_MAX_FINGERPRINTS: Final = 20_000
+_TRIAL_OBJECTS: Final = 4096
 _fingerprint: Final = msgspec.json.Encoder().encode
 _set: Final = msgspec.structs.force_setattr
 
@@ -131,8 +131,10 @@ class _Sharing:
 
     def share(self, view: Any) -> None:
         self._reads += 1
-        if self._reads == _TRIAL:
-            worth = [(part.name, [field for field in part.fields if field.hits * 8 > _TRIAL]) for part in self._parts]
+        if self._reads == _TRIAL_OBJECTS:
+            worth = [
+                (part.name, [field for field in part.fields if field.hits * 8 > _TRIAL_OBJECTS]) for part in self._parts
+            ]
             self._parts = [_Part(name, fields) for name, fields in worth if fields]
         for part in self._parts:
             struct = getattr(view, part.name)
@@ -142,7 +144,7 @@ class _Sharing:
                 key = value if field.is_text else _fingerprint(value)
                 found = field.values.get(key)
                 if found is None:
-                    if len(field.values) >= _LIMIT:
+                    if len(field.values) >= _MAX_FINGERPRINTS:
                         field.values.clear()
                     field.values[key] = value
                 elif found is not value:

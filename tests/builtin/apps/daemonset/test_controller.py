@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mooring.builtin.apps.daemonset.pods_on_nodes import LONGEST_DELAY, Memory
+from mooring.builtin.apps.daemonset.pods_on_nodes import MAX_BACKOFF, Memory
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create
 from mooring.testing.views import NOON
@@ -215,7 +215,7 @@ def test_pods_that_fail_again_and_again_are_deleted_ever_more_slowly() -> None:
         gaps.append(delay.total_seconds())
         now += delay
     assert gaps[:4] == [1, 2, 4, 8]
-    assert gaps[-1] == LONGEST_DELAY.total_seconds()
+    assert gaps[-1] == MAX_BACKOFF.total_seconds()
 
 
 def test_a_new_generation_is_met_with_new_patience() -> None:

@@ -114,8 +114,6 @@ def rolling(**fields: Any) -> Object:
     return {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0, **fields}}}
 
 
-# Claims
-
 CLAIMS: Object = {"volumeClaimTemplates": [claim_template()]}
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mooring.builtin.batch.job.controller import BURST, CONTROLLER, reconcile
+from mooring.builtin.batch.job.controller import CONTROLLER, MAX_WRITES_PER_PASS, reconcile
 from mooring.builtin.batch.job.pods import TRACKING
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
@@ -42,7 +42,7 @@ def test_names_follow_from_the_job_and_are_not_those_in_use() -> None:
         ({"parallelism": 2, "completions": None}, [pod("a", "Succeeded"), pod("b")], 0),
         ({"parallelism": 3, "completions": None}, [pod("a")], 2),
         ({"parallelism": 0, "completions": 2}, [], 0),
-        ({"parallelism": 2000, "completions": 2000}, [], BURST),
+        ({"parallelism": 2000, "completions": 2000}, [], MAX_WRITES_PER_PASS),
         ({"parallelism": 1, "podReplacementPolicy": "Failed"}, [pod("a", deleting=True)], 0),
         ({"parallelism": 1, "suspend": True}, [], 0),
     ],
