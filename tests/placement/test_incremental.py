@@ -15,7 +15,7 @@ from mooring.placement import runs, shapes
 from mooring.placement.answers import explain_answer
 from mooring.placement.engine import Engine
 from mooring.placement.scheduler_cache import SchedulerCache
-from mooring.placement.shapes import FEW, MOST
+from mooring.placement.shapes import MAX_SHARE_REPLAYED, MAX_SLOTS_ONE_BY_ONE
 
 ZONES = ("a", "b", "c", "")
 APPS = ("web", "db", "train")
@@ -184,7 +184,12 @@ def test_a_long_history_ends_where_a_rebuild_starts(seed: int) -> None:
 
 
 # How many changed nodes are looked at one by one, and up to which share of all of them together.
-CATCHING_UP = {"one by one": (10_000, 100.0), "together": (0, 100.0), "afresh": (0, 0.0), "as usual": (FEW, MOST)}
+CATCHING_UP = {
+    "one by one": (10_000, 100.0),
+    "together": (0, 100.0),
+    "afresh": (0, 0.0),
+    "as usual": (MAX_SLOTS_ONE_BY_ONE, MAX_SHARE_REPLAYED),
+}
 
 
 @pytest.mark.parametrize("small_table", [0, runs.SMALL_TABLE, 10_000])
@@ -194,8 +199,8 @@ def test_placing_pod_after_pod_agrees_with_explaining_each(
 ) -> None:
     monkeypatch.setattr(runs, "SMALL_TABLE", small_table)
     for module in (runs, shapes):
-        monkeypatch.setattr(module, "FEW", CATCHING_UP[catching_up][0])
-        monkeypatch.setattr(module, "MOST", CATCHING_UP[catching_up][1])
+        monkeypatch.setattr(module, "MAX_SLOTS_ONE_BY_ONE", CATCHING_UP[catching_up][0])
+        monkeypatch.setattr(module, "MAX_SHARE_REPLAYED", CATCHING_UP[catching_up][1])
     world = World(1000 + seed)
     for _ in range(12):
         world.add_node()

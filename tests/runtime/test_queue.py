@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from random import Random
 
-from mooring.runtime.queue import LONGEST_DELAY, WorkQueue
+from mooring.runtime.queue import MAX_BACKOFF, WorkQueue
 
 
 def test_a_key_in_line_is_in_line_once() -> None:
@@ -35,7 +35,7 @@ def test_failures_wait_longer_each_time_with_jitter_and_a_success_starts_over() 
     delays = [queue.backoff("a") for _ in range(30)]
     assert timedelta(milliseconds=5) <= delays[0] <= timedelta(milliseconds=5.5)
     assert all(1.8 < later / sooner < 2.3 for sooner, later in pairwise(delays[:16]))
-    assert max(delays) <= LONGEST_DELAY * 1.1
-    assert len({delay / LONGEST_DELAY for delay in delays[-5:]}) == 5
+    assert max(delays) <= MAX_BACKOFF * 1.1
+    assert len({delay / MAX_BACKOFF for delay in delays[-5:]}) == 5
     queue.forget("a")
     assert queue.backoff("a") < timedelta(milliseconds=6)

@@ -13,7 +13,7 @@ from mooring.api.kinds import Key
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
-from mooring.runtime.eventrecorder import BURST, EventRecorder
+from mooring.runtime.eventrecorder import MAX_EVENTS_IN_FULL, EventRecorder
 from mooring.runtime.faults import Faults
 from mooring.runtime.logs import JsonFormatter, say
 from mooring.runtime.simulation import HOUR, START, Simulation
@@ -98,7 +98,7 @@ def test_events_are_counted_and_a_flood_is_thinned() -> None:
     event = Event(CONFIG_MAP, Key("default", "a"), "Warning", "Again", "it happened again")
     requests = [request for _ in range(300) for request in recorder.requests((event,), {}, START)]
     assert len({request.name for request in requests}) == 1
-    assert [request.body["count"] for request in requests] == [*range(1, BURST + 1), 100, 200, 300]
+    assert [request.body["count"] for request in requests] == [*range(1, MAX_EVENTS_IN_FULL + 1), 100, 200, 300]
 
 
 def test_an_event_that_is_new_to_its_recorder_is_created_and_told_again_is_applied() -> None:

@@ -11,7 +11,7 @@ from mooring.testing.builders import node, pod
 from mooring.testing.views import NOON, view_of
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import POD
-from mooring.workloads.placeable import AGE, Placing, pods_placeable
+from mooring.workloads.placeable import MAX_ADVICE_AGE, Placing, pods_placeable
 
 WHY = "0/1 nodes are available: 1 Insufficient cpu"
 
@@ -62,13 +62,13 @@ def test_advice_is_remembered_for_a_while_and_asked_for_again_then() -> None:
     first = told(scene(waiting("a", cpu="4")))
     assert first.advice is not None
     view = scene(waiting("a", cpu="4"))
-    view.now = NOON + AGE - timedelta(seconds=1)
+    view.now = NOON + MAX_ADVICE_AGE - timedelta(seconds=1)
     assert told(view, first).advice is first.advice
-    assert view.polls == {NOON + AGE}
-    view.now = NOON + AGE
+    assert view.polls == {NOON + MAX_ADVICE_AGE}
+    view.now = NOON + MAX_ADVICE_AGE
     renewed = told(view, first).advice
     assert renewed is not None
-    assert renewed.found == NOON + AGE
+    assert renewed.found == NOON + MAX_ADVICE_AGE
 
 
 def test_telling_changes_nothing_and_tells_the_same_again() -> None:

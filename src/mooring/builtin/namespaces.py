@@ -18,7 +18,7 @@ from mooring.workloads.finalizers import without_finalizer
 from mooring.workloads.kinds import NAMESPACE, POD
 
 FINALIZER = "kubernetes"
-BURST = 500
+MAX_WRITES_PER_PASS = 500
 
 # Reason and message of each condition when there is nothing to complain about.
 _FINE = {
@@ -56,7 +56,7 @@ def namespace_controller(kinds: Iterable[Kind[Any]], defined: DynamicKinds | Non
         # 1. Pods go before what they use; the rest follows when they are gone.
         first = [POD] if POD in content else list(content)
         doomed = [Delete(kind, key_of(obj), "Background") for kind in first for obj in content[kind] if _stays(obj)]
-        return Decision(children=tuple(doomed[:BURST]), status=_tell(namespace, content, now))
+        return Decision(children=tuple(doomed[:MAX_WRITES_PER_PASS]), status=_tell(namespace, content, now))
 
     return Controller(
         "namespace", reconcile, of=NAMESPACE, reads=covered, writes=(NAMESPACE, *covered), defined=defined

@@ -21,8 +21,8 @@ from mooring.runtime.folds import Fold
 from mooring.runtime.store import Changed
 from mooring.workloads.kinds import POD, POD_DISRUPTION_BUDGET, SERVICE
 
-INTERVAL: Final = timedelta(milliseconds=200)
-_NOBODY: Final[dict[Key, Pod]] = {}
+MIN_WAKE_INTERVAL: Final = timedelta(milliseconds=200)
+_NO_PODS: Final[dict[Key, Pod]] = {}
 
 
 class Selection:
@@ -107,7 +107,7 @@ class Selections:
         made = here[kind, key] = Selection(selector)
         # Two selections of one key must not look alike to whoever remembers the first.
         made.version = 0 if gone is None else gone.version + 1
-        for pod, view in self._pods.get(key.namespace, _NOBODY).items():
+        for pod, view in self._pods.get(key.namespace, _NO_PODS).items():
             if selector.matches(view.metadata.labels):
                 made.members[pod] = view
                 self._holding.setdefault(pod, []).append(made)
@@ -147,4 +147,4 @@ def _looks_the_same(old: Pod, new: Pod) -> bool:
     )
 
 
-SELECTIONS = Fold("selections", (POD, POD_DISRUPTION_BUDGET, SERVICE), Selections, Selections.change, INTERVAL)
+SELECTIONS = Fold("selections", (POD, POD_DISRUPTION_BUDGET, SERVICE), Selections, Selections.change, MIN_WAKE_INTERVAL)

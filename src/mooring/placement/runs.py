@@ -17,7 +17,7 @@ from mooring.placement.node_matching import NodeMatching
 from mooring.placement.podindex import CountVector
 from mooring.placement.pods import HOSTNAME, Constraint, PodInfo
 from mooring.placement.scores import WEIGHTS
-from mooring.placement.shapes import FEW, MOST, TIE_BITS, Shape
+from mooring.placement.shapes import MAX_SHARE_REPLAYED, MAX_SLOTS_ONE_BY_ONE, TIE_BITS, Shape
 from mooring.placement.spread import ZONE, included, matching_pods, round_half_up
 
 # Zones beyond this many are spread by the general path.
@@ -56,9 +56,9 @@ class SpreadRun:
         behind = self._position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
         stale = self._nodes_version != cluster.nodes_version
-        if stale or changed is None or len(changed) > MOST * cluster.size:
+        if stale or changed is None or len(changed) > MAX_SHARE_REPLAYED * cluster.size:
             self._rebuild(vector)
-        elif len(changed) > FEW:
+        elif len(changed) > MAX_SLOTS_ONE_BY_ONE:
             self._patch_all(np.array(list(set(changed))), vector)
         else:
             for slot in set(changed):

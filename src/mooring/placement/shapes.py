@@ -26,8 +26,8 @@ INFEASIBLE = -(1 << 50)
 
 # Up to this many changed slots are looked at one by one, more of them together, and beyond a share of all of them
 # starting afresh is quicker.
-FEW = 12
-MOST = 0.25
+MAX_SLOTS_ONE_BY_ONE = 12
+MAX_SHARE_REPLAYED = 0.25
 MAX_SHAPES = 256
 
 
@@ -58,9 +58,9 @@ class Shape:
         behind = self.position - cluster.journal_start
         changed = cluster.journal[behind:] if behind >= 0 else None
         stale = self._nodes_version != cluster.nodes_version
-        if stale or changed is None or len(changed) > MOST * cluster.size:
+        if stale or changed is None or len(changed) > MAX_SHARE_REPLAYED * cluster.size:
             self._rebuild()
-        elif len(changed) > FEW:
+        elif len(changed) > MAX_SLOTS_ONE_BY_ONE:
             self._patch_all(np.array(changed))
         else:
             for slot in set(changed):

@@ -21,7 +21,7 @@ from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD
 
-MOST_WRITES = 1000
+MAX_WRITES_PER_PASS = 1000
 
 
 class DueQueue:
@@ -68,7 +68,7 @@ DUE_QUEUE = Fold("due-queue", (POD,), DueQueue, DueQueue.change)
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     due_queue = view.fold(DUE_QUEUE)
-    writes = [step(pod, now) for pod, _ in zip(due_queue.until(now), range(MOST_WRITES), strict=False)]
+    writes = [step(pod, now) for pod, _ in zip(due_queue.until(now), range(MAX_WRITES_PER_PASS), strict=False)]
     following = due_queue.after(now)
     if following is not None:
         view.reached(following)

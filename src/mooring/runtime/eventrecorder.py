@@ -18,7 +18,7 @@ from mooring.runtime.decision import Event
 from mooring.runtime.store import Store
 
 # Beyond this many of one event, only every hundredth is written.
-BURST: Final = 25
+MAX_EVENTS_IN_FULL: Final = 25
 # The series that was counted longest ago is forgotten beyond this many.
 REMEMBERED_SERIES: Final = 10_000
 # The API refuses longer ones.
@@ -81,7 +81,7 @@ class EventRecorder:
         if len(self._series) >= REMEMBERED_SERIES:
             del self._series[next(iter(self._series))]
         self._series[name] = series
-        if series.times > BURST and series.times % 100:
+        if series.times > MAX_EVENTS_IN_FULL and series.times % 100:
             return None
         body: Object = {
             "apiVersion": "v1",

@@ -41,10 +41,10 @@ from mooring.runtime.task import ReconcileRequest, Task
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
 # Rounds begin no more often than this, because a round for each of a thousand events costs more than the events do.
-INSTANT = 0.005
+MIN_ROUND_SECONDS = 0.005
 # Alarms are looked at this often even if none is due, because a clock may be set.
-LONGEST_NAP = 5.0
-_JUMP = timedelta(seconds=2)
+MAX_SLEEP_SECONDS = 5.0
+_CLOCK_JUMP = timedelta(seconds=2)
 
 
 def wall_clock() -> datetime:
@@ -204,7 +204,7 @@ class Live:
             else:
                 await self._nap()
                 # What comes within an instant counts as one, however many answers and events it takes to hear of it.
-                await asyncio.sleep(max(0.0, began + INSTANT - time.perf_counter()))
+                await asyncio.sleep(max(0.0, began + MIN_ROUND_SECONDS - time.perf_counter()))
 
     def _all_tried(self) -> bool:
         """Whether every kind has been listed, or was found not to be there: before that, keys would run for nothing."""
@@ -217,7 +217,7 @@ class Live:
         now, steady = self._clock(), self._monotonic()
         before, mark = self._last
         self._last = now, steady
-        if now - before < timedelta(seconds=steady - mark) - _JUMP:
+        if now - before < timedelta(seconds=steady - mark) - _CLOCK_JUMP:
             say(logging.WARNING, f"the clock was set back from {before} to {now}")
             self.dispatcher.rewind()
         return now
@@ -225,9 +225,9 @@ class Live:
     async def _nap(self) -> None:
         """Until something happens or the next timer is due."""
         moment = self.dispatcher.timers.next()
-        seconds = LONGEST_NAP
+        seconds = MAX_SLEEP_SECONDS
         if moment is not None:
-            seconds = max(0.0, min((moment - self._clock()).total_seconds(), LONGEST_NAP))
+            seconds = max(0.0, min((moment - self._clock()).total_seconds(), MAX_SLEEP_SECONDS))
         timer = asyncio.get_running_loop().call_later(seconds, self._wake.set)
         try:
             await self._wake.wait()

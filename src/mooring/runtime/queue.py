@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K")
 
-FIRST_DELAY = timedelta(milliseconds=5)
-LONGEST_DELAY = timedelta(seconds=1000)
+INITIAL_BACKOFF = timedelta(milliseconds=5)
+MAX_BACKOFF = timedelta(seconds=1000)
 
 
 class WorkQueue(Generic[K]):
@@ -83,5 +83,5 @@ class WorkQueue(Generic[K]):
         """How long to wait after one more failure."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        delay: timedelta = min(FIRST_DELAY * (1 << min(failures, 30)), LONGEST_DELAY)
+        delay: timedelta = min(INITIAL_BACKOFF * (1 << min(failures, 30)), MAX_BACKOFF)
         return delay * (1 + self._jitter.random() / 10)

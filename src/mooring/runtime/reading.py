@@ -22,8 +22,8 @@ from mooring.kube.objects import Object
 
 T = TypeVar("T", bound=HasMeta)
 
-_MAX_VALUES: Final = 20_000
-_TRIAL: Final = 4096
+_MAX_FINGERPRINTS: Final = 20_000
+_TRIAL_OBJECTS: Final = 4096
 _fingerprint: Final = msgspec.json.Encoder().encode
 _set: Final = msgspec.structs.force_setattr
 
@@ -132,8 +132,10 @@ class _Sharing:
 
     def share(self, view: Any) -> None:
         self._reads += 1
-        if self._reads == _TRIAL:
-            worth = [(part.name, [field for field in part.fields if field.hits * 8 > _TRIAL]) for part in self._parts]
+        if self._reads == _TRIAL_OBJECTS:
+            worth = [
+                (part.name, [field for field in part.fields if field.hits * 8 > _TRIAL_OBJECTS]) for part in self._parts
+            ]
             self._parts = [_Part(name, fields) for name, fields in worth if fields]
         for part in self._parts:
             struct = getattr(view, part.name)
@@ -143,7 +145,7 @@ class _Sharing:
                 key = value if field.is_text else _fingerprint(value)
                 found = field.values.get(key)
                 if found is None:
-                    intern(field.values, key, value, _MAX_VALUES)
+                    intern(field.values, key, value, _MAX_FINGERPRINTS)
                 elif found is not value:
                     field.hits += 1
                     _set(struct, field.name, found)

@@ -29,12 +29,12 @@ from mooring.workloads.kinds import POD
 from mooring.workloads.podcontrol import ALPHABET
 
 RECORD: Final = "mooring.dev/incarnation"
-_LETTERS: Final = 5
+_SUFFIX_CHARS: Final = 5
 # How many numbers there are before they begin again.
-_NUMBERS: Final = len(ALPHABET) ** _LETTERS
+_NUMBERS: Final = len(ALPHABET) ** _SUFFIX_CHARS
 _DIGITS: Final = {letter: digit for digit, letter in enumerate(ALPHABET)}
 # A pod's name is cut so that the suffix fits into the 63 characters of a host name.
-_LONGEST_BASE: Final = 63 - 1 - _LETTERS
+_MAX_BASE_CHARS: Final = 63 - 1 - _SUFFIX_CHARS
 
 
 class Owner(Protocol):
@@ -62,7 +62,7 @@ def suffix(uid: str, number: int) -> str:
     factor, _, shift = _scatter(uid)
     value = (number * factor + shift) % _NUMBERS
     letters = []
-    for _ in range(_LETTERS):
+    for _ in range(_SUFFIX_CHARS):
         value, digit = divmod(value, len(ALPHABET))
         letters.append(ALPHABET[digit])
     return "".join(letters)
@@ -71,7 +71,7 @@ def suffix(uid: str, number: int) -> str:
 def number_of(uid: str, name: str) -> int | None:
     """The number that a name would stand for if the owner had given it; None if no number gives such a name."""
     value = 0
-    for letter in reversed(name[-_LETTERS:]):
+    for letter in reversed(name[-_SUFFIX_CHARS:]):
         digit = _DIGITS.get(letter)
         if digit is None:
             return None
@@ -135,7 +135,7 @@ class Incarnations:
 
     def names(self, view: View, base: str, middle: str = "") -> Iterator[str]:
         """Free names in the order of their numbers; one that another owner's pod has is passed over."""
-        start = f"{base[: _LONGEST_BASE - len(middle)]}{middle}-"
+        start = f"{base[: _MAX_BASE_CHARS - len(middle)]}{middle}-"
         number = self._record
         while True:
             name = start + suffix(self._uid, number)

@@ -1,9 +1,10 @@
 """The condition Placeable: how many units of a workload find nodes; for the first that does not, why and what helps.
 
-A unit is what lands as a whole: a pod of a Deployment, a group of pods that come together. What a scheduler said about
-a pod is the truth about it, whoever the scheduler is. The smallest change that would let the pod in comes from the
-placement engine. That looks at the whole cluster, so it is asked at most once in `AGE`, and the controller passes the
-last advice back in from its memory. Asking changes nothing in the engine: deciding again tells the same.
+A unit is what lands as a whole: a pod of a Deployment, a group of pods that come together. What a scheduler wrote
+on a pod's PodScheduled condition is taken as it is, also from another scheduler. The smallest change that would let the
+pod in comes from the placement engine. That looks at the whole cluster, so it is asked at most once in
+`MAX_ADVICE_AGE`, and the controller passes the last advice back in from its memory. Asking changes nothing in the
+engine: deciding again gives the same answer.
 
 The controller declares `folds=(CLUSTER,)`.
 """
@@ -23,11 +24,11 @@ from mooring.kube.objects import Object
 from mooring.runtime.view import Unavailable, View
 from mooring.workloads.cluster_state import CLUSTER
 
-__all__ = ["AGE", "PLACEABLE", "Advice", "Placing", "first_by_name", "placeable", "pods_placeable"]
+__all__ = ["MAX_ADVICE_AGE", "PLACEABLE", "Advice", "Placing", "first_by_name", "placeable", "pods_placeable"]
 
 PLACEABLE: Final = "Placeable"
 # How old advice may be.
-AGE: Final = timedelta(seconds=30)
+MAX_ADVICE_AGE: Final = timedelta(seconds=30)
 
 
 class Advice(NamedTuple):
@@ -84,11 +85,11 @@ def first_by_name(pods: Iterable[Pod]) -> Pod | None:
 
 
 def _advice(view: View, pod: Pod, before: Advice | None) -> Advice:
-    if before is not None and before.pod == pod.metadata.uid and view.now < before.found + AGE:
+    if before is not None and before.pod == pod.metadata.uid and view.now < before.found + MAX_ADVICE_AGE:
         found = before
     else:
         found = Advice(pod.metadata.uid, _smallest_change(view, pod), view.now)
-    view.poll_again(found.found + AGE)
+    view.poll_again(found.found + MAX_ADVICE_AGE)
     return found
 
 

@@ -20,7 +20,7 @@ from mooring.runtime.view import View
 from mooring.workloads.ownerrefs import controller_reference
 
 # Writes of one kind in one decision; more follow when these have been seen.
-BURST = 500
+MAX_WRITES_PER_PASS = 500
 # No vowels and no digits that look like letters, so that a name never spells a word.
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.garbagecollector.controller import PATIENCE, garbage_collector, reconcile_with
+from mooring.builtin.garbagecollector.controller import UNKNOWN_OWNER_GRACE, garbage_collector, reconcile_with
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision, Delete, Patch
@@ -74,7 +74,7 @@ def test_what_has_no_owner_left_goes() -> None:
 def test_an_owner_of_the_same_name_and_another_uid_is_another() -> None:
     new = thing("ReplicaSet", "web", uid="new")
     assert gone(decide(thing("Pod", "p", "ReplicaSet/web"), new, gone=(thing("ReplicaSet", "old", uid="x"),))) == {}
-    later = NOON + PATIENCE
+    later = NOON + UNKNOWN_OWNER_GRACE
     first = decide(thing("Pod", "p", "ReplicaSet/web"), new)
     assert gone(decide(thing("Pod", "p", "ReplicaSet/web"), new, now=later, memory=first.memory)) == {"p": "Background"}
 
@@ -83,9 +83,11 @@ def test_an_owner_that_was_never_seen_has_time_to_appear() -> None:
     view = scene(thing("Pod", "p", "ReplicaSet/web"))
     decision = reconcile_with(GRAPH, view)
     assert decision.empty
-    assert view.timers == {NOON + PATIENCE}
+    assert view.timers == {NOON + UNKNOWN_OWNER_GRACE}
     owner = thing("ReplicaSet", "web")
-    assert decide(thing("Pod", "p", "ReplicaSet/web"), owner, now=NOON + PATIENCE, memory=decision.memory).empty
+    assert decide(
+        thing("Pod", "p", "ReplicaSet/web"), owner, now=NOON + UNKNOWN_OWNER_GRACE, memory=decision.memory
+    ).empty
 
 
 def test_an_owner_of_a_kind_that_is_not_covered_is_taken_to_be_there() -> None:
@@ -190,4 +192,4 @@ def test_any_crash_ends_in_the_same_place(propagation: Any) -> None:
 
 
 def test_it_waits_no_longer_than_it_must() -> None:
-    assert timedelta(minutes=1) > PATIENCE
+    assert timedelta(minutes=1) > UNKNOWN_OWNER_GRACE

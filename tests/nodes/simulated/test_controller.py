@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.builtin.nodelifecycle.pod_gc import CONTROLLER as NODE_ORPHANS
-from mooring.builtin.nodelifecycle.pod_gc import QUARANTINE
+from mooring.builtin.nodelifecycle.pod_gc import QUARANTINE_TIME
 from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
@@ -114,7 +114,7 @@ def test_pods_of_a_node_that_is_gone_fail_and_go_even_for_one_who_never_saw_it()
     assert phase(town, "p") == "Pending"
     town.run()
     assert phase(town, "p") == ""
-    assert town.elapsed() == QUARANTINE.total_seconds()
+    assert town.elapsed() == QUARANTINE_TIME.total_seconds()
 
 
 def test_a_node_that_comes_back_is_ready_again() -> None:

@@ -1,32 +1,13 @@
-"""Stories about changes to the pod itself."""
+"""Advice that changes the pod: tolerations, requests, ports, gates, preferences."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, Kind
-from mooring.testing import Scene, advised, cluster, node, pod
+from mooring.placement.advise import Kind
+from mooring.testing import advised, cluster, node, pod
+from tests.placement.advise.pod_side import PREFERRED, of, requiring, titles
 
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
-
-
-def of(kind: Kind, scene: Scene, asked: Object) -> list[Advice]:
-    return [advice for advice in advised(scene, asked) if advice.kind is kind]
-
-
-def titles(kind: Kind, scene: Scene, asked: Object) -> list[str]:
-    return [advice.title for advice in of(kind, scene, asked)]
-
-
-def requiring(*expressions: Object, fields: list[Object] | None = None) -> Object:
-    """Required node affinity of one term."""
-    term: Object = {"matchExpressions": list(expressions)}
-    if fields:
-        term["matchFields"] = fields
-    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [term]}}}
 
 
 def test_a_pod_that_has_a_place_needs_no_advice() -> None:
@@ -84,120 +65,6 @@ def test_a_node_that_is_not_ready_is_the_last_resort() -> None:
     bound = pod("web", affinity=requiring(fields=[{"key": "metadata.name", "operator": "In", "values": ["a"]}]))
     found = advised(cluster(unwell), bound)
     assert {advice.kind for advice in found} == {Kind.TOLERATE, Kind.UNTAINT}
-
-
-# Node selector and node affinity
-
-
-def test_a_misspelt_selector_value_is_corrected_first_of_all() -> None:
-    scene = cluster(node("a", labels={"purpose": "training"}), node("b", labels={"purpose": "inference"}))
-    first, *_ = advised(scene, pod("web", nodeSelector={"purpose": "trainign"}))
-    assert first.kind is Kind.CORRECT
-    assert first.title == 'Correct nodeSelector purpose from "trainign" to "training"'
-    assert first.nodes == ("a",)
-    assert (first.edits[0].path, first.edits[0].after) == ("/spec/nodeSelector/purpose", "training")
-
-
-def test_a_value_that_exists_is_not_a_misspelling() -> None:
-    scene = cluster(node("a", labels={"pool": "pool-a"}, cpu="1"), node("b", labels={"pool": "pool-b"}))
-    asked = pod("web", cpu="2", nodeSelector={"pool": "pool-a"})
-    assert not of(Kind.CORRECT, scene, asked)
-    assert titles(Kind.WIDEN, scene, asked) == ['Change nodeSelector pool from "pool-a" to "pool-b"']
-
-
-def test_values_that_differ_in_digits_are_different_values() -> None:
-    scene = cluster(node("a", labels={"model": "gen4-large"}))
-    assert not of(Kind.CORRECT, scene, pod("web", nodeSelector={"model": "gen5-large"}))
-
-
-def test_a_misspelt_selector_key_is_corrected() -> None:
-    scene = cluster(node("a", labels={"disktype": "ssd"}))
-    assert titles(Kind.CORRECT, scene, pod("web", nodeSelector={"disktyp": "ssd"})) == [
-        'Correct nodeSelector key "disktyp" to "disktype"'
-    ]
-
-
-def test_a_key_without_its_prefix_is_corrected() -> None:
-    scene = cluster(node("a", labels={"nvidia.com/gpu.product": "H100"}))
-    (advice,) = of(Kind.CORRECT, scene, pod("web", nodeSelector={"gpu.product": "H100"}))
-    assert [edit.path for edit in advice.edits] == [
-        "/spec/nodeSelector/gpu.product",
-        "/spec/nodeSelector/nvidia.com~1gpu.product",
-    ]
-
-
-def test_a_selector_key_can_be_dropped() -> None:
-    scene = cluster(node("a", labels={"x": "1"}))
-    assert titles(Kind.DROP, scene, pod("web", nodeSelector={"x": "1", "y": "2"})) == ["Drop nodeSelector y: 2"]
-
-
-def test_two_wrong_selector_keys_are_not_one_edit_away() -> None:
-    assert not of(Kind.DROP, cluster(node("a")), pod("web", nodeSelector={"x": "1", "y": "2"}))
-
-
-def test_one_condition_of_the_required_affinity_can_be_dropped() -> None:
-    asked = pod(
-        "web", affinity=requiring({"key": "ssd", "operator": "Exists"}, {"key": "x", "operator": "DoesNotExist"})
-    )
-    (advice,) = of(Kind.DROP, cluster(node("a")), asked)
-    assert advice.title == "Drop ssd Exists from required node affinity term 0"
-    assert advice.edits[0].path == f"/spec/affinity/nodeAffinity/{REQUIRED}/nodeSelectorTerms/0/matchExpressions/0"
-
-
-def test_the_only_condition_goes_with_the_whole_affinity() -> None:
-    asked = pod("web", affinity=requiring({"key": "ssd", "operator": "Exists"}))
-    assert titles(Kind.DROP, cluster(node("a")), asked) == ["Drop the required node affinity"]
-
-
-def test_a_list_of_values_can_be_widened() -> None:
-    scene = cluster(node("a", zone="eu-1"))
-    asked = pod(
-        "web",
-        affinity=requiring({"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["us-1", "us-2"]}),
-    )
-    (advice,) = of(Kind.WIDEN, scene, asked)
-    assert advice.edits[0].path.endswith("/matchExpressions/0/values/-")
-    assert advice.edits[0].after == "eu-1"
-
-
-def test_a_misspelt_value_among_several_is_corrected() -> None:
-    scene = cluster(node("a", labels={"tier": "gold"}))
-    asked = pod("web", affinity=requiring({"key": "tier", "operator": "In", "values": ["glod", "silver"]}))
-    (advice,) = of(Kind.CORRECT, scene, asked)
-    assert advice.edits[0].path.endswith("/values/0")
-
-
-def test_a_bound_is_moved_only_as_far_as_needed() -> None:
-    scene = cluster(node("a", labels={"cores": "32"}), node("b", labels={"cores": "64"}))
-    asked = pod("web", affinity=requiring({"key": "cores", "operator": "Gt", "values": ["100"]}))
-    (advice,) = of(Kind.WIDEN, scene, asked)
-    assert (advice.edits[0].after, advice.nodes) == ("63", ("b",))
-
-
-def test_a_value_can_be_taken_out_of_what_is_excluded() -> None:
-    scene = cluster(node("a", labels={"tier": "gold"}))
-    asked = pod("web", affinity=requiring({"key": "tier", "operator": "NotIn", "values": ["gold", "silver"]}))
-    (advice,) = of(Kind.WIDEN, scene, asked)
-    assert advice.title.startswith('Take "gold" out of')
-
-
-def test_a_misspelt_node_name_is_corrected() -> None:
-    scene = cluster(node("worker-a"), node("machine-b"))
-    fields = [{"key": "metadata.name", "operator": "In", "values": ["wroker-a"]}]
-    (advice,) = of(Kind.CORRECT, scene, pod("web", affinity=requiring(fields=fields)))
-    assert advice.nodes == ("worker-a",)
-
-
-def test_conflicting_node_names_are_resolved_by_dropping_one() -> None:
-    fields = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("a", "b")]
-    scene = cluster(node("a"), node("b"))
-    found = of(Kind.DROP, scene, pod("web", affinity=requiring(fields=fields)))
-    assert {advice.nodes for advice in found} == {("a",), ("b",)}
-
-
-def test_the_node_name_of_a_pod_can_be_dropped() -> None:
-    asked = pod("web", nodeName="gone")
-    assert titles(Kind.DROP, cluster(node("a")), asked) == ['Drop spec.nodeName "gone" and let the scheduler choose']
 
 
 # Requests
@@ -279,114 +146,6 @@ def test_on_the_host_network_the_container_port_changes_with_the_host_port() -> 
         "/spec/containers/0/ports/0/containerPort",
     ]
     assert not of(Kind.DROP, scene, asked)
-
-
-# Spreading
-
-
-def spread(key: str, **more: Any) -> Object:
-    selector = {"matchLabels": {"app": "web"}}
-    return {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector} | more
-
-
-def crowded(**more: Any) -> tuple[Scene, Object]:
-    """Zone a has three pods of the app, zone b has none and is full."""
-    zone = "topology.kubernetes.io/zone"
-    web = {"app": "web"}
-    placed = [pod(f"web-{i}", labels=web, node="a") for i in range(3)]
-    scene = cluster(node("a", zone="a"), node("b", zone="b", cpu="1"), *placed)
-    return scene, pod("web", cpu="2", labels=web, topologySpreadConstraints=[spread(zone, **more)])
-
-
-def test_the_skew_is_raised_by_as_little_as_is_enough() -> None:
-    scene, asked = crowded()
-    first = of(Kind.RELAX, scene, asked)[-1]
-    assert first.title == "Raise maxSkew of spread constraint 0 over topology.kubernetes.io/zone from 1 to 4"
-
-
-def test_a_constraint_can_become_a_preference_and_loses_its_domains() -> None:
-    scene, asked = crowded(minDomains=1)
-    (advice,) = [a for a in of(Kind.RELAX, scene, asked) if "preference" in a.title]
-    assert [(edit.path.rpartition("/")[2], edit.after) for edit in advice.edits] == [
-        ("whenUnsatisfiable", "ScheduleAnyway"),
-        ("minDomains", None),
-    ]
-
-
-def test_a_constraint_that_is_a_preference_already_is_dropped() -> None:
-    scene, asked = crowded()
-    wish = spread("topology.kubernetes.io/zone", whenUnsatisfiable="ScheduleAnyway")
-    asked["spec"]["topologySpreadConstraints"].append(wish)
-    assert titles(Kind.DROP, scene, asked) == ["Drop spread constraint 0 over topology.kubernetes.io/zone"]
-
-
-def test_the_number_of_domains_is_lowered_by_as_little_as_is_enough() -> None:
-    web = {"app": "web"}
-    scene = cluster(
-        node("a", zone="a"),
-        node("b", zone="b"),
-        pod("web-1", labels=web, node="a"),
-        pod("web-2", labels=web, node="b"),
-    )
-    constraint = spread("topology.kubernetes.io/zone", minDomains=5)
-    asked = pod("web", labels=web, topologySpreadConstraints=[constraint])
-    (advice,) = [a for a in of(Kind.RELAX, scene, asked) if "minDomains of" in a.title]
-    assert advice.title.endswith("from 5 to 2")
-
-
-def test_leaving_out_tainted_nodes_may_be_all_that_a_constraint_needs() -> None:
-    web = {"app": "web"}
-    scene = cluster(
-        node("a", zone="a"), node("b", zone="b", taints=["x=1:NoSchedule"]), pod("web-1", labels=web, node="a")
-    )
-    asked = pod("web", labels=web, topologySpreadConstraints=[spread("topology.kubernetes.io/zone")])
-    assert "Set nodeTaintsPolicy of spread constraint 0 over topology.kubernetes.io/zone to Honor" in titles(
-        Kind.RELAX, scene, asked
-    )
-
-
-def test_a_misspelt_topology_key_is_corrected() -> None:
-    scene = cluster(node("a", zone="a"))
-    asked = pod("web", labels={"app": "web"}, topologySpreadConstraints=[spread("topology.kubernetes.io/zoen")])
-    first, *_ = advised(scene, asked)
-    assert first.title == (
-        'Correct topologyKey of spread constraint 0 from "topology.kubernetes.io/zoen" to "topology.kubernetes.io/zone"'
-    )
-
-
-def test_spreading_that_is_met_is_not_relaxed() -> None:
-    scene, asked = crowded()
-    del asked["spec"]["topologySpreadConstraints"]
-    asked["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100"
-    assert not of(Kind.RELAX, scene, asked)
-
-
-# Pod affinity
-
-
-def apart(key: str, field: str = "podAntiAffinity") -> Object:
-    return {field: {REQUIRED: [{"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": key}]}}
-
-
-def test_required_anti_affinity_can_become_a_preference() -> None:
-    web = {"app": "web"}
-    scene = cluster(node("a"), pod("web-1", labels=web, node="a"))
-    (advice,) = of(Kind.RELAX, scene, pod("web", labels=web, affinity=apart("kubernetes.io/hostname")))
-    assert advice.title == ("Prefer instead of require pod anti-affinity term 0 (app=web per kubernetes.io/hostname)")
-    assert advice.edits[0].path == f"/spec/affinity/podAntiAffinity/{REQUIRED}/0"
-    assert advice.edits[1].path == f"/spec/affinity/podAntiAffinity/{PREFERRED}/-"
-    assert advice.edits[1].after["weight"] == 100
-
-
-def test_required_affinity_to_nobody_can_become_a_preference() -> None:
-    asked = pod("db", affinity=apart("kubernetes.io/hostname", "podAffinity"))
-    assert len(of(Kind.RELAX, cluster(node("a")), asked)) == 1
-
-
-def test_anti_affinity_of_pods_that_are_there_has_no_remedy_in_the_pod() -> None:
-    guard = pod("guard", node="a", affinity=apart("kubernetes.io/hostname"))
-    found = advised(cluster(node("a"), guard), pod("web", labels={"app": "web"}))
-    assert {advice.kind for advice in found} == {Kind.ADD_NODE, Kind.PRIORITISE, Kind.DELETE_PODS}
 
 
 # Before and after the filters

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mooring.placement.shadow import WATCHED, Bound, Failed, Judgement, Shadow, Verdict
-from mooring.placement.shadow.judgements import PATIENCE
+from mooring.placement.shadow.judgements import RECHECK_SECONDS
 from mooring.placement.shadow.world import place_of
 
 FULL = (
@@ -60,7 +60,7 @@ class Stage:
         return self.tell("Pod", self.pods.pop(name), gone=True)
 
     def later(self) -> list[Judgement]:
-        self.now += PATIENCE
+        self.now += RECHECK_SECONDS
         return self.shadow.settle(self.now)
 
 

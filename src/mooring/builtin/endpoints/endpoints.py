@@ -33,7 +33,7 @@ from mooring.workloads.kinds import ENDPOINTS, POD, SERVICE
 from mooring.workloads.ownerrefs import controller_reference
 
 # More addresses than this are not told; EndpointSlices hold them all.
-CAPACITY: Final = 1000
+MAX_ADDRESSES: Final = 1000
 OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
 MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
 _MANAGER: Final = "endpoint-controller"
@@ -136,10 +136,12 @@ def _cut(subsets: list[Object]) -> tuple[list[Object], bool]:
     """As many addresses as one object may hold, ready ones first, shared out among the subsets."""
     ready = sum(len(subset.get("addresses", ())) for subset in subsets)
     waiting = sum(len(subset.get("notReadyAddresses", ())) for subset in subsets)
-    if ready + waiting <= CAPACITY:
+    if ready + waiting <= MAX_ADDRESSES:
         return subsets, False
     name, room, total = (
-        ("addresses", CAPACITY, ready) if ready > CAPACITY else ("notReadyAddresses", CAPACITY - ready, waiting)
+        ("addresses", MAX_ADDRESSES, ready)
+        if ready > MAX_ADDRESSES
+        else ("notReadyAddresses", MAX_ADDRESSES - ready, waiting)
     )
     left = room
     cut = []

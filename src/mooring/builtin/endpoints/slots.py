@@ -10,18 +10,18 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-MOST: Final = 100
-_BITS: Final = 64
+MAX_ENDPOINTS_PER_SLICE: Final = 100
+_HASH_BITS: Final = 64
 
 
-def slots(uids: Iterable[str], most: int = MOST) -> Iterator[tuple[str, frozenset[str]]]:
+def slots(uids: Iterable[str], most: int = MAX_ENDPOINTS_PER_SLICE) -> Iterator[tuple[str, frozenset[str]]]:
     """The places, each with the uids that stand there. A place keeps its name when the half beside it parts from it."""
     hashed = [(_bits(uid), uid) for uid in uids]
     yield from _halves(hashed, "", most)
 
 
 def _halves(hashed: list[tuple[str, str]], path: str, most: int) -> Iterator[tuple[str, frozenset[str]]]:
-    if len(hashed) <= most or len(path) == _BITS:
+    if len(hashed) <= most or len(path) == _HASH_BITS:
         if hashed:
             yield path.rstrip("0"), frozenset(uid for _, uid in hashed)
         return
@@ -30,5 +30,5 @@ def _halves(hashed: list[tuple[str, str]], path: str, most: int) -> Iterator[tup
 
 
 def _bits(uid: str) -> str:
-    number = int.from_bytes(hashlib.blake2b(uid.encode(), digest_size=_BITS // 8).digest())
-    return f"{number:0{_BITS}b}"
+    number = int.from_bytes(hashlib.blake2b(uid.encode(), digest_size=_HASH_BITS // 8).digest())
+    return f"{number:0{_HASH_BITS}b}"

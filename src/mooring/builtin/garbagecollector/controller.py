@@ -25,8 +25,8 @@ from mooring.workloads.finalizers import without_finalizer
 from mooring.workloads.ownerrefs import reference_objects
 
 # How long an owner that was never seen may take to appear.
-PATIENCE = timedelta(seconds=30)
-BURST = 500
+UNKNOWN_OWNER_GRACE = timedelta(seconds=30)
+MAX_WRITES_PER_PASS = 500
 
 
 class Owners(NamedTuple):
@@ -108,7 +108,7 @@ class Collection:
         if uid in self._graph.seen_going:
             return True
         since = self._missing_since.setdefault(uid, self._view.now)
-        return self._view.reached(since + PATIENCE)
+        return self._view.reached(since + UNKNOWN_OWNER_GRACE)
 
     def _propagation(self, item: Item, owners: Owners) -> Literal["Foreground", "Background", "Orphan"]:
         dependents = self._graph.dependents(item.uid)
@@ -140,7 +140,7 @@ def reconcile_with(graph: Fold[Graph], view: View) -> Decision:
     read = (*graph.kinds, *(kind for kind in custom if view.readable(kind)))
     collection = Collection(state, view, {kind_name(kind.api_version, kind.kind) for kind in read})
     for uid in list(state.troubled):
-        if len(collection.children) + len(collection.release) >= BURST:
+        if len(collection.children) + len(collection.release) >= MAX_WRITES_PER_PASS:
             break
         collection.look_at(uid)
     return Decision(

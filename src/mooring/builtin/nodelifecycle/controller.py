@@ -35,8 +35,8 @@ from mooring.workloads.taints import (
 )
 
 # How long a node may be silent, and how long a new one may take to say its first word.
-GRACE: Final = timedelta(seconds=50)
-STARTUP_GRACE: Final = timedelta(seconds=60)
+NODE_MONITOR_GRACE_PERIOD: Final = timedelta(seconds=50)
+NODE_STARTUP_GRACE_PERIOD: Final = timedelta(seconds=60)
 
 # What a silent node is not asked about any more. The network is not its own business.
 _KUBELETS: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
@@ -102,7 +102,7 @@ def _is_silent(node: Node, lease: Lease | None, sign: Sign, view: View) -> bool:
     ready = node.readiness
     if ready is not None and ready.status == "Unknown":
         return True
-    deadline = sign.at + (STARTUP_GRACE if ready is None else GRACE)
+    deadline = sign.at + (NODE_STARTUP_GRACE_PERIOD if ready is None else NODE_MONITOR_GRACE_PERIOD)
     if deadline <= view.now:
         return True
     overdue = (

@@ -19,7 +19,7 @@ _FIRST: Final = int(IPv4Address("10.244.0.0"))
 _LOWEST: Final = int(IPv4Address("10.128.0.0"))
 _END: Final = int(IPv4Address("11.0.0.0"))
 _RANGES: Final = (*range(_FIRST, _END, 256), *range(_LOWEST, _FIRST, 256))
-BURST: Final = 500
+MAX_WRITES_PER_PASS: Final = 500
 
 
 class Ranges:
@@ -54,7 +54,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     """Give ranges to the nodes that have none. One key does it for all: two would give the same one twice."""
     ranges = view.fold(RANGES)
     free = (text for number in _RANGES if (text := f"{IPv4Address(number)}/24") not in ranges.taken)
-    waiting = sorted(ranges.without)[:BURST]
+    waiting = sorted(ranges.without)[:MAX_WRITES_PER_PASS]
     return Decision(
         intent=tuple(
             Patch(NODE, Key("", name), {"spec": {"podCIDR": cidr, "podCIDRs": [cidr]}})

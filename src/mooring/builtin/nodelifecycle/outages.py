@@ -20,11 +20,11 @@ from mooring.runtime.view import View
 from mooring.workloads.kinds import NODE
 from mooring.workloads.taints import NOT_READY, OUTAGES, UNREACHABLE, swap_taints
 
-PACE: Final = timedelta(seconds=10)
+EVICTION_INTERVAL: Final = timedelta(seconds=10)
 # The pace in a large zone of which most is gone; in a small one there is none.
-SLOW_PACE: Final = timedelta(seconds=100)
-LARGE_ZONE: Final = 50
-UNHEALTHY: Final = 0.55
+SECONDARY_EVICTION_INTERVAL: Final = timedelta(seconds=100)
+LARGE_ZONE_NODES: Final = 50
+UNHEALTHY_ZONE_THRESHOLD: Final = 0.55
 EXCLUDED: Final = "node.kubernetes.io/exclude-disruption"
 
 _WANTED: Final = {"False": NOT_READY, "Unknown": UNREACHABLE}
@@ -81,9 +81,9 @@ class Zones:
     def pace(self, zone: tuple[str, str]) -> timedelta | None:
         """How long to wait between two nodes of a zone; None to leave it alone."""
         ready, not_ready = self._ready.get(zone, 0), self._not_ready.get(zone, 0)
-        if not ready or not_ready <= 2 or not_ready / (ready + not_ready) < UNHEALTHY:
-            return PACE
-        return SLOW_PACE if ready + not_ready > LARGE_ZONE else None
+        if not ready or not_ready <= 2 or not_ready / (ready + not_ready) < UNHEALTHY_ZONE_THRESHOLD:
+            return EVICTION_INTERVAL
+        return SECONDARY_EVICTION_INTERVAL if ready + not_ready > LARGE_ZONE_NODES else None
 
 
 def _standing(node: Node) -> Standing:

@@ -22,8 +22,8 @@ from mooring.workloads.conditions import pod_conditions
 from mooring.workloads.kinds import NODE, POD
 
 # As the pod garbage collector of Kubernetes waits.
-QUARANTINE = timedelta(seconds=40)
-BURST = 500
+QUARANTINE_TIME = timedelta(seconds=40)
+MAX_WRITES_PER_PASS = 500
 
 _GONE = Condition(
     type="DisruptionTarget", status="True", reason="DeletionByPodGC", message="PodGC: node no longer exists"
@@ -47,8 +47,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     writes: list[Write] = []
     for node, pods in view.fold(PODS_BY_NODE).orphans.items():
         missing_since[node] = known.get(node, now)
-        if view.reached(missing_since[node] + QUARANTINE):
-            found = (view.get(POD, *pod) for pod in pods[: BURST - len(writes)])
+        if view.reached(missing_since[node] + QUARANTINE_TIME):
+            found = (view.get(POD, *pod) for pod in pods[: MAX_WRITES_PER_PASS - len(writes)])
             writes += [write for pod in found if pod is not None and (write := _remove(pod, now)) is not None]
     return Decision(children=tuple(writes), memory=MappingProxyType(missing_since))
 

@@ -29,9 +29,9 @@ _ROLLING: Final = "spec.rolloutStrategy.rollingUpdateConfiguration"
 # Upstream spells the field so in its errors.
 _SUBGROUP: Final = f"{_TEMPLATE}.SubGroupPolicy.subGroupSize"
 _SCHEDULING: Final = f"{_TEMPLATE}.schedulingPolicy"
-_LABEL_LIMIT: Final = 63
+_MAX_LABEL_CHARS: Final = 63
 # A dash and the longest hash that a StatefulSet puts behind its name in a label of its pods.
-_HASH: Final = 11
+_HASH_SUFFIX_CHARS: Final = 11
 _RESERVED: Final = ("kubernetes.io/", "k8s.io/")
 
 
@@ -46,8 +46,10 @@ def validate_leader_worker_set(obj: Object) -> list[FieldError]:
     _check_templates(errors, template)
     _check_scheduling(errors, template)
     longest = _longest_leader(obj)
-    if len(longest) > _LABEL_LIMIT >= len(name):
-        detail = f"the leader pod {longest} would have a name of {len(longest)} characters; the limit is {_LABEL_LIMIT}"
+    if len(longest) > _MAX_LABEL_CHARS >= len(name):
+        detail = (
+            f"the leader pod {longest} would have a name of {len(longest)} characters; the limit is {_MAX_LABEL_CHARS}"
+        )
         errors.append(invalid("metadata.name", name, detail))
     return errors
 
@@ -74,10 +76,10 @@ def leader_worker_set_warnings(obj: Object) -> tuple[str, ...]:
     spec = obj["spec"]
     longest = _longest_leader(obj)
     owner = longest if spec["leaderWorkerTemplate"]["size"] > 1 else obj["metadata"].get("name", "")
-    if longest and len(owner) + _HASH > _LABEL_LIMIT >= len(longest):
+    if longest and len(owner) + _HASH_SUFFIX_CHARS > _MAX_LABEL_CHARS >= len(longest):
         warnings.append(
             f"metadata.name: the pods of StatefulSet {owner} may be refused, because its name and a hash of up to "
-            f"{_HASH - 1} characters must fit a label of {_LABEL_LIMIT}; use a shorter name"
+            f"{_HASH_SUFFIX_CHARS - 1} characters must fit a label of {_MAX_LABEL_CHARS}; use a shorter name"
         )
     for path, key in _unique_keys(spec["leaderWorkerTemplate"]):
         domain = key.partition("/")[0]

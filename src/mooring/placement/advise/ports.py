@@ -14,10 +14,10 @@ from mooring.placement.filters import PORT_TAKEN, taken_ports
 from mooring.placement.labels import Mask
 from mooring.placement.pods import HostPort
 
-HIGHEST = 65535
+MAX_PORT = 65535
 
 # How far from the wanted port another one is looked for, upwards.
-REACH = 1000
+MAX_PORTS_TRIED = 1000
 
 
 def ports(search: Search) -> Iterator[Advice]:
@@ -57,7 +57,7 @@ def _free_port(search: Search, wanted: HostPort, own: set[tuple[str, int]], near
     others = tuple(p for p in search.info.template.ports if p != wanted)
     free = near & ~taken_ports(search.cluster, others)
     nodes = np.count_nonzero(free)
-    for number in range(wanted.port + 1, min(wanted.port + REACH, HIGHEST) + 1):
+    for number in range(wanted.port + 1, min(wanted.port + MAX_PORTS_TRIED, MAX_PORT) + 1):
         if (wanted.protocol, number) in own:
             continue
         # Fewer users than nodes leave a node without looking at any of them.

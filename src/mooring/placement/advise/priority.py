@@ -16,7 +16,7 @@ from mooring.placement.labels import Mask
 from mooring.placement.preemption import Preemption, preempt
 
 # Beyond this, priorities belong to Kubernetes itself.
-HIGHEST_OF_USERS = 1_000_000_000
+MAX_USER_PRIORITY = 1_000_000_000
 
 # How many priorities are tried from the first that has the resources, and on how many nodes. The scheduler itself
 # stops looking once it has a hundred candidates.
@@ -49,7 +49,7 @@ def priorities(search: Search, residents: Residents, classes: Mapping[str, int])
 def _levels(search: Search, residents: Residents) -> Iterator[tuple[int, Mask]]:
     """Priorities just above those of residents, lowest first, with the nodes that would then have the resources."""
     above = np.unique(residents.priorities[residents.priorities >= search.info.priority]) + 1
-    above = above[above <= HIGHEST_OF_USERS]
+    above = above[above <= MAX_USER_PRIORITY]
 
     def room(index: int) -> Mask:
         mask: Mask = residents.near & residents.room_without(residents.priorities < above[index])
@@ -91,7 +91,7 @@ def _preempt(search: Search, priority: int, room: Mask) -> Preemption:
 
 def _named(search: Search, residents: Residents, priority: int, classes: Mapping[str, int]) -> Advice | None:
     """The same with the lowest class that is high enough, where the cluster has one."""
-    enough = [(value, name) for name, value in classes.items() if priority <= value <= HIGHEST_OF_USERS]
+    enough = [(value, name) for name, value in classes.items() if priority <= value <= MAX_USER_PRIORITY]
     if not enough:
         return None
     value, name = min(enough)

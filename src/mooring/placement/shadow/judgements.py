@@ -19,12 +19,12 @@ from mooring.placement.shadow.predictions import Prediction, predict
 from mooring.placement.shadow.world import Change, Place, World
 
 # How long to wait for what the scheduler decided before but wrote later, and how much of it to look at.
-PATIENCE = 2.0
-LATER = 20
-EARLIER = 20
+RECHECK_SECONDS = 2.0
+MAX_LATER_CHANGES = 20
+MAX_EARLIER_CHANGES = 20
 # How much may be spent on one outcome, in nodes looked at.
-EFFORT = 40_000
-FEWEST_TRIES = 16
+MAX_NODES_VISITED = 40_000
+MIN_TRIES = 16
 
 
 class Verdict(Enum):
@@ -117,7 +117,7 @@ class Shadow:
         if prediction.allows(outcome):
             return [Judgement(place.key, Verdict.FEASIBLE, outcome, prediction)]
         since = self._since.get(place, 0)
-        self._doubts.append(Doubt(place, outcome, prediction, self.world.position, since, now + PATIENCE))
+        self._doubts.append(Doubt(place, outcome, prediction, self.world.position, since, now + RECHECK_SECONDS))
         return []
 
     # Second looks
@@ -126,7 +126,7 @@ class Shadow:
         world = self.world
         key, outcome = doubt.place.key, doubt.outcome
         with world.pretending(world.before(doubt.position)):
-            tries = max(EFFORT // max(world.snapshot.cluster.node_count, 1), FEWEST_TRIES)
+            tries = max(MAX_NODES_VISITED // max(world.snapshot.cluster.node_count, 1), MIN_TRIES)
             for why, objects in self._states(doubt):
                 if not tries:
                     break
@@ -140,8 +140,8 @@ class Shadow:
     def _states(self, doubt: Doubt) -> Iterator[tuple[str, dict[Place, Any]]]:
         """States that the scheduler may have decided on, the likeliest first, by what differs from the one before."""
         world = self.world
-        later = _of_others(world.between(doubt.position, world.position), doubt)[:LATER]
-        earlier = _of_others(world.between(doubt.since, doubt.position), doubt)[-EARLIER:][::-1]
+        later = _of_others(world.between(doubt.position, world.position), doubt)[:MAX_LATER_CHANGES]
+        earlier = _of_others(world.between(doubt.since, doubt.position), doubt)[-MAX_EARLIER_CHANGES:][::-1]
         ahead: dict[Place, Any] = {}
         for count, change in enumerate(later, 1):
             ahead[change.place] = change.new

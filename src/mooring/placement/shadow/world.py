@@ -17,7 +17,7 @@ from mooring.placement.engine import Engine
 from mooring.placement.snapshot import Snapshot
 
 # Changes that are remembered; a scheduler is never this far behind.
-MEMORY = 4000
+MAX_CHANGES = 4000
 
 
 class Place(NamedTuple):
@@ -43,7 +43,7 @@ class World:
         self.snapshot = Snapshot()
         self.engine = Engine(self.snapshot.cluster)
         self.views: dict[Place, msgspec.Struct] = {}
-        self._changes: deque[Change] = deque(maxlen=MEMORY)
+        self._changes: deque[Change] = deque(maxlen=MAX_CHANGES)
         # The position of a change is the number of changes before it.
         self.position = 0
 

@@ -28,8 +28,8 @@ from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request
 from mooring.runtime.webhooks.reviews import read_review, write_review
 
 # An object of 3 MiB before and after, with room for what is around them.
-REVIEW_BYTES: Final = 8 * 1024 * 1024
-_ROUNDS: Final = 3
+MAX_REVIEW_BYTES: Final = 8 * 1024 * 1024
+_MAX_ROUNDS: Final = 3
 
 
 class Reply(NamedTuple):
@@ -81,7 +81,7 @@ class WebhookApplication:
         try:
             body = await read_body(scope, receive)
         except TooLarge:
-            return _refused(413, f"a review may be {REVIEW_BYTES} bytes long")
+            return _refused(413, f"a review may be {MAX_REVIEW_BYTES} bytes long")
         name = "conversion" if webhook is None else webhook.name
         try:
             if webhook is None:
@@ -111,7 +111,7 @@ class WebhookApplication:
         """What a webhook says, on live reads where it says no for want of something."""
         stores: Mapping[Kind[Any], Store[Any]] = self._stores
         checked: set[Any] = set()
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             view = View(stores, {}, webhook.reads, self._clock())
             answer = webhook.admit(request, view)
             if isinstance(answer, Admitted):

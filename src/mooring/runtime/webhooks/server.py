@@ -25,14 +25,14 @@ from mooring.runtime.decision import Decision
 from mooring.runtime.live import Live, wall_clock
 from mooring.runtime.logs import say
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.application import REVIEW_BYTES, WebhookApplication
+from mooring.runtime.webhooks.application import MAX_REVIEW_BYTES, WebhookApplication
 from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.registering import Registration
 
 # Somebody may remove or change a configuration; this is how long that can last.
-LOOK_AGAIN: Final = 60.0
-_RETRY: Final = 2.0
+RESYNC_SECONDS: Final = 60.0
+_RETRY_SECONDS: Final = 2.0
 _HEARD: Final = 3.0
 _FINISH_SECONDS: Final = 5.0
 
@@ -68,7 +68,7 @@ class WebhookServer:
         self._registration = Registration(transport, name, webhooks, conversions, url)
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._http = HttpServer(self.application, limits=HttpLimits(body_bytes=REVIEW_BYTES))
+        self._http = HttpServer(self.application, limits=HttpLimits(body_bytes=MAX_REVIEW_BYTES))
 
     @property
     def missing(self) -> list[str]:
@@ -103,7 +103,7 @@ class WebhookServer:
             except (MooringError, OSError) as error:
                 say(logging.ERROR, f"the certificates of the webhooks cannot be renewed: {error}")
             done = await self._registration.apply(self.keys.bundle)
-            await _pause(stop, LOOK_AGAIN if done else _RETRY)
+            await _pause(stop, RESYNC_SECONDS if done else _RETRY_SECONDS)
 
     async def _announce(self) -> None:
         if not await self._registration.apply(self.keys.bundle):

@@ -12,7 +12,7 @@ from mooring.registry import AdmissionRequest, ClusterView
 from mooring.runtime.simulation import Simulation
 from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
-from tests.builtin.apps.daemonset.test_controller import daemon_set, taint, template
+from tests.builtin.apps.daemonset.objects import daemon_set, taint, template
 from tests.builtin.town import Town, condition
 
 ROOM = {"cpu": "8", "memory": "32Gi", "pods": "110"}

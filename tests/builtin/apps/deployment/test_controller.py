@@ -1,101 +1,26 @@
-"""Deployment: rollouts step by step, their arithmetic, and what status says on the way."""
+"""What the controller of Deployments decides: ReplicaSets, their sizes, their history."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any
-
 import pytest
 
-from mooring.api.kinds import Key
-from mooring.builtin.apps.deployment.controller import CONTROLLER, reconcile
 from mooring.builtin.apps.deployment.replicasets import DESIRED, HISTORY, MAXIMUM, REVISION
-from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Create, Decision, Delete, Patch
-from mooring.testing.views import NOON, view_of
+from mooring.testing.views import NOON
 from mooring.workloads.revisions import content_hash
-from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
-
-KEY = Key("default", "web")
-UID = "Deployment/default/web"
-LABELS = {"app": "web"}
-
-
-def template(image: str = "web:1", **labels: str) -> Object:
-    return {"metadata": {"labels": {**LABELS, **labels}}, "spec": {"containers": [{"name": "main", "image": image}]}}
-
-
-def deployment(replicas: int = 3, image: str = "web:1", status: Object | None = None, **spec: Any) -> Object:
-    body = {
-        "replicas": replicas,
-        "selector": {"matchLabels": LABELS},
-        "template": template(image),
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
-        "revisionHistoryLimit": 10,
-        "progressDeadlineSeconds": 600,
-        **spec,
-    }
-    metadata = {"name": "web", "namespace": "default", "generation": 1, "uid": UID, "annotations": {REVISION: "1"}}
-    return {
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": body, "status": status or {},
-    }  # fmt: skip
-
-
-def rolling(surge: int | str, unavailable: int | str) -> Object:
-    return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
-
-
-def replica_set(
-    name: str,
-    image: str,
-    replicas: int,
-    available: int | None = None,
-    *,
-    revision: int = 1,
-    desired: int = 10,
-    most: int = 13,
-    age: int = 100,
-    owned: bool = True,
-    actual: int | None = None,
-) -> Object:
-    metadata: Object = {
-        "name": f"web-{name}",
-        "namespace": "default",
-        "generation": 1,
-        "labels": {**LABELS, "pod-template-hash": name},
-        "creationTimestamp": timestamp(NOON - timedelta(seconds=age)),
-        "annotations": {REVISION: str(revision), DESIRED: str(desired), MAXIMUM: str(most)},
-    }
-    if owned:
-        metadata["ownerReferences"] = [
-            {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": UID, "controller": True}
-        ]
-    labels = {**LABELS, "pod-template-hash": name}
-    ready = replicas if available is None else available
-    count = replicas if actual is None else actual
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": metadata,
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": template(image, **{"pod-template-hash": name}),
-        },
-        "status": {
-            "replicas": count,
-            "readyReplicas": ready,
-            "availableReplicas": ready,
-            "terminatingReplicas": 0,
-            "observedGeneration": 1,
-        },
-    }
-
-
-def decide(*objects: Object) -> Decision:
-    return reconcile(KEY, view_of(objects), NOON)
+from tests.builtin.apps.deployment.objects import (
+    COMPLETE,
+    LABELS,
+    decide,
+    deployment,
+    reasons,
+    replica_set,
+    rolling,
+    said,
+    template,
+)
 
 
 def sizes(decision: Decision) -> dict[str, int]:
@@ -109,17 +34,6 @@ def sizes(decision: Decision) -> dict[str, int]:
 def made(decision: Decision) -> Object:
     (write,) = (write for write in decision.children if isinstance(write, Create))
     return write.object
-
-
-def said(decision: Decision) -> Object:
-    (write,) = decision.status
-    assert isinstance(write, Patch)
-    status: Object = write.body["status"]
-    return status
-
-
-def reasons(obj: Object) -> dict[str, tuple[str, str]]:
-    return {c["type"]: (c["status"], c["reason"]) for c in obj.get("conditions", ())}
 
 
 def test_a_first_template_gets_a_set_of_the_full_size() -> None:
@@ -304,16 +218,6 @@ def test_an_orphan_set_is_adopted_and_a_stranger_released() -> None:
     assert not decision.children
 
 
-COMPLETE = {
-    "observedGeneration": 1,
-    "replicas": 10,
-    "updatedReplicas": 10,
-    "readyReplicas": 10,
-    "availableReplicas": 10,
-    "terminatingReplicas": 0,
-}
-
-
 def test_old_sets_beyond_the_limit_are_deleted_once_the_rollout_is_over() -> None:
     sets = [replica_set("new", "web:9", 10, revision=9)]
     sets += [replica_set(f"r{n}", f"web:{n}", 0, revision=n) for n in range(1, 5)]
@@ -324,180 +228,3 @@ def test_old_sets_beyond_the_limit_are_deleted_once_the_rollout_is_over() -> Non
     assert gone == ["web-r1", "web-r3"]
     subject["status"] = {}
     assert not decide(subject, *sets).children
-
-
-def condition(type_: str, status: str, reason: str, ago: int) -> Object:
-    stamp = timestamp(NOON - timedelta(seconds=ago))
-    return {
-        "type": type_, "status": status, "reason": reason, "message": 'ReplicaSet "web-a" says so.',
-        "lastUpdateTime": stamp, "lastTransitionTime": stamp,
-    }  # fmt: skip
-
-
-def stuck(ago: int, reason: str = "ReplicaSetUpdated") -> list[Object]:
-    counts = {"observedGeneration": 1, "replicas": 10, "updatedReplicas": 10, "unavailableReplicas": 10}
-    known = [condition("Available", "False", "MinimumReplicasUnavailable", 900)]
-    known.append(condition("Progressing", "True", reason, ago))
-    return [
-        deployment(10, "web:1", counts | {"terminatingReplicas": 0, "conditions": known}),
-        replica_set("a", "web:1", 10, 0),
-    ]
-
-
-def test_no_progress_within_the_deadline_is_reported() -> None:
-    status = said(decide(*stuck(601)))
-    assert reasons(status)["Progressing"] == ("False", "ProgressDeadlineExceeded")
-    assert status["conditions"][1]["message"] == 'ReplicaSet "web-a" has timed out progressing.'
-
-
-def test_the_deadline_is_a_timer() -> None:
-    view = view_of(stuck(100))
-    assert reconcile(KEY, view, NOON) == Decision()
-    assert view.timers == {NOON + timedelta(seconds=500)}
-
-
-def test_progress_renews_the_condition() -> None:
-    objects = stuck(599)
-    objects[1]["status"] |= {"readyReplicas": 1, "availableReplicas": 1}
-    found = said(decide(*objects))["conditions"][1]
-    assert (found["reason"], found["lastUpdateTime"]) == ("ReplicaSetUpdated", timestamp(NOON))
-    assert found["lastTransitionTime"] == timestamp(NOON - timedelta(seconds=599))
-
-
-def test_a_finished_rollout_says_so_and_is_not_timed_any_more() -> None:
-    objects = stuck(100)
-    objects[1]["status"] |= {"readyReplicas": 10, "availableReplicas": 10}
-    assert reasons(said(decide(*objects))) == {
-        "Progressing": ("True", "NewReplicaSetAvailable"),
-        "Available": ("True", "MinimumReplicasAvailable"),
-    }
-    view = view_of(stuck(100, "NewReplicaSetAvailable"))
-    reconcile(KEY, view, NOON)
-    assert not view.timers
-
-
-def test_without_a_deadline_nothing_is_said_about_progress() -> None:
-    objects = stuck(100)
-    del objects[0]["spec"]["progressDeadlineSeconds"]
-    assert set(reasons(said(decide(*objects)))) == {"Available"}
-
-
-def test_a_pause_and_its_end_are_noted() -> None:
-    subject = deployment(10, "web:1", COMPLETE, paused=True)
-    paused = said(decide(subject, replica_set("a", "web:1", 10)))
-    assert reasons(paused)["Progressing"] == ("Unknown", "DeploymentPaused")
-    subject["spec"]["paused"] = False
-    subject["status"] = COMPLETE | {"conditions": [condition("Progressing", "Unknown", "DeploymentPaused", 9000)]}
-    subject["status"]["replicas"] = 9
-    resumed = said(decide(subject, replica_set("a", "web:1", 10, 9)))
-    assert reasons(resumed)["Progressing"] == ("Unknown", "DeploymentResumed")
-
-
-def test_failures_of_sets_show_on_the_deployment() -> None:
-    failing = replica_set("a", "web:1", 10, 0, actual=0)
-    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "quota"}
-    failing["status"]["conditions"] = [failure]
-    assert reasons(said(decide(deployment(10, "web:1"), failing)))["ReplicaFailure"] == ("True", "FailedCreate")
-
-
-def test_counts_are_sums_over_the_sets() -> None:
-    sets = [replica_set("a", "web:1", 8), replica_set("b", "web:2", 5, 2, revision=2)]
-    sets[0]["status"]["terminatingReplicas"] = 2
-    subject = deployment(10, "web:2")
-    subject["metadata"]["annotations"][REVISION] = "2"
-    status = said(decide(subject, *sets))
-    assert (status["replicas"], status["updatedReplicas"], status["availableReplicas"]) == (13, 5, 10)
-    assert (status["unavailableReplicas"], status["terminatingReplicas"]) == (3, 2)
-
-
-def test_a_deployment_that_is_being_deleted_is_only_described() -> None:
-    dying = deployment(3)
-    dying["metadata"]["deletionTimestamp"] = timestamp(NOON)
-    decision = decide(dying)
-    assert not decision.children
-    assert decision.status
-
-
-# Whole rollouts
-
-BOTH = (CONTROLLER, replicaset.CONTROLLER)
-
-
-def world(*objects: Object, **options: Any) -> World:
-    return World(BOTH, objects, **options)
-
-
-def rolled_out(subject: Object) -> World:
-    """A world in which a first template is out, and a second one has just been asked for."""
-    start = world(subject)
-    start.run()
-    start.edit("Deployment", "web", {"spec": {"template": template("web:2")}})
-    return start
-
-
-STORIES: dict[str, Object] = {
-    "with the usual surge": deployment(4),
-    "without surge": deployment(3, strategy=rolling(0, 1)),
-    "with nothing missing": deployment(3, strategy=rolling(1, 0)),
-    "by Recreate": deployment(3, strategy={"type": "Recreate"}),
-    "without history": deployment(2, revisionHistoryLimit=0),
-    "of one pod that must be ready for a while": deployment(1, minReadySeconds=30),
-    "of nothing": deployment(0),
-}
-
-
-@pytest.mark.parametrize("subject", STORIES.values(), ids=STORIES.keys())
-def test_a_rollout_ends_the_same_after_any_crash(subject: Object) -> None:
-    end = same_end_after_any_crash(lambda: rolled_out(subject))
-    found = end.get("Deployment", "web")
-    replicas = subject["spec"]["replicas"]
-    images = [pod["spec"]["containers"][0]["image"] for pod in end.of("Pod")]
-    assert images == ["web:2"] * replicas
-    assert found["metadata"]["annotations"][REVISION] == "2"
-    assert reasons(found["status"]) == {
-        "Progressing": ("True", "NewReplicaSetAvailable"),
-        "Available": ("True", "MinimumReplicasAvailable"),
-    }
-    assert len(end.of("ReplicaSet")) == (1 if subject["spec"]["revisionHistoryLimit"] == 0 else 2)
-
-
-def test_a_rollout_never_exceeds_its_surge() -> None:
-    start = world(deployment(10))
-    start.run()
-    start.edit("Deployment", "web", {"spec": {"template": template("web:2")}})
-    start.graceful = False
-    start.most = {}
-    start.run()
-    assert start.most["Pod"] == 13
-
-
-def test_a_rollback_ends_the_same_after_any_crash() -> None:
-    def make() -> World:
-        start = rolled_out(deployment(2))
-        start.run()
-        start.edit("Deployment", "web", {"spec": {"template": template("web:1")}})
-        return start
-
-    end = same_end_after_any_crash(make)
-    assert end.get("Deployment", "web")["metadata"]["annotations"][REVISION] == "3"
-    assert sorted(one["metadata"]["annotations"][REVISION] for one in end.of("ReplicaSet")) == ["2", "3"]
-
-
-def test_a_resize_in_the_middle_of_a_rollout_ends_the_same_after_any_crash() -> None:
-    def make() -> World:
-        start = world(deployment(4), kubelet=lambda pod: pod["spec"]["containers"][0]["image"] == "web:1")
-        start.run()
-        start.edit("Deployment", "web", {"spec": {"template": template("web:2"), "progressDeadlineSeconds": None}})
-        start.run()
-        start.edit("Deployment", "web", {"spec": {"replicas": 8}})
-        return start
-
-    end = same_end_after_any_crash(make)
-    assert sum(one["spec"]["replicas"] for one in end.of("ReplicaSet")) == 10
-
-
-def test_pods_that_never_start_run_into_the_deadline() -> None:
-    end = world(deployment(2), kubelet=never_starts)
-    end.run()
-    assert end.now == NOON + timedelta(seconds=600)
-    assert reasons(end.get("Deployment", "web")["status"])["Progressing"] == ("False", "ProgressDeadlineExceeded")

@@ -18,7 +18,7 @@ from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import ListQuestion
 from mooring.testing.views import NOON, view_of
 from mooring.workloads.incarnations import suffix
-from mooring.workloads.podcontrol import BURST
+from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS
 from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
 
 KEY = Key("default", "web")
@@ -128,7 +128,7 @@ def test_a_name_that_is_taken_moves_on_to_the_next(taker: Object, why: str) -> N
 
 
 def test_many_pods_come_in_bursts() -> None:
-    assert len(set(created(decide(replica_set(1200))))) == BURST
+    assert len(set(created(decide(replica_set(1200))))) == MAX_WRITES_PER_PASS
 
 
 OLD = pod("old", age=3600, ready=3600)

@@ -13,7 +13,7 @@ from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods
 from mooring.runtime.view import View
 from mooring.testing.views import view_of
 from mooring.workloads.kinds import STATEFUL_SET
-from tests.builtin.apps.statefulset.test_controller import KEY, LABELS, NEW, OLD, pod, stateful_set
+from tests.builtin.apps.statefulset.objects import KEY, LABELS, NEW, OLD, pod, stateful_set
 
 # What stands at an ordinal: nothing, a pod of either revision, one that is not healthy, or one with a wrong label.
 STATES = st.sampled_from(["old"] * 8 + ["new"] * 4 + ["none", "pending", "deleting", "unlabelled", "mislabelled"])

@@ -1,94 +1,22 @@
-"""Jobs: how many pods run, which of them count, and how it all ends."""
+"""What the controller of Jobs decides: pods, counting, ends, adoption."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
-from mooring.api.kinds import Key
-from mooring.builtin.batch.job.controller import BURST, CONTROLLER, reconcile
-from mooring.builtin.batch.job.indexes import format_indexes, parse_indexes
+from mooring.builtin.batch.job.controller import CONTROLLER, MAX_WRITES_PER_PASS, reconcile
 from mooring.builtin.batch.job.pods import TRACKING
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
-from mooring.runtime.decision import Create, Decision, Delete, Patch
+from mooring.runtime.decision import Decision, Delete, Patch
 from mooring.testing.views import NOON, view_of
-
-KEY = Key("default", "train")
-UID = "Job/default/train"
-INDEX = "batch.kubernetes.io/job-completion-index"
-FAILURES = "batch.kubernetes.io/job-index-failure-count"
-
-
-def job(status: Object | None = None, deleting: bool = False, **spec: Any) -> Object:
-    template = {"metadata": {"labels": {"job-name": "train"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
-    body = {"parallelism": 1, "completions": 1, "backoffLimit": 6, "template": template, **spec}
-    metadata: Object = {"name": "train", "namespace": "default"}
-    if deleting:
-        metadata["deletionTimestamp"] = timestamp(NOON)
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": body, "status": status or {}}
-
-
-def pod(
-    name: str,
-    phase: str = "Running",
-    *,
-    index: int | None = None,
-    failures: int = 0,
-    tracked: bool = True,
-    deleting: bool = False,
-    code: int | None = None,
-    ended: datetime = NOON,
-    conditions: list[Object] | None = None,
-    ready: bool = False,
-    restarts: int = 0,
-) -> Object:
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": UID, "controller": True}
-    metadata: Object = {"name": name, "namespace": "default", "uid": name, "ownerReferences": [owner]}
-    metadata["creationTimestamp"] = timestamp(NOON - timedelta(minutes=1))
-    metadata["finalizers"] = [TRACKING] if tracked else []
-    if index is not None:
-        metadata["annotations"] = {INDEX: str(index), FAILURES: str(failures)}
-    if deleting:
-        metadata["deletionTimestamp"] = timestamp(NOON)
-    state: Object = {}
-    if phase in ("Succeeded", "Failed"):
-        exit_code = code if code is not None else int(phase == "Failed")
-        state = {"terminated": {"exitCode": exit_code, "finishedAt": timestamp(ended)}}
-    containers = [{"name": "c", "state": state, "ready": ready, "restartCount": restarts}]
-    said = [*(conditions or []), *([{"type": "Ready", "status": "True"}] if ready else [])]
-    return {
-        "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
-        "spec": {"nodeName": "n1", "containers": [{"name": "c"}]},
-        "status": {"phase": phase, "containerStatuses": containers, "conditions": said},
-    }  # fmt: skip
-
-
-def decide(*objects: Object, now: datetime = NOON) -> Decision:
-    return reconcile(KEY, view_of(objects, now), now)
-
-
-def made(decision: Decision) -> list[Object]:
-    return [write.object for write in decision.children if isinstance(write, Create)]
+from tests.builtin.batch.job.objects import KEY, UID, conditions, decide, job, let_go, made, pod, said
 
 
 def gone(decision: Decision) -> list[str]:
     return [write.key.name for write in decision.children if isinstance(write, Delete)]
-
-
-def let_go(decision: Decision) -> list[str]:
-    """Pods that lose their finalizer."""
-    return [w.key.name for w in (*decision.children, *decision.release) if isinstance(w, Patch)]
-
-
-def said(decision: Decision) -> Object:
-    return decision.status[0].body["status"] if decision.status and isinstance(decision.status[0], Patch) else {}
-
-
-def conditions(decision: Decision) -> dict[str, str]:
-    return {c["type"]: c["reason"] for c in said(decision).get("conditions", [])}
 
 
 def test_a_new_job_starts_its_pods_and_its_clock() -> None:
@@ -114,7 +42,7 @@ def test_names_follow_from_the_job_and_are_not_those_in_use() -> None:
         ({"parallelism": 2, "completions": None}, [pod("a", "Succeeded"), pod("b")], 0),
         ({"parallelism": 3, "completions": None}, [pod("a")], 2),
         ({"parallelism": 0, "completions": 2}, [], 0),
-        ({"parallelism": 2000, "completions": 2000}, [], BURST),
+        ({"parallelism": 2000, "completions": 2000}, [], MAX_WRITES_PER_PASS),
         ({"parallelism": 1, "podReplacementPolicy": "Failed"}, [pod("a", deleting=True)], 0),
         ({"parallelism": 1, "suspend": True}, [], 0),
     ],
@@ -307,128 +235,6 @@ def test_a_pod_that_lost_the_labels_is_let_go_without_its_finalizer() -> None:
 
 def test_another_controller_s_job_is_left_alone() -> None:
     assert decide(job(managedBy="example.com/queue")).empty
-
-
-# Indexed
-
-INDEXED: Object = {"completionMode": "Indexed", "completions": 4, "parallelism": 2}
-
-
-def test_a_pod_of_an_index_knows_it() -> None:
-    first = made(decide(job(**INDEXED)))[0]
-    assert first["metadata"]["annotations"][INDEX] == "0"
-    assert first["metadata"]["labels"][INDEX] == "0"
-    assert first["metadata"]["name"].startswith("train-0-")
-    assert first["spec"]["hostname"] == "train-0"
-    source = first["spec"]["containers"][0]["env"][0]["valueFrom"]["fieldRef"]["fieldPath"]
-    assert source == f"metadata.labels['{INDEX}']"
-
-
-def test_the_first_open_indexes_are_filled() -> None:
-    running = pod("x", index=1)
-    decision = decide(job({"completedIndexes": "0"}, **{**INDEXED, "parallelism": 3}), running)
-    assert [obj["metadata"]["annotations"][INDEX] for obj in made(decision)] == ["2", "3"]
-
-
-def test_completed_indexes_are_kept_as_ranges() -> None:
-    decision = decide(job({"completedIndexes": "0,1", "succeeded": 2}, **INDEXED), pod("x", "Succeeded", index=2))
-    assert said(decision)["completedIndexes"] == "0-2"
-    assert said(decision)["succeeded"] == 3
-
-
-def test_a_second_pod_of_an_index_is_too_many() -> None:
-    decision = decide(job(**INDEXED), pod("x", index=0), pod("y", index=0, ready=True))
-    assert let_go(decision) == ["x"]
-
-
-def test_an_index_fails_alone() -> None:
-    spec = {**INDEXED, "backoffLimit": 2**31 - 1, "backoffLimitPerIndex": 1}
-    retried = decide(job(**spec), pod("x", "Failed", index=0, ended=NOON - timedelta(seconds=10)))
-    assert let_go(retried) == []
-    assert made(retried)[0]["metadata"]["annotations"][FAILURES] == "1"
-    over = decide(job(**spec), pod("x", "Failed", index=0, failures=1))
-    assert said(over)["failedIndexes"] == "0"
-    assert "0" not in [obj["metadata"]["annotations"][INDEX] for obj in made(over)]
-
-
-@pytest.mark.parametrize(
-    ("status", "limit", "reason"),
-    [
-        ({"failedIndexes": "0,1"}, 1, "MaxFailedIndexesExceeded"),
-        ({"failedIndexes": "0", "completedIndexes": "1-3"}, None, "FailedIndexes"),
-        ({"failedIndexes": "0", "completedIndexes": "1,2"}, None, ""),
-    ],
-    ids=["more failed indexes than allowed", "every index has ended and one failed", "one index is still open"],
-)
-def test_when_failed_indexes_end_it(status: Object, limit: int | None, reason: str) -> None:
-    spec = {**INDEXED, "backoffLimit": 2**31 - 1, "backoffLimitPerIndex": 0, "maxFailedIndexes": limit}
-    assert conditions(decide(job(status, **spec))).get("FailureTarget", "") == reason
-
-
-DISRUPTED = [{"type": "DisruptionTarget", "status": "True"}]
-
-
-def policy(action: str, **rule: Any) -> Object:
-    return {"podFailurePolicy": {"rules": [{"action": action, **rule}]}, "backoffLimit": 0, "completions": 2}
-
-
-@pytest.mark.parametrize(
-    ("spec", "failed", "reason", "message"),
-    [
-        (
-            policy("FailJob", onExitCodes={"operator": "In", "values": [42]}), pod("a", "Failed", code=42),
-            "PodFailurePolicy",
-            "Container c for pod default/a failed with exit code 42 matching FailJob rule at index 0",
-        ),
-        (
-            policy("FailJob", onPodConditions=[{"type": "DisruptionTarget", "status": "True"}]),
-            pod("a", "Failed", conditions=DISRUPTED), "PodFailurePolicy",
-            "Pod default/a has condition DisruptionTarget matching FailJob rule at index 0",
-        ),
-        (policy("Ignore", onExitCodes={"operator": "NotIn", "values": [1]}), pod("a", "Failed", code=7), "", ""),
-        (
-            policy("Ignore", onExitCodes={"operator": "NotIn", "values": [1]}), pod("a", "Failed", code=1),
-            "BackoffLimitExceeded", "Job has reached the specified backoff limit",
-        ),
-        (
-            policy("Ignore", onExitCodes={"operator": "In", "values": [7], "containerName": "other"}),
-            pod("a", "Failed", code=7), "BackoffLimitExceeded", "Job has reached the specified backoff limit",
-        ),
-    ],
-    ids=[
-        "a code that fails the job", "a condition that fails the job", "a code that is ignored",
-        "a code that no rule matches", "a rule for another container",
-    ],
-)  # fmt: skip
-def test_pod_failure_policies(spec: Object, failed: Object, reason: str, message: str) -> None:
-    found = {c["type"]: c for c in said(decide(job(**spec), failed)).get("conditions", [])}
-    target = found.get("FailureTarget", {"reason": "", "message": ""})
-    assert (target["reason"], target["message"]) == (reason, message)
-
-
-@pytest.mark.parametrize(
-    ("rule", "met"),
-    [
-        ({"succeededIndexes": "0,2"}, True),
-        ({"succeededIndexes": "0-3"}, False),
-        ({"succeededIndexes": "0-3", "succeededCount": 2}, True),
-        ({"succeededCount": 3}, False),
-    ],
-    ids=["all of the listed", "not all of the listed", "enough of the listed", "not enough of any"],
-)
-def test_success_policies(rule: Object, met: bool) -> None:
-    spec = {**INDEXED, "successPolicy": {"rules": [rule]}}
-    found = conditions(decide(job({"completedIndexes": "0,2"}, **spec)))
-    assert found.get("SuccessCriteriaMet") == ("SuccessPolicy" if met else None)
-
-
-@pytest.mark.parametrize("text", ["", "0", "0,1", "0-2", "0,2-4,7", "1,2,4-9"])
-def test_indexes_are_read_as_they_are_written(text: str) -> None:
-    assert format_indexes(parse_indexes(text, 100)) == text
-
-
-def test_indexes_beyond_the_completions_are_forgotten() -> None:
-    assert parse_indexes("0-9,12", 5) == {0, 1, 2, 3, 4}
 
 
 def test_it_declares_what_it_writes() -> None:

@@ -24,7 +24,7 @@ from mooring.runtime.view import View
 from mooring.workloads.incarnations import Incarnations, Issued
 from mooring.workloads.kinds import CONTROLLER_REVISION, DAEMON_SET, NODE, POD
 from mooring.workloads.ownerrefs import claims
-from mooring.workloads.podcontrol import BURST, annotated, is_available, status_change
+from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, annotated, is_available, status_change
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -115,14 +115,14 @@ def _carry_out(
     writes: list[Write] = []
     events: list[Event] = []
     names = () if incarnations is None else incarnations.names(view, key.name)
-    for node, name in zip(moves.nodes[:BURST], names, strict=False):
+    for node, name in zip(moves.nodes[:MAX_WRITES_PER_PASS], names, strict=False):
         writes.append(Create(POD, make_pod(daemon_set, node, revision, name)))
         events.append(
             Event(
                 DAEMON_SET, key, "Normal", "SuccessfulCreate", f"Created pod: {name}", (POD, Key(key.namespace, name))
             )
         )
-    for pod in moves.pods[:BURST]:
+    for pod in moves.pods[:MAX_WRITES_PER_PASS]:
         writes.append(Delete(POD, key_of(pod)))
         text = f"Deleted pod: {pod.metadata.name}"
         events.append(Event(DAEMON_SET, key, "Normal", "SuccessfulDelete", text, (POD, key_of(pod))))

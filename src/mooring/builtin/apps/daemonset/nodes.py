@@ -19,7 +19,7 @@ from mooring.runtime.store import Changed
 from mooring.workloads.kinds import NODE
 
 # Questions of DaemonSets that were asked longest ago are forgotten beyond this many.
-_KEPT = 256
+_MAX_DEMANDS = 256
 
 
 class Demand(NamedTuple):
@@ -66,7 +66,7 @@ class Nodes:
         answers = self._answers.pop(demand, None)
         if answers is None:
             answers = {}
-            if len(self._answers) >= _KEPT:
+            if len(self._answers) >= _MAX_DEMANDS:
                 del self._answers[next(iter(self._answers))]
         self._answers[demand] = answers
         if len(answers) < len(self._nodes):

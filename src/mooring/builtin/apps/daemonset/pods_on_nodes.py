@@ -22,8 +22,8 @@ from mooring.workloads.incarnations import Issued
 from mooring.workloads.kinds import DAEMON_SET, REVISION_LABEL
 from mooring.workloads.podcontrol import is_available
 
-FIRST_DELAY = timedelta(seconds=1)
-LONGEST_DELAY = timedelta(minutes=15)
+INITIAL_BACKOFF = timedelta(seconds=1)
+MAX_BACKOFF = timedelta(minutes=15)
 
 
 class Patience(NamedTuple):
@@ -67,7 +67,7 @@ class Placing:
         generation = daemon_set.status.observed_generation
         known = memory.patience if memory.generation == generation else {}
         self.patience = {
-            node: kept for node, kept in known.items() if view.now - kept.since <= 2 * LONGEST_DELAY
+            node: kept for node, kept in known.items() if view.now - kept.since <= 2 * MAX_BACKOFF
         }  # fmt: skip
         self.memory = memory._replace(generation=generation)
         self.needing: list[str] = []
@@ -132,11 +132,11 @@ class Placing:
         """Whether the next failed pod of a node may be deleted now."""
         now, known = self.view.now, self.patience.get(node)
         if known is None:
-            self.patience[node] = Patience(now, FIRST_DELAY)
+            self.patience[node] = Patience(now, INITIAL_BACKOFF)
             return True
         if not self.view.reached(known.since + known.delay):
             return False
-        self.patience[node] = Patience(now, min(2 * known.delay, LONGEST_DELAY))
+        self.patience[node] = Patience(now, min(2 * known.delay, MAX_BACKOFF))
         return True
 
     def _thin_out(self, running: Sequence[Pod]) -> None:

@@ -36,8 +36,8 @@ _NOT_COPIED = frozenset(
         RECORD,
     }
 )
-_LONGEST_HISTORY = 2000
-_LONGEST_NAME = 253
+_MAX_HISTORY_CHARS = 2000
+_MAX_NAME_CHARS = 253
 
 
 class Sets(NamedTuple):
@@ -104,7 +104,7 @@ def new_set(deployment: Deployment, sets: Sets, replicas: int) -> Create:
     if spec.min_ready_seconds:
         body["minReadySeconds"] = spec.min_ready_seconds
     metadata: Object = {
-        "name": f"{meta.name[: _LONGEST_NAME - 1 - len(word)]}-{word}",
+        "name": f"{meta.name[: _MAX_NAME_CHARS - 1 - len(word)]}-{word}",
         "namespace": meta.namespace,
         "labels": dict(labels),
         "annotations": {**_copied(deployment), REVISION: str(next_revision(sets)), **size_notes(deployment)},
@@ -136,7 +136,7 @@ def edits_of_new(deployment: Deployment, sets: Sets) -> Object:
 
 def _history(history: str, number: str) -> str:
     numbers = [*history.split(","), number] if history else [number]
-    while len(",".join(numbers)) > _LONGEST_HISTORY:
+    while len(",".join(numbers)) > _MAX_HISTORY_CHARS:
         numbers.pop(0)
     return ",".join(numbers)
 

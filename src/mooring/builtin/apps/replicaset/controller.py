@@ -24,7 +24,7 @@ from mooring.runtime.view import View
 from mooring.workloads.incarnations import Incarnations, Issued
 from mooring.workloads.kinds import POD, REPLICA_SET
 from mooring.workloads.ownerrefs import claims
-from mooring.workloads.podcontrol import BURST, annotated, is_available, pod_from_template, status_change
+from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, annotated, is_available, pod_from_template, status_change
 
 FAILURE = "ReplicaFailure"
 # Labels that a pod gets from the node it is bound to.
@@ -79,9 +79,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if replica_set.metadata.deleting:
         pass
     elif difference > 0 and names is not None:
-        children, events = _grow(view, replica_set, names, min(difference, BURST))
+        children, events = _grow(view, replica_set, names, min(difference, MAX_WRITES_PER_PASS))
     elif difference < 0:
-        children, events = _shrink(view, replica_set, selector, min(-difference, BURST), now)
+        children, events = _shrink(view, replica_set, selector, min(-difference, MAX_WRITES_PER_PASS), now)
     memory = names.issued if names is not None else known
 
     # 6. Status says what was seen, not what was just decided. A record goes with it, before any pod is made.

@@ -19,7 +19,7 @@ NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 # Labels that tell one pod of a set from the next: its name, its number, and where it was bound.
 _OF_ONE_POD = frozenset({INDEX_LABEL, NAME_LABEL, "topology.kubernetes.io/zone", "topology.kubernetes.io/region"})
 # More than any ordinals add up to.
-_SPOILT = 1 << 80
+_IMPOSSIBLE_SUM = 1 << 80
 
 
 def owned_alike(uid: str, labels: dict[str, str]) -> str:
@@ -53,7 +53,7 @@ def _healthy_ordinal(pod: Pod) -> int:
     if not pod.healthy:
         return 0
     ordinal = _ordinal(pod)
-    return ordinal if ordinal >= 0 else _SPOILT
+    return ordinal if ordinal >= 0 else _IMPOSSIBLE_SUM
 
 
 def _by_block(pod: Pod) -> Iterable[str]:

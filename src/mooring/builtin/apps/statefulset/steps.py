@@ -19,7 +19,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, REVISION_LABEL, STATEFUL_SET
-from mooring.workloads.podcontrol import BURST, is_available, pod_from_template
+from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, is_available, pod_from_template
 from mooring.workloads.revisions import template_of
 
 
@@ -54,7 +54,7 @@ class Steps:
     def raise_replicas(self) -> bool:
         """Every ordinal gets a pod that lives; in order, the first that is not available ends the run."""
         for ordinal in self.observed.ordinals():
-            if len(self.children) >= BURST:
+            if len(self.children) >= MAX_WRITES_PER_PASS:
                 return False
             pod = self.observed.pods.get(ordinal)
             settled = self._create(ordinal) if pod is None else self._keep(ordinal, pod)
@@ -134,7 +134,7 @@ class Steps:
             ordinal = ordinal_of(pod.metadata.name, self.stateful_set)
             self.intent += retained(self.view, self.stateful_set, ordinal, pod, condemned=True)
         if not self.ordered:
-            for pod in [pod for pod in condemned if not pod.metadata.deleting][:BURST]:
+            for pod in [pod for pod in condemned if not pod.metadata.deleting][:MAX_WRITES_PER_PASS]:
                 self.delete(pod.metadata.name)
             return True
         if not condemned:

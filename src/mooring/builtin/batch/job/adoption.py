@@ -17,7 +17,7 @@ from mooring.workloads.finalizers import with_finalizer, without_finalizer
 from mooring.workloads.kinds import JOB, POD
 from mooring.workloads.ownerrefs import adopted_references, released_references
 
-BURST = 500
+MAX_WRITES_PER_PASS = 500
 
 
 def claims(view: View, job: Job) -> tuple[Write, ...]:
@@ -28,7 +28,7 @@ def claims(view: View, job: Job) -> tuple[Write, ...]:
     orphans = view.list(POD, "orphan", job.metadata.namespace)
     adopted = [_adopt(job, pod) for pod in orphans if selector.matches(pod.metadata.labels)]
     released = [_release(job, pod) for pod in view.owned(POD, job) if not selector.matches(pod.metadata.labels)]
-    return tuple([*adopted, *released][:BURST])
+    return tuple([*adopted, *released][:MAX_WRITES_PER_PASS])
 
 
 def _adopt(job: Job, pod: Pod) -> Patch:

@@ -47,7 +47,7 @@ from mooring.workloads.podcontrol import annotated
 
 CONTROLLER_NAME = "kubernetes.io/job-controller"
 # Pods made, deleted or counted in one decision.
-BURST = 500
+MAX_WRITES_PER_PASS = 500
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -219,13 +219,13 @@ class Sync:
             wanted = active if self.succeeded else spec.parallelism
         else:
             wanted = max(0, min(spec.completions - self.succeeded, spec.parallelism))
-        surplus = self._surplus(active - wanted)[:BURST]
+        surplus = self._surplus(active - wanted)[:MAX_WRITES_PER_PASS]
         if surplus:
             self._let_go(surplus)
             return 0
         if only_replaces_failed(self.job):
             active += self.terminating
-        return min(wanted - active, BURST)
+        return min(wanted - active, MAX_WRITES_PER_PASS)
 
     def _surplus(self, count: int) -> list[Pod]:
         """Pods too many; of an Indexed Job also those of no index, or of one that has another pod."""
@@ -317,7 +317,7 @@ class Sync:
         counted_succeeded = job.status.succeeded + len(noted.succeeded) - len(succeeded)
         released: list[Pod] = []
         for pod in self.tracked:
-            if len(released) >= BURST:
+            if len(released) >= MAX_WRITES_PER_PASS:
                 break
             uid, lost = pod.metadata.uid, has_failed(job, pod)
             if not self._may_release(pod, ending, failed=lost):

@@ -16,7 +16,7 @@ from mooring.runtime.view import View
 from mooring.workloads.finalizers import has_finalizer
 from mooring.workloads.kinds import JOB, POD
 
-BURST = 500
+MAX_WRITES_PER_PASS = 500
 
 
 def _uid(job: HasMeta) -> str:
@@ -36,7 +36,7 @@ TRACKED_PODS = dependence("tracked-pods", JOB, _uid, _job_of)
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     releases: list[Patch] = []
-    for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:BURST]:
+    for orphan in list(chain.from_iterable(view.fold(TRACKED_PODS).orphans.values()))[:MAX_WRITES_PER_PASS]:
         pod = view.get(POD, *orphan)
         if pod is not None:
             releases += untracked((pod,))

@@ -11,8 +11,8 @@ from mooring.api.core.views import ContainerStatus, Pod
 from mooring.builtin.batch.job.indexes import index_of, parse_indexes
 from mooring.kube.times import moment
 
-FIRST_BACKOFF = timedelta(seconds=10)
-LONGEST_BACKOFF = timedelta(minutes=10)
+INITIAL_BACKOFF = timedelta(seconds=10)
+MAX_BACKOFF = timedelta(minutes=10)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
 
 
 def backoff_for(failures: int) -> timedelta:
-    return min(FIRST_BACKOFF * 2 ** min(failures - 1, 10), LONGEST_BACKOFF) if failures else timedelta(0)
+    return min(INITIAL_BACKOFF * 2 ** min(failures - 1, 10), MAX_BACKOFF) if failures else timedelta(0)
 
 
 def only_replaces_failed(job: Job) -> bool:
