@@ -88,7 +88,7 @@ class Places:
 
     def find(self, api_version: str, kind: str) -> Place | None:
         if api_version in _OWN:
-            return Place(api_version, _plural(kind), kind not in _OF_THE_CLUSTER)
+            return Place(api_version, plural_of(kind), kind not in _OF_THE_CLUSTER)
         return self._learnt.get((api_version, kind))
 
     def learn(self, api_version: str, resources: Iterable[dict[str, Any]]) -> None:
@@ -100,7 +100,8 @@ class Places:
                 self._learnt[api_version, resource["kind"]] = place
 
 
-def _plural(kind: str) -> str:
+def plural_of(kind: str) -> str:
+    """What a kind is called in paths and in access rules, unless its definition says something else."""
     name = kind.lower()
     if name == "endpoints":
         return name
