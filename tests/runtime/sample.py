@@ -43,4 +43,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     )
 
 
-COPIER = Controller("copier", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})
+COPIER = Controller("copier", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete", "finalizers")})

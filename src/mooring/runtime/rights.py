@@ -89,15 +89,19 @@ def _new_blocking(write: Write, seen: Store[Any] | None) -> Iterator[Object]:
     """The owners whose deletion an object will hold up, and does not yet."""
     match write:
         case Create(object=body) | Apply(object=body) | Patch(body=body):
-            references: Iterable[Object] = (body.get("metadata") or {}).get("ownerReferences") or ()
+            blocking = _blocking(body)
         case _:
             return
-    blocking = [reference for reference in references if reference.get("blockOwnerDeletion")]
     if not blocking:
         return
     current = None if seen is None or isinstance(write, Create) else seen.get(write.key)
     known = () if current is None else [reference.uid for reference in current.metadata.owner_references]
     yield from (reference for reference in blocking if reference["uid"] not in known)
+
+
+def _blocking(body: Object) -> list[Object]:
+    references: Iterable[Object] = (body.get("metadata") or {}).get("ownerReferences") or ()
+    return [reference for reference in references if reference.get("blockOwnerDeletion")]
 
 
 def missing_right(request: Request, error: ApiError) -> str:
@@ -107,7 +111,8 @@ def missing_right(request: Request, error: ApiError) -> str:
     where = f" in namespace {request.namespace}" if request.namespace else ""
     resource = plural_of(request.kind)
     if "cannot set blockOwnerDeletion" in str(error):
-        return f"update the finalizers of the owners of {resource}{where}"
+        owners = {plural_of(reference["kind"]) for reference in _blocking(request.body)}
+        return f"update {' or '.join(f'{owner}/finalizers' for owner in sorted(owners))}{where}"
     if "cannot set an ownerRef on a resource you can't delete" in str(error):
         return f"delete {resource}{where}"
     if not _is_by_access_rules(str(error)):
