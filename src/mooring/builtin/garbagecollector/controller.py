@@ -162,7 +162,7 @@ def garbage_collector(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None =
         "garbage-collector",
         reconcile,
         reads=covered,
-        writes={kind: ("patch", "delete") for kind in covered},
+        writes=dict.fromkeys(covered, ("patch", "delete")),
         folds=(graph,),
         defined=defined,
         defined_writes=("patch", "delete"),
