@@ -121,7 +121,7 @@ async def test_a_process_that_takes_too_long_ends_with_all_it_started(tmp_path: 
 
     pids = tmp_path / "pids"
     registry = with_release(f"sleep 600 & echo $! >> {pids}; echo $$ >> {pids}; echo waiting; wait")
-    controller = Controller("hasty", hastily, of=RELEASE, writes=(RELEASE,), effects=(hasty,))
+    controller = Controller("hasty", hastily, of=RELEASE, writes={RELEASE: ("status",)}, effects=(hasty,))
     async with installing(registry, controller):
         await until(lambda: phase(registry) == "TimedOut")
     assert record(registry, "web")["output"] == "waiting\n"

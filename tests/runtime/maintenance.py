@@ -40,5 +40,5 @@ def rest(key: Key, view: View, now: datetime) -> Decision:
     return Decision(children=(Scale(DEPLOYMENT, key, wanted),) if deployment.spec.replicas != wanted else ())
 
 
-DRAINING = Controller("draining", drain, of=NODE, reads=(POD,), writes=(NODE, POD))
-RESTING = Controller("resting", rest, of=DEPLOYMENT, writes=(DEPLOYMENT,))
+DRAINING = Controller("draining", drain, of=NODE, reads=(POD,), writes={NODE: ("status",), POD: ("eviction",)})
+RESTING = Controller("resting", rest, of=DEPLOYMENT, writes={DEPLOYMENT: ("scale",)})

@@ -61,7 +61,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(effects=(Run(INSTALL, RELEASE, key, wanted, Install(release.spec.script)),))
 
 
-INSTALLING = Controller("installing", reconcile, of=RELEASE, writes=(RELEASE,), effects=(INSTALL,))
+INSTALLING = Controller("installing", reconcile, of=RELEASE, writes={RELEASE: ("status",)}, effects=(INSTALL,))
 
 
 def definition() -> Object:

@@ -20,7 +20,7 @@ A = Key("default", "a")
 
 
 def controller(reconcile: Callable[[Key, View, datetime], Decision], **more: Any) -> Controller:
-    more = {"of": CONFIG_MAP, "writes": (CONFIG_MAP,), **more}
+    more = {"of": CONFIG_MAP, "writes": {CONFIG_MAP: ("create", "patch", "delete", "finalizers")}, **more}
     return Controller("tried", reconcile, **more)
 
 

@@ -34,7 +34,9 @@ def reconcile(key: Key, view: View, moment: datetime) -> Decision:
     return Decision(children=(Create(CONFIG_MAP, copy),), metrics=(COPIES.add(key.namespace), there))
 
 
-COPYING = Controller("copying", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,), metrics=(COPIES, SOURCES))
+COPYING = Controller(
+    "copying", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")}, metrics=(COPIES, SOURCES)
+)
 
 
 def test_a_counter_counts_what_was_done_and_not_what_was_tried() -> None:
@@ -62,7 +64,9 @@ async def test_numbers_stand_on_the_health_endpoint() -> None:
 
 
 def test_numbers_are_declared() -> None:
-    undeclared = Controller("careless", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,), metrics=(SOURCES,))
+    undeclared = Controller(
+        "careless", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")}, metrics=(SOURCES,)
+    )
     simulation = Simulation([undeclared])
     create(simulation, config_map("a"))
     with pytest.raises(MooringError, match="careless counts mooring_test_copies_total, which it does not declare"):

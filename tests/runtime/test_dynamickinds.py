@@ -21,7 +21,7 @@ def _paint(key: object, view: View, moment: object) -> Decision:
     return Decision(children=tuple(Patch(kind, key_of(obj), paint) for kind, obj in bare))
 
 
-PAINTER = Controller("painter", _paint, defined=CUSTOM_KINDS)
+PAINTER = Controller("painter", _paint, defined=CUSTOM_KINDS, defined_writes=("patch",))
 
 
 @awaited

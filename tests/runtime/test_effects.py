@@ -167,7 +167,7 @@ async def test_live_a_run_on_record_is_started_again_by_the_next_process() -> No
 
 
 def test_an_effect_must_be_declared_and_have_a_place_for_its_record() -> None:
-    undeclared = Controller("forgetful", reconcile, of=RELEASE, writes=(RELEASE,))
+    undeclared = Controller("forgetful", reconcile, of=RELEASE, writes={RELEASE: ("status",)})
     registry = Registry(now=START)
     define(registry, START)
     put_release(registry, "web", START)
@@ -178,7 +178,17 @@ def test_an_effect_must_be_declared_and_have_a_place_for_its_record() -> None:
         view.get(CONFIG_MAP, *key)
         return Decision(effects=(Run(INSTALL, CONFIG_MAP, key, "1", Install("true")),))
 
-    simulation = Simulation([Controller("loose", placeless, of=CONFIG_MAP, writes=(CONFIG_MAP,), effects=(INSTALL,))])
+    simulation = Simulation(
+        [
+            Controller(
+                "loose",
+                placeless,
+                of=CONFIG_MAP,
+                writes={CONFIG_MAP: ("create", "patch", "delete")},
+                effects=(INSTALL,),
+            )
+        ]
+    )
     create(simulation, config_map("a"))
     with pytest.raises(MooringError, match=r"the view of v1/ConfigMap has no status\.effects"):
         simulation.run()

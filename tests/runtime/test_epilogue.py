@@ -34,7 +34,7 @@ def reconcile(key: Key, view: View, moment: datetime) -> Decision:
     )
 
 
-COPYING = Controller("copying", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+COPYING = Controller("copying", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})
 
 
 def refusing(registry: Registry, is_refused: Callable[[], bool]) -> list[str]:

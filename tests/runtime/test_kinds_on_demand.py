@@ -48,7 +48,13 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(status=(Patch(WIDE, key, {"data": {"heard": said, "times": times}}),))
 
 
-LISTENER = Controller("listener", reconcile, of=CONFIG_MAP, reads=(WIDE, ABSENT), writes=(CONFIG_MAP, WIDE))
+LISTENER = Controller(
+    "listener",
+    reconcile,
+    of=CONFIG_MAP,
+    reads=(WIDE, ABSENT),
+    writes={CONFIG_MAP: ("create", "patch", "delete"), WIDE: ("patch",)},
+)
 
 
 def config(name: str, say: str = "", **data: str) -> Object:

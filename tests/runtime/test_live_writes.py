@@ -48,7 +48,8 @@ async def test_a_key_never_runs_while_its_writes_are_under_way() -> None:
     for number in range(5):
         put(registry, config_map(f"c{number}"))
     live = Live(
-        [Controller("counting", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))], Hooked(registry, after=slowly)
+        [Controller("counting", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})],
+        Hooked(registry, after=slowly),
     )
     async with at_work(live):
         await until(lambda: all(data_of(registry, f"c{number}").get("n") == "20" for number in range(5)))
@@ -167,7 +168,7 @@ async def test_a_refused_apply_is_sent_again_when_something_changes() -> None:
 
     registry = Registry(now=now())
     put(registry, config_map("a"))
-    controller = Controller("telling", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+    controller = Controller("telling", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})
     async with at_work(Live([controller], Hooked(registry, before=refuse_once))):
         await until(lambda: data_of(registry, "a").get("told"))
     assert refused == ["a"]
@@ -200,7 +201,7 @@ async def test_a_child_of_another_owner_is_not_taken_for_ours() -> None:
     registry = Registry(now=now())
     put(registry, config_map("a"))
     put(registry, config_map("b"))
-    controller = Controller("claiming", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+    controller = Controller("claiming", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})
     live = Live([controller], transport_in(registry))
     async with at_work(live):
         await until(lambda: live.metrics.reconciles.value("claiming", "failed") >= 2)

@@ -62,7 +62,15 @@ def test_a_key_that_writes_rests_as_well() -> None:
 
     interval = timedelta(seconds=10)
     simulation = Simulation(
-        [Controller("writing", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,), min_interval=interval)]
+        [
+            Controller(
+                "writing",
+                reconcile,
+                of=CONFIG_MAP,
+                writes={CONFIG_MAP: ("create", "patch", "delete")},
+                min_interval=interval,
+            )
+        ]
     )
     create(simulation, config_map("a"))
     simulation.run()

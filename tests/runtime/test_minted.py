@@ -47,7 +47,7 @@ def reconcile(key: Key, view: View, moment: datetime) -> Decision:
     return Decision(children=(Create(SECRET, made),), events=(told,))
 
 
-MINTING = Controller("minting", reconcile, of=CONFIG_MAP, reads=(BARE,), writes=(SECRET,))
+MINTING = Controller("minting", reconcile, of=CONFIG_MAP, reads=(BARE,), writes={SECRET: ("create",)})
 
 
 def asking(namespace: str = "default") -> Object:

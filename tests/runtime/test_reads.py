@@ -72,7 +72,9 @@ def copy_named_secret(key: Key, view: View, now: datetime) -> Decision:
     return Decision(status=(Patch(MINE, key, {"data": {"length": length}}),))
 
 
-MEASURING = Controller("measuring", copy_named_secret, of=MINE, reads=(SECRETS_BY_NAME,), writes=(MINE,))
+MEASURING = Controller(
+    "measuring", copy_named_secret, of=MINE, reads=(SECRETS_BY_NAME,), writes={MINE: ("create", "patch")}
+)
 
 
 def test_a_named_object_is_read_from_the_moment_it_is_asked_for_and_no_other_is() -> None:
@@ -137,7 +139,9 @@ def test_metadata_only_receives_no_values(api_server: Home, namespace: str) -> N
     async def story() -> None:
         async with reaching(api_server) as transport, reaching(api_server) as user:
             await user.write(creation(secret(namespace, "listed")))
-            async with at_work(Live([Controller("seeing", reconcile, of=bare, writes=(bare,))], transport)):
+            async with at_work(
+                Live([Controller("seeing", reconcile, of=bare, writes={bare: ("patch", "delete")})], transport)
+            ):
                 await until(lambda: seen.count("listed") == 2)
                 await user.write(creation(secret(namespace, "watched")))
                 await until(lambda: seen.count("watched") == 2)
@@ -204,7 +208,7 @@ def test_a_key_sees_its_own_writes_where_a_selector_shows_them_and_waits_for_not
         made = config_map("default", "child", labels)
         return Decision(children=(Create(MINE, made),)) if len(runs) == 1 else Decision()
 
-    simulation = Simulation([Controller("making", reconcile, reads=(MINE,), writes=(MINE,))])
+    simulation = Simulation([Controller("making", reconcile, reads=(MINE,), writes={MINE: ("create", "patch")})])
     simulation.run()
     assert runs == ([0, 1] if labels else [0])
     assert simulation.metrics.relists.value("v1/ConfigMap (app=mine)") == 1

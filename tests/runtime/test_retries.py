@@ -25,7 +25,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 
 def test_a_retry_that_falls_on_a_moment_of_polling_is_made_all_the_same() -> None:
-    simulation = Simulation([Controller("marker", reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))])
+    simulation = Simulation(
+        [Controller("marker", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})]
+    )
     registry, write = simulation.registry, simulation.transport.write
     refusals = iter([TooManyRequestsError("not now")])
 

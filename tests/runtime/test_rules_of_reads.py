@@ -178,7 +178,7 @@ def test_rule_10_reads_and_writes_are_declared() -> None:
     with pytest.raises(MooringError, match="v1/Secret is read but not declared"):
         view.get(other, *A)
 
-    made = dispatcher(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes=()))
+    made = dispatcher(controller(lambda k, v, n: Decision(children=(Patch(CONFIG_MAP, k, {}),)), writes={}))
     made.observe(CONFIG_MAP, "ADDED", seen("a", 5))
     made.flush(START)
     with pytest.raises(MooringError, match="tried writes v1/ConfigMap, which it does not declare"):

@@ -234,7 +234,7 @@ def test_rule_5_of_two_that_claim_one_object_one_wins() -> None:
                 return Decision()
             return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"claimedBy": name}}),))
 
-        return Controller(name, reconcile, of=CONFIG_MAP, writes=(CONFIG_MAP,))
+        return Controller(name, reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})
 
     one, other = dispatcher(claiming("one")), dispatcher(claiming("other"))
     simulation = Simulation([])

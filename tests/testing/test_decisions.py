@@ -115,7 +115,7 @@ NODES_SEEN: Fold[dict[str, int]] = Fold("nodes-seen", (NODE,), dict, lambda stat
     ids=["one that keeps something in a fold", "one that keeps something itself", "one that reads something else"],
 )
 def test_a_controller_that_is_not_a_function_of_its_view_is_found_out(reconcile: Any, complaint: str) -> None:
-    odd = Controller("odd", reconcile, of=NODE, reads=(NODE,), writes=(NODE,), folds=(NODES_SEEN,))
+    odd = Controller("odd", reconcile, of=NODE, reads=(NODE,), writes={NODE: ("patch",)}, folds=(NODES_SEEN,))
     simulation = Simulation([odd])
     simulation.registry.create(simulation.registry.resource("v1", "Node"), node("a"), now=simulation.now)
     with deciding_twice(), pytest.raises(AssertionError, match=f"odd /?a {complaint}"):

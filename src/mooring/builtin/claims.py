@@ -35,4 +35,6 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(status=(status(PERSISTENT_VOLUME_CLAIM, claim, bound),))
 
 
-CONTROLLER: Final = Controller("claims", reconcile, of=PERSISTENT_VOLUME_CLAIM, writes=(PERSISTENT_VOLUME_CLAIM,))
+CONTROLLER: Final = Controller(
+    "claims", reconcile, of=PERSISTENT_VOLUME_CLAIM, writes={PERSISTENT_VOLUME_CLAIM: ("patch", "status")}
+)

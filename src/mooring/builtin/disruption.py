@@ -233,7 +233,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=POD_DISRUPTION_BUDGET,
     reads=(POD, REPLICA_SET, DEPLOYMENT, STATEFUL_SET, REPLICATION_CONTROLLER),
-    writes=(POD_DISRUPTION_BUDGET,),
+    writes={POD_DISRUPTION_BUDGET: ("status",)},
     folds=(SELECTIONS,),
     reporter="controllermanager",
 )

@@ -59,7 +59,13 @@ def namespace_controller(kinds: Iterable[Kind[Any]], defined: DynamicKinds | Non
         return Decision(children=tuple(doomed[:MAX_WRITES_PER_PASS]), status=_tell(namespace, content, now))
 
     return Controller(
-        "namespace", reconcile, of=NAMESPACE, reads=covered, writes=(NAMESPACE, *covered), defined=defined
+        "namespace",
+        reconcile,
+        of=NAMESPACE,
+        reads=covered,
+        writes={NAMESPACE: ("status", "finalize"), **dict.fromkeys(covered, ("delete",))},
+        defined=defined,
+        defined_writes=("delete",),
     )
 
 

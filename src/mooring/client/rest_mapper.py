@@ -90,7 +90,7 @@ class RestMapper:
 
     def find(self, api_version: str, kind: str) -> RestMapping | None:
         if api_version in _BUILTIN_GROUPS:
-            return RestMapping(api_version, _plural(kind), kind not in _CLUSTER_SCOPED)
+            return RestMapping(api_version, plural_of(kind), kind not in _CLUSTER_SCOPED)
         return self._discovered.get((api_version, kind))
 
     def learn(self, api_version: str, resources: Iterable[dict[str, Any]]) -> None:
@@ -102,7 +102,8 @@ class RestMapper:
                 self._discovered[api_version, resource["kind"]] = mapping
 
 
-def _plural(kind: str) -> str:
+def plural_of(kind: str) -> str:
+    """What a kind is called in paths and in access rules, unless its definition says something else."""
     name = kind.lower()
     if name == "endpoints":
         return name

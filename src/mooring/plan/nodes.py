@@ -75,4 +75,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(children=tuple(writes))
 
 
-CONTROLLER: Final = Controller("nodes", reconcile, reads=(POD,), writes=(POD,), folds=(DUE_QUEUE,))
+CONTROLLER: Final = Controller("nodes", reconcile, reads=(POD,), writes={POD: ("delete", "status")}, folds=(DUE_QUEUE,))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from mooring.api.kinds import DynamicKinds, Indexers, Key, Kind
@@ -18,6 +19,7 @@ from mooring.runtime.effects import Effect
 from mooring.runtime.folds import Fold
 from mooring.runtime.memories import is_frozen
 from mooring.runtime.reads import check_reads
+from mooring.runtime.rights import Right, Rights
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]
@@ -31,7 +33,8 @@ class Controller:
     reconcile: Reconcile
     of: Kind[Any] | None = None
     reads: tuple[Kind[Any], ...] = ()
-    writes: tuple[Kind[Any], ...] = ()
+    # What it may do to each kind that it writes; see rights.py.
+    writes: Rights = field(default_factory=dict)
     folds: tuple[Fold[Any], ...] = field(default=())
     # What it may do outside the API.
     effects: tuple[Effect[Any], ...] = field(default=())
@@ -47,8 +50,9 @@ class Controller:
     indexers: tuple[Indexers[Any], ...] = ()
     # Who the events of the controller come from, where that is not its name.
     reporter: str = ""
-    # Kinds that are read and written from the moment they are defined.
+    # Kinds that are read and written from the moment they are defined, and what may be done to them.
     defined: DynamicKinds | None = None
+    defined_writes: tuple[Right, ...] = ()
 
     def __post_init__(self) -> None:
         check_reads(self.name, self.kinds)
@@ -65,3 +69,10 @@ class Controller:
         folded = tuple(kind for fold in self.folds for kind in fold.kinds)
         defining = tuple(each.by for each in (self.defined, *(fold.defined for fold in self.folds)) if each is not None)
         return tuple(dict.fromkeys((*own, *self.reads, *folded, *defining)))
+
+    @cached_property
+    def blocks(self) -> frozenset[tuple[str, str]]:
+        """The kinds whose objects may be held up by others in their deletion."""
+        return frozenset(
+            (kind.api_version, kind.kind) for kind, rights in self.writes.items() if "finalizers" in rights
+        )

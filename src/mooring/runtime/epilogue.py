@@ -97,6 +97,8 @@ class Epilogue:
             self._metrics.take(task.metrics, done=not outcome.stopped)
         if result not in ("done", "conflict"):
             why = task.unavailable or outcome.terminal or outcome.failed or outcome.postponed
+            if outcome.missing_right:
+                why = f"controller {name} may not {outcome.missing_right}; config/rbac grants it: {why}"
             # A kind that cannot be read concerns every key that asks for it, and its reflector says so once.
             level = logging.DEBUG if result in ("unavailable", "postponed") else logging.WARNING
             say(level, why, controller=name, key=str(task.request.key), result=result, time=now)

@@ -18,6 +18,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, ConflictError, InvalidError, NotFoundError
 from mooring.runtime.minted import Mint, fill, random_bytes
 from mooring.runtime.outcome import Outcome
+from mooring.runtime.rights import missing_right
 
 Kinds = Mapping[tuple[str, str], Kind[Any]]
 Stages = Sequence[Sequence[Request]]
@@ -143,6 +144,8 @@ def _classify(outcome: Outcome, kind: Kind[Any], request: Request, error: Moorin
         case ApiError(code=401):
             # Credentials are renewed, the object is not at fault.
             outcome.failed = str(error)
+        case ApiError():
+            outcome.terminal, outcome.missing_right = str(error), missing_right(request, error)
         case _:
             outcome.terminal = str(error)
 

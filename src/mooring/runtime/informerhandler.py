@@ -97,7 +97,9 @@ class DispatcherHandler:
         self._why_lost = why
         self._metrics.synced.set(self._name, value=0)
         level = logging.INFO if self._kind.optional else logging.WARNING
-        say(level, f"{self._name} cannot be read: it {why}", kind=self._name)
+        readers = ", ".join(c.name for c in self._dispatcher.controllers if self._kind in c.kinds)
+        needed = f" ({readers} cannot do without)" if readers and not self._kind.optional else ""
+        say(level, f"{self._name} cannot be read: it {why}{needed}", kind=self._name)
         self._dispatcher.lose(self._kind, why)
         self._wake()
 

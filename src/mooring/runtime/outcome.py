@@ -23,6 +23,8 @@ class Outcome:
     stale: bool = False
     # Refused for good: trying the same again is of no use until something changes.
     terminal: str = ""
+    # What access rules would have to allow for that, to go on after "may not".
+    missing_right: str = ""
     # Not allowed yet, by rules that are meant to say so: that is the course of things and nobody's failure.
     postponed: str = ""
     retry_after: timedelta | None = None

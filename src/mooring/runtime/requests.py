@@ -11,6 +11,7 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, ApplyStatus, Bind, Create, Decision, Delete, Evict, Patch, Scale, Write
+from mooring.runtime.rights import check_rights
 from mooring.runtime.store import Store
 
 # Where an object of a kind was seen, if it was.
@@ -81,8 +82,8 @@ def requests_for(
         requests = []
         written = set()
         for write in stage:
-            if write.kind not in controller.writes and write.kind not in defined:
-                raise MooringError(f"{controller.name} writes {write.kind}, which it does not declare")
+            store = store_of(write.kind, write.key)
+            check_rights(controller, write, defined, store)
             if (target := (write.kind, write.key)) in written:
                 # They run together, so one would be decided on what the other changes.
                 raise MooringError(
@@ -91,24 +92,21 @@ def requests_for(
                 )
             written.add(target)
             if isinstance(write, Apply):
-                store = store_of(write.kind, write.key)
                 current = None if store is None else store.get(write.key)
                 if current is not None and not intents.is_new(write, current):
                     continue
                 intents.record(write, current)
             elif isinstance(write, ApplyStatus):
-                store = store_of(write.kind, write.key)
                 seen = (None, None) if store is None else (store.get(write.key), store.version(write.key))
                 if not intents.is_new_status(write, *seen):
                     continue
-            requests.append(_request(controller, write, store_of))
+            requests.append(_request(controller, write, store))
         stages.append(requests)
     return stages
 
 
-def _request(controller: Controller, write: Write, store_of: StoreOf) -> Request:
+def _request(controller: Controller, write: Write, store: Store[Any] | None) -> Request:
     kind, key = write.kind, write.key
-    store = store_of(kind, key)
     seen = None if store is None else store.get(key)
     known = None if store is None else store.version(key)
     version = None if known is None else str(known)

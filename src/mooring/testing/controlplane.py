@@ -39,10 +39,16 @@ EXTRAS = ("kube-scheduler", "kube-controller-manager")
 
 
 class ControlPlane:
-    """Starts with `start` or `with`; `kubeconfig` is the administrator's."""
+    """Starts with `start` or `with`; `kubeconfig` is the administrator's. `flags` are more of the API server's."""
 
     def __init__(
-        self, folder: Path, extras: Collection[str] = (), *, fsync: bool = False, gates: Collection[str] = ()
+        self,
+        folder: Path,
+        extras: Collection[str] = (),
+        *,
+        fsync: bool = False,
+        gates: Collection[str] = (),
+        flags: Collection[str] = (),
     ) -> None:
         for name in extras:
             if name not in EXTRAS:
@@ -53,6 +59,7 @@ class ControlPlane:
         self.extras = tuple(extras)
         self.fsync = fsync
         self._gates = [f"--feature-gates={','.join(gates)}"] if gates else []
+        self._flags = tuple(flags)
         self.port = free_port()
         self.etcd_port = free_port()
         self.token = secrets.token_urlsafe(32)
@@ -144,6 +151,7 @@ class ControlPlane:
             # A loopback address may not be an endpoint of the kubernetes Service.
             "--endpoint-reconciler-type=none",
             *self._gates,
+            *self._flags,
         )
         server.wait_until(lambda: answers(f"{self.url}/readyz", self.ca), API_SECONDS)
 

@@ -83,6 +83,6 @@ CONTROLLER = Controller(
     reconcile,
     of=MODEL_SERVER,
     reads=(MODEL_IMAGE, POD),
-    writes=(MODEL_SERVER, POD),
+    writes={MODEL_SERVER: ("status", "finalizers"), POD: ("create",)},
     effects=(FETCH,),
 )

@@ -191,7 +191,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=SERVICE,
     reads=(POD, NODE, ENDPOINT_SLICE),
-    writes=(ENDPOINT_SLICE,),
+    writes={ENDPOINT_SLICE: ("create", "patch", "delete"), SERVICE: ("finalizers",)},
     folds=(SELECTIONS,),
     memory=Glance,
 )

@@ -162,8 +162,9 @@ def garbage_collector(kinds: Iterable[Kind[Any]], defined: DynamicKinds | None =
         "garbage-collector",
         reconcile,
         reads=covered,
-        writes=covered,
+        writes=dict.fromkeys(covered, ("patch", "delete")),
         folds=(graph,),
         defined=defined,
+        defined_writes=("patch", "delete"),
         memory=MappingProxyType,
     )

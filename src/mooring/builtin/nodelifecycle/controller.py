@@ -159,7 +159,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=NODE,
     reads=(LEASE, POD),
-    writes=(NODE, POD),
+    writes={NODE: ("patch", "status"), POD: ("status",)},
     reporter="node-controller",
     memory=Sign,
 )

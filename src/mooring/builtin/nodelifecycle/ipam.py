@@ -63,4 +63,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     )
 
 
-CONTROLLER: Final = Controller("node-ipam", reconcile, reads=(NODE,), writes=(NODE,), folds=(RANGES,))
+CONTROLLER: Final = Controller("node-ipam", reconcile, reads=(NODE,), writes={NODE: ("patch",)}, folds=(RANGES,))

@@ -140,4 +140,4 @@ def _set(view: View, name: str, wanted: str | None, now: datetime) -> Write | No
     return swap_taints(node, unwanted, () if wanted is None else ((wanted, "NoExecute"),), now)
 
 
-CONTROLLER: Final = Controller("node-outages", reconcile, reads=(NODE,), writes=(NODE,), folds=(ZONES,))
+CONTROLLER: Final = Controller("node-outages", reconcile, reads=(NODE,), writes={NODE: ("patch",)}, folds=(ZONES,))

@@ -64,5 +64,10 @@ def _remove(pod: Pod, now: datetime) -> Write | None:
 
 
 CONTROLLER: Final = Controller(
-    "pod-gc", reconcile, reads=(NODE, POD), writes=(POD,), folds=(PODS_BY_NODE,), memory=MappingProxyType
+    "pod-gc",
+    reconcile,
+    reads=(NODE, POD),
+    writes={POD: ("delete", "status")},
+    folds=(PODS_BY_NODE,),
+    memory=MappingProxyType,
 )

@@ -108,7 +108,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=NODE,
     reads=(POD,),
-    writes=(POD,),
+    writes={POD: ("delete", "status")},
     reporter="taint-eviction-controller",
     memory=Countdown,
     metrics=(POD_DELETIONS,),

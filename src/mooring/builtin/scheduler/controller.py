@@ -258,7 +258,7 @@ CONTROLLER: Final = Controller(
     "scheduler",
     reconcile,
     reads=(POD,),
-    writes=(POD,),
+    writes={POD: ("binding", "status", "delete")},
     folds=(CLUSTER,),
     reporter="default-scheduler",
     memory=Queue,

@@ -238,6 +238,12 @@ CONTROLLER: Final = Controller(
     of=LEADER_WORKER_SET,
     reads=(STATEFUL_SET, POD, SERVICE, CONTROLLER_REVISION),
     folds=(CLUSTER,),
-    writes=(LEADER_WORKER_SET, POD, STATEFUL_SET, SERVICE, CONTROLLER_REVISION),
+    writes={
+        LEADER_WORKER_SET: ("status", "finalizers"),
+        POD: ("delete",),
+        STATEFUL_SET: ("create", "patch"),
+        SERVICE: ("create",),
+        CONTROLLER_REVISION: ("create", "patch", "delete"),
+    },
     memory=Memory,
 )

@@ -223,6 +223,10 @@ CONTROLLER: Final = Controller(
     reconcile=reconcile,
     of=POD,
     reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, CONTROLLER_REVISION, NODE),
-    writes=(POD, STATEFUL_SET, SERVICE),
+    writes={
+        POD: ("delete", "finalizers"),
+        STATEFUL_SET: ("create", "patch", "delete"),
+        SERVICE: ("create",),
+    },
     memory=Memory,
 )

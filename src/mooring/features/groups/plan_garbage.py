@@ -32,4 +32,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(release=(Patch(STATEFUL_SET, key, {"metadata": {"finalizers": None}}),))
 
 
-CONTROLLER = Controller("group-garbage", reconcile, of=STATEFUL_SET, reads=(POD,), writes=(POD, STATEFUL_SET))
+CONTROLLER = Controller(
+    "group-garbage",
+    reconcile,
+    of=STATEFUL_SET,
+    reads=(POD,),
+    writes={POD: ("delete",), STATEFUL_SET: ("patch", "delete")},
+)

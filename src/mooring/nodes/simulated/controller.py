@@ -58,7 +58,14 @@ def simulated_nodes(*, every_node: bool = False, start_delay: timedelta = START_
         reconcile,
         of=NODE,
         reads=(POD, LEASE, STAGE, WHOLE_POD, WHOLE_NODE),
-        writes=(NODE, POD, LEASE, WHOLE_POD, WHOLE_NODE),
+        writes={
+            NODE: ("status",),
+            POD: ("delete", "status"),
+            LEASE: ("create", "patch"),
+            # A Stage may say anything.
+            WHOLE_NODE: ("patch", "delete", "status"),
+            WHOLE_POD: ("patch", "delete", "status"),
+        },
         folds=(STAGES,),
         reporter="kubelet",
         memory=MappingProxyType,

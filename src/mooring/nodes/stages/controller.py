@@ -31,4 +31,4 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(status=(status(STAGE, stage, {"conditions": written}),), events=told)
 
 
-CONTROLLER: Final = Controller("stages", reconcile, of=STAGE, writes=(STAGE,), folds=(STAGES,))
+CONTROLLER: Final = Controller("stages", reconcile, of=STAGE, writes={STAGE: ("status",)}, folds=(STAGES,))

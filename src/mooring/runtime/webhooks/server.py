@@ -30,6 +30,8 @@ from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.registering import Registration
 
+# What the configurations are called that make API servers call us.
+CONFIGURATION: Final = "mooring"
 # Somebody may remove or change a configuration; this is how long that can last.
 RESYNC_SECONDS: Final = 60.0
 _RETRY_SECONDS: Final = 2.0
@@ -56,7 +58,7 @@ class WebhookServer:
         url: str,
         folder: Path,
         conversions: Sequence[Conversion] = (),
-        name: str = "mooring",
+        name: str = CONFIGURATION,
         clock: Callable[[], datetime] = wall_clock,
     ) -> None:
         self._transport = transport

@@ -159,7 +159,11 @@ CONTROLLER = Controller(
     reconcile=reconcile,
     of=DAEMON_SET,
     reads=(POD, NODE, CONTROLLER_REVISION),
-    writes=(DAEMON_SET, POD, CONTROLLER_REVISION),
+    writes={
+        DAEMON_SET: ("patch", "status", "finalizers"),
+        POD: ("create", "patch", "delete"),
+        CONTROLLER_REVISION: ("create", "patch", "delete"),
+    },
     folds=(NODES,),
     reporter="daemonset-controller",
     memory=Memory,

@@ -221,5 +221,5 @@ CONTROLLER = Controller(
     reconcile=reconcile,
     of=DEPLOYMENT,
     reads=(REPLICA_SET, POD),
-    writes=(DEPLOYMENT, REPLICA_SET),
+    writes={DEPLOYMENT: ("patch", "status", "finalizers"), REPLICA_SET: ("create", "patch", "delete")},
 )

@@ -219,7 +219,7 @@ CONTROLLER = Controller(
     reconcile=reconcile,
     of=REPLICA_SET,
     reads=(POD,),
-    writes=(REPLICA_SET, POD),
+    writes={REPLICA_SET: ("patch", "status", "finalizers"), POD: ("create", "patch", "delete")},
     indexers=(ALIKE,),
     memory=Issued,
 )

@@ -184,6 +184,11 @@ CONTROLLER = Controller(
     reconcile=reconcile,
     of=STATEFUL_SET,
     reads=(POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
-    writes=(STATEFUL_SET, POD, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM),
+    writes={
+        STATEFUL_SET: ("status", "finalizers"),
+        POD: ("create", "patch", "delete", "finalizers"),
+        CONTROLLER_REVISION: ("create", "patch", "delete"),
+        PERSISTENT_VOLUME_CLAIM: ("create", "patch", "delete"),
+    },
     indexers=(ORDINALS,),
 )

@@ -390,4 +390,11 @@ def _succeeded(pod: Pod) -> bool:
     return pod.status.phase == "Succeeded"
 
 
-CONTROLLER: Final = Controller("job", reconcile, of=JOB, reads=(POD,), writes=(JOB, POD), reporter="job-controller")
+CONTROLLER: Final = Controller(
+    "job",
+    reconcile,
+    of=JOB,
+    reads=(POD,),
+    writes={JOB: ("patch", "delete", "status", "finalizers"), POD: ("create", "patch", "delete")},
+    reporter="job-controller",
+)

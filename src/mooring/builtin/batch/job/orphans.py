@@ -43,4 +43,6 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(release=tuple(releases))
 
 
-CONTROLLER: Final = Controller("job-orphans", reconcile, reads=(JOB, POD), writes=(POD,), folds=(TRACKED_PODS,))
+CONTROLLER: Final = Controller(
+    "job-orphans", reconcile, reads=(JOB, POD), writes={POD: ("patch",)}, folds=(TRACKED_PODS,)
+)

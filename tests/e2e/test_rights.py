@@ -1,0 +1,195 @@
+"""`mooring run` on a real control plane with the rights of config/rbac and no others.
+
+The API server also asks what OwnerReferencesPermissionEnforcement asks for, which some distributions have on.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from mooring.catalog import CATALOG
+from mooring.client.rest_mapper import RestMapper
+from mooring.kube.objects import Object
+from mooring.testing.builders import node
+from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
+from mooring.testing.fixtures import missing
+from mooring.testing.groups import leader_worker_set
+from mooring.testing.homes import GATES, simulated
+from mooring.testing.http import Api
+from mooring.testing.processes import ProgramProcess, free_port
+from mooring.testing.tools import ToolMissing
+from scripts.rbac import FOLDER
+from tests.e2e.test_groups import PATIENCE, Place
+
+USER = "system:serviceaccount:mooring-system:mooring"
+# Every request of the service account, and how it was answered.
+AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "users": [USER]}, {"level": "None"}],
+}
+
+
+class Right(NamedTuple):
+    """A verb on a resource that only one of the roles grants."""
+
+    group: str
+    resource: str
+    verb: str
+    # The same as it is told.
+    said: str
+
+
+# One for each controller that runs by default.
+TAKEN = {
+    "nodes": Right("", "pods/status", "patch", "patch pods/status"),
+    "lws": Right("apps", "controllerrevisions", "create", "create controllerrevisions"),
+    "lws-groups": Right("", "pods/finalizers", "update", "update pods/finalizers"),
+}
+
+
+class Guest:
+    """`mooring run` as the service account."""
+
+    def __init__(self, plane: ControlPlane, api: Api) -> None:
+        self.api, self._folder = api, plane.folder
+        for definition in CATALOG.definitions(CATALOG.external):
+            self.apply(definition)
+        # In the order in which kubectl reads them.
+        for path in sorted(FOLDER.glob("*.yaml")):
+            for obj in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+                self.apply(obj)
+        account = "/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token"
+        token = api.post(account, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+        kubeconfig = plane.folder / "guest.kubeconfig"
+        write_kubeconfig(kubeconfig, "guest", plane.url, plane.ca, token.body["status"]["token"])
+        config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+        config["contexts"][0]["context"]["namespace"] = "mooring-system"
+        kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
+        command = [sys.executable, "-m", "mooring", "run", "--kubeconfig", str(kubeconfig)]
+        command += ["--webhook-url", f"https://127.0.0.1:{free_port()}"]
+        self.process = ProgramProcess(command, plane.folder / "guest.log")
+        self.process.wait_until(self._registered, PATIENCE)
+
+    def apply(self, obj: Object) -> None:
+        place = RestMapper().find(obj["apiVersion"], obj["kind"])
+        assert place is not None
+        path = place.object(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        answer = self.api.patch(path, "apply", obj, fieldManager="test", force="true")
+        assert answer.code in (200, 201), answer.body
+
+    def _registered(self) -> bool:
+        path = "/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/mooring"
+        return all(self.api.get(path.format(phase)).code == 200 for phase in ("mutating", "validating"))
+
+    def refused(self) -> list[str]:
+        """The requests that the API server did not allow."""
+        lines = (self._folder / "audit.log").read_text(encoding="utf-8").splitlines()
+        found = [json.loads(line) for line in lines]
+        assert found, "nothing was audited"
+        return [f"{each['verb']} {each['requestURI']}" for each in found if each["responseStatus"]["code"] == 403]
+
+    def says(self, text: str) -> list[Any]:
+        lines = self.process.log.read_text(encoding="utf-8").splitlines()
+        return [line for line in map(json.loads, lines) if text in line["message"]]
+
+    def may(self, right: Right, namespace: str) -> bool:
+        resource, _, subresource = right.resource.partition("/")
+        asked = {"group": right.group, "resource": resource, "subresource": subresource, "verb": right.verb}
+        review = {"spec": {"user": USER, "resourceAttributes": {**asked, "namespace": namespace}}}
+        answer = self.api.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+        return bool(answer.body["status"]["allowed"])
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+    folder: Path = tmp_path_factory.mktemp("rights")
+    (folder / "audit.yaml").write_text(yaml.safe_dump(AUDIT), encoding="utf-8")
+    flags = [
+        f"--audit-policy-file={folder / 'audit.yaml'}",
+        f"--audit-log-path={folder / 'audit.log'}",
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+    ]
+    try:
+        with (
+            ControlPlane(folder, EXTRAS, gates=GATES, flags=flags) as plane,
+            Api(plane.url, plane.token, plane.ca) as api,
+        ):
+            for number in range(2):
+                assert api.post("/api/v1/nodes", simulated(node(f"n{number}"))).code == 201
+            running = Guest(plane, api)
+            try:
+                yield running
+            finally:
+                running.process.stop()
+    except ToolMissing as error:
+        missing(error)
+
+
+@pytest.mark.slow
+def test_what_is_declared_is_enough(guest: Guest) -> None:
+    """A set comes, rolls to a new revision, shrinks and loses a worker, and nothing that is asked for is refused."""
+    place = Place(guest.api, "enough")
+    place.create(leader_worker_set(replicas=2, size=2))
+    place.wait(place.available)
+    container = {"name": "main", "image": "registry.example.com/serve:2"}
+    place.change({"spec": {"leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": [container]}}}}})
+    place.wait(place.available)
+    place.change({"spec": {"replicas": 1}})
+    place.wait(lambda: place.available() and sorted(place.pods()) == ["serve-0", "serve-0-1"])
+    before = place.pods()["serve-0"]["metadata"]["uid"]
+    place.api.delete(f"{place.path('Pod')}/serve-0-1")
+    place.wait(lambda: place.pods().get("serve-0", {}).get("metadata", {}).get("uid", before) != before)
+    place.wait(place.available)
+    assert guest.refused() == []
+    assert guest.says("may not") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [each.name for each in CATALOG.controllers(CATALOG.external)])
+def test_a_controller_says_which_right_it_lacks_and_the_others_go_on(guest: Guest, name: str) -> None:
+    right, place = TAKEN[name], Place(guest.api, f"without-{name}")
+    path = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/mooring:{name}"
+    role = guest.api.get(path).body
+    rules = without(role["rules"], right)
+    assert rules != role["rules"]
+    assert guest.api.patch(path, "merge", {"rules": rules}).code == 200
+    place.wait(lambda: not guest.may(right, place.name))
+    try:
+        place.create(leader_worker_set(replicas=1, size=2))
+        said = f"controller {name} may not {right.said} in namespace {place.name}; config/rbac grants it"
+        place.wait(lambda: bool(guest.says(said)))
+        assert {line["controller"] for line in guest.says(f"in namespace {place.name};")} == {name}
+        assert place.conditions().get("Available") != "True"
+        if name != "nodes":
+            container = {"name": "main", "image": "registry.example.com/serve:1"}
+            place.create({"kind": "Pod", "metadata": {"name": "alone"}, "spec": {"containers": [container]}})
+            place.wait(lambda: place.pods()["alone"]["status"].get("phase") == "Running")
+        else:
+            place.wait(lambda: sorted(place.pods()) == ["serve-0", "serve-0-1"])
+    finally:
+        assert guest.api.patch(path, "merge", {"rules": role["rules"]}).code == 200
+    place.wait(place.available)
+
+
+def without(rules: list[Object], right: Right) -> list[Object]:
+    """The rules with one verb on one resource taken away."""
+    left = []
+    for rule in deepcopy(rules):
+        if rule["apiGroups"] == [right.group] and right.resource in rule["resources"] and right.verb in rule["verbs"]:
+            rule["resources"].remove(right.resource)
+            rest = [verb for verb in rule["verbs"] if verb != right.verb]
+            if rest:
+                left.append({**rule, "resources": [right.resource], "verbs": rest})
+        if rule["resources"]:
+            left.append(rule)
+    return left
