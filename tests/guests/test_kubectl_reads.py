@@ -167,7 +167,7 @@ def test_what_is_not_there_is_refused_clearly(kubectl: Kubectl) -> None:
 
 
 def test_events_are_watched_and_name_who_tells_them(kubectl: Kubectl) -> None:
-    watch = kubectl.start("get", "events", "--watch-only", "-o", "jsonpath={.reason} {.source.component}{'\\n'}")
+    watch = kubectl.start("get", "events", "--watch", "-o", "jsonpath={.reason} {.source.component}{'\\n'}")
     try:
         kubectl.apply(deployment("told", replicas=1))
         wanted = {

@@ -106,7 +106,7 @@ def test_an_order_is_kept_while_names_come_and_go(writes: list[tuple[str, int, b
 
 
 def test_a_page_costs_what_is_on_it() -> None:
-    registry = Registry(now=datetime(2026, 1, 1, tzinfo=UTC), traces=False)
+    registry = Registry(now=datetime(2026, 1, 1, tzinfo=UTC), managed_fields=False)
     kind = registry.resource("v1", "ConfigMap")
     for number in range(10_000):
         registry.adopt(

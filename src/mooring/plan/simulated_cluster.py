@@ -57,7 +57,7 @@ class SimulatedCluster:
 
     def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
         # Field managers are not needed in a plan.
-        self.registry = Registry(now=START, seed=_UIDS + seed, traces=False)
+        self.registry = Registry(now=START, seed=_UIDS + seed, managed_fields=False)
         self.inert: list[str] = []
         self.assumed: list[str] = []
         self._features: list[Feature] = []

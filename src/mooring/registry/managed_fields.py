@@ -1,7 +1,7 @@
 """metadata.managedFields: the bridge between writes and server-side apply.
 
-Every write leaves its traces in metadata.managedFields. Ten thousand pods of one template have ten thousand equal
-traces, so equal ones are shared: it is the larger half of what a pod weighs.
+Every write adds its entry to metadata.managedFields. Ten thousand pods of one template have ten thousand equal entries,
+so equal ones are shared: they are the larger half of what a pod weighs.
 """
 
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ _REQUESTS: Final[dict[str, Any]] = {
 
 
 class FieldTracker:
-    """Keeps managedFields; one per registry. Without `traces` only applies leave any."""
+    """Keeps managedFields; one per registry. Without `managed_fields` only applies write entries."""
 
-    def __init__(self, parts: PartStore, *, traces: bool = True) -> None:
+    def __init__(self, parts: PartStore, *, managed_fields: bool = True) -> None:
         self._parts = parts
-        self._traces = traces
+        self._managed_fields = managed_fields
         self._creations: dict[bytes, Any] = {}
 
     def track(
@@ -48,8 +48,8 @@ class FieldTracker:
         subresource: str,
         convert: Convert | None,
     ) -> Object:
-        """The new object with the traces of a write that was not an apply. Its metadata dict is written to."""
-        if not self._traces:
+        """The new object with the entries of a write that was not an apply. Its metadata dict is written to."""
+        if not self._managed_fields:
             return new
         if old is None and "managedFields" not in new["metadata"]:
             return self._track_creation(resource, schema, new, options)
@@ -135,7 +135,7 @@ class FieldTracker:
         subresource: str,
         convert: Convert | None,
     ) -> Object:
-        """The object that an apply makes, traces included; the live one if that changes nothing."""
+        """The object that an apply makes, with its managedFields; the live one if that changes nothing."""
         if not options.manager:
             error = required("fieldManager", "is required for apply patch")
             raise InvalidError("PatchOptions", "meta.k8s.io", "", [error])

@@ -50,12 +50,12 @@ _NAME_ATTEMPTS: Final = 8
 class Writer:
     """Creates and changes objects of every kind."""
 
-    def __init__(self, core: Core, chain: AdmissionChain, view: ClusterView, *, traces: bool = True) -> None:
+    def __init__(self, core: Core, chain: AdmissionChain, view: ClusterView, *, managed_fields: bool = True) -> None:
         self._core = core
         self._chain = chain
         self._view = view
         self._parts = PartStore()
-        self._tracker = FieldTracker(self._parts, traces=traces)
+        self._tracker = FieldTracker(self._parts, managed_fields=managed_fields)
 
     @property
     def _naming(self) -> Naming:

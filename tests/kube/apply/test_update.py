@@ -6,7 +6,7 @@ import pytest
 
 from mooring.kube.apply import ApplyConflict, apply, update, updater
 from mooring.kube.apply.managers import decode_managed
-from mooring.kube.apply.traces import TracesMemo
+from mooring.kube.apply.update_memo import UpdateMemo
 from mooring.kube.schemas import Schema, builtin_schema, structural_schema
 from tests.kube.apply.world import NOW, SCHEMA, VERSION, World, thing
 
@@ -170,7 +170,7 @@ def test_items_that_differ_in_their_names_alone_are_worked_out_once(monkeypatch:
         worked_out.append(entries)
         return decode_managed(entries)
 
-    monkeypatch.setattr(updater, "_MEMO", TracesMemo())
+    monkeypatch.setattr(updater, "_MEMO", UpdateMemo())
     monkeypatch.setattr(updater, "decode_managed", decode)
     for first, second in (("a", "b"), ("q", "c"), ("x", "z")):
         new = {**live, "spec": {**live["spec"], "parts": [{"name": first, "size": 1}, {"name": second}]}}

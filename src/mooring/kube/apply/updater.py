@@ -24,8 +24,8 @@ from mooring.kube.apply.managers import (
 )
 from mooring.kube.apply.merge import merge
 from mooring.kube.apply.ownership import Convert, Versions, after_write, fit_to_schema, without_dropped
-from mooring.kube.apply.traces import MAX_ENTRIES, TracesMemo
 from mooring.kube.apply.typed import check_types, equal, field_set
+from mooring.kube.apply.update_memo import MAX_ENTRIES, UpdateMemo
 from mooring.kube.errors import go_json
 from mooring.kube.objects import Object
 from mooring.kube.schemas.builtin import empty_object
@@ -39,7 +39,7 @@ _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _KUBECTL: Final = "kubectl"
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
-_MEMO: Final = TracesMemo()
+_MEMO: Final = UpdateMemo()
 
 # Fields that belong to the API and are never owned by a manager.
 _NEVER_OWNED: Final[FieldSet] = {
@@ -127,9 +127,9 @@ def update(
     An object whose entries are gone stays without until the next apply.
     """
     write = _Write(Versions(api_version, schema, convert), now_text, subresource, _reach(ignored, subresource))
-    alike = convert is None and (subresource or _managed(new) in (None, managed))
-    if alike and live is not None and managed and len(managed) <= MAX_ENTRIES:
-        entries = _updated_alike(write, live, new, managed, manager)
+    memoizable = convert is None and (subresource or _managed(new) in (None, managed))
+    if memoizable and live is not None and managed and len(managed) <= MAX_ENTRIES:
+        entries = _updated_from_memo(write, live, new, managed, manager)
         if entries is not None:
             return entries
     managers = _requested(new, managed, subresource)
@@ -143,10 +143,10 @@ def update(
     return encode_managed(cap_updaters(updated))
 
 
-def _updated_alike(
+def _updated_from_memo(
     write: "_Write", live: Object, new: Object, managed: Entries, manager: str
 ) -> list[dict[str, Any]] | None:
-    """The entries after a write of one version, worked out once for all writes that are alike.
+    """The entries after a write of one version, worked out once for all writes of the same shape.
 
     None when the entries make no sense.
     """
@@ -155,17 +155,17 @@ def _updated_alike(
     before, after = _unmanaged(live), _unmanaged(new)
     try:
         comparison = compare(schema, before, after, write.ignored)
-        alike = _MEMO.alike(schema, writer, managed, comparison)
-        traces = _MEMO.find(alike)
-        if traces is None:
+        shape = _MEMO.shape(schema, writer, managed, comparison)
+        updated_entries = _MEMO.find(shape)
+        if updated_entries is None:
             updated = write.updated(before, after, decode_managed(managed), manager, comparison)
             gained = bool(difference(comparison.written, _NEVER_OWNED))
-            traces = _MEMO.learn(alike, schema, writer, managed, updated, gained=gained)
+            updated_entries = _MEMO.add(shape, schema, writer, managed, updated, gained=gained)
     except ElementError:
         return []
     except (AttributeError, TypeError, ValueError):
         return None
-    return traces.entries_at(write.now, managed, alike.lists)
+    return updated_entries.entries_at(write.now, managed, shape.lists)
 
 
 class _Write(NamedTuple):

@@ -1,8 +1,8 @@
-"""Writes that are alike leave traces that are alike: what came of one is kept, and the next only sets the time.
+"""Memo of managedFields after updates: updates of the same shape give the same entries, apart from their times.
 
 A controller writes the same fields of an object over and over, and thousands of objects of one template are written in
-the same way. Who owns what afterwards follows from who owned what, which fields changed, and who wrote; working that
-out again each time would be the larger half of a status write. What is kept is bounded and starts anew when full.
+the same way. The entries after a write follow from the entries before it, the changed fields and the writer; computing
+them each time would be the larger half of a status write. The memo is bounded.
 
 Items of a list are told apart by what they hold, and addresses are different in every pod. So the names of items in a
 list that is new and has no owned fields are left open, and filled in for each write.
@@ -19,7 +19,7 @@ from mooring.kube.apply.managers import ManagerIdentity, Managers, entry_order, 
 from mooring.kube.interning import intern
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["MAX_ENTRIES", "Traces", "TracesMemo"]
+__all__ = ["MAX_ENTRIES", "UpdateMemo", "UpdatedEntries"]
 
 # Beyond this many entries their times decide which of them are merged.
 MAX_ENTRIES: Final = 9
@@ -28,7 +28,7 @@ _MAX_CACHED: Final = 1024
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class _Trace(NamedTuple):
+class _UpdatedEntry(NamedTuple):
     """One entry of the outcome. `origin` is the place of the entry it comes from, -1 for a new one."""
 
     origin: int
@@ -50,40 +50,42 @@ class NewList(NamedTuple):
 Lists = tuple[NewList, ...]
 
 
-class Alike(NamedTuple):
-    """What the traces of a write follow from, and the names that were left open."""
+class UpdateShape(NamedTuple):
+    """What determines the entries after an update, and the new lists whose item names are left open."""
 
     key: tuple[int, bytes]
     lists: Lists
 
 
-class Traces(NamedTuple):
-    """What a write leaves behind, times aside. `lists` are the new ones of the write that was learnt from."""
+class UpdatedEntries(NamedTuple):
+    """The entries after an update, times aside. `lists` are the new lists of the update that they were computed for."""
 
     schema: Schema
-    entries: tuple[_Trace, ...]
+    entries: tuple[_UpdatedEntry, ...]
     lists: Lists
 
     def entries_at(self, now: str, before: Sequence[Mapping[str, Any]], lists: Lists) -> list[dict[str, Any]]:
         """The entries, given those before the write and the lists that it makes."""
-        made = [self._entry(trace, now, before, lists) for trace in self.entries]
+        made = [self._entry(entry, now, before, lists) for entry in self.entries]
         return sorted(made, key=entry_order) if len(made) > 1 else made
 
-    def _entry(self, trace: _Trace, now: str, before: Sequence[Mapping[str, Any]], lists: Lists) -> dict[str, Any]:
-        origin = before[trace.origin] if trace.origin >= 0 else None
-        if origin is not None and trace.fields is None:
+    def _entry(
+        self, entry: _UpdatedEntry, now: str, before: Sequence[Mapping[str, Any]], lists: Lists
+    ) -> dict[str, Any]:
+        origin = before[entry.origin] if entry.origin >= 0 else None
+        if origin is not None and entry.fields is None:
             return origin if isinstance(origin, dict) else dict(origin)
-        identity = trace.identity
+        identity = entry.identity
         made: dict[str, Any] = {
             "manager": identity.manager,
             "operation": identity.operation,
-            "apiVersion": trace.api_version,
+            "apiVersion": entry.api_version,
         }
-        time = now if trace.fresh else (origin or {}).get("time")
+        time = now if entry.fresh else (origin or {}).get("time")
         if time is not None:
             made["time"] = time
         made["fieldsType"] = "FieldsV1"
-        made["fieldsV1"] = trace.fields if lists == self.lists else self._filled(trace.fields or {}, lists)
+        made["fieldsV1"] = entry.fields if lists == self.lists else self._filled(entry.fields or {}, lists)
         if identity.subresource:
             made["subresource"] = identity.subresource
         return made
@@ -122,15 +124,15 @@ def _holds(fields: Any, path: tuple[str, ...]) -> bool:
     return True
 
 
-class TracesMemo:
-    """The traces of writes, by what they follow from."""
+class UpdateMemo:
+    """The entries after updates, by the shape of the update."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, bytes], Traces] = {}
+        self._known: dict[tuple[int, bytes], UpdatedEntries] = {}
 
-    def alike(
+    def shape(
         self, schema: Schema, writer: ManagerIdentity, before: Sequence[Mapping[str, Any]], comparison: FieldComparison
-    ) -> Alike:
+    ) -> UpdateShape:
         entries = [
             [each.get(name) for name in ("manager", "operation", "apiVersion", "subresource", "fieldsType", "fieldsV1")]
             for each in before
@@ -143,22 +145,24 @@ class TracesMemo:
         added = comparison.added
         for path, items in lists:
             added = _renamed(added, path, {item: str(number) for number, item in enumerate(items)})
-        return Alike((id(schema), _encode((writer, entries, comparison.removed, comparison.modified, added))), lists)
+        return UpdateShape(
+            (id(schema), _encode((writer, entries, comparison.removed, comparison.modified, added))), lists
+        )
 
-    def find(self, alike: Alike) -> Traces | None:
-        return self._known.get(alike.key)
+    def find(self, shape: UpdateShape) -> UpdatedEntries | None:
+        return self._known.get(shape.key)
 
-    def learn(
+    def add(
         self,
-        alike: Alike,
+        shape: UpdateShape,
         schema: Schema,
         writer: ManagerIdentity,
         before: Sequence[Mapping[str, Any]],
         after: Managers,
         *,
         gained: bool,
-    ) -> Traces:
-        """Keep what came of a write. The schema is held on to, so that its id stays its own."""
+    ) -> UpdatedEntries:
+        """Keep the entries after an update. The schema is kept alive, because its id is part of the key."""
         origins = {identity_of(entry): place for place, entry in enumerate(before)}
         entries = []
         for identity, entry in after.items():
@@ -167,5 +171,5 @@ class TracesMemo:
             if fields is not None and origin >= 0 and fields == before[origin].get("fieldsV1"):
                 # The fields of the entry from before are shared, so that the storage need not compare them.
                 fields = before[origin].get("fieldsV1")
-            entries.append(_Trace(origin, identity, entry.api_version, fields, gained and identity == writer))
-        return intern(self._known, alike.key, Traces(schema, tuple(entries), alike.lists), _MAX_CACHED)
+            entries.append(_UpdatedEntry(origin, identity, entry.api_version, fields, gained and identity == writer))
+        return intern(self._known, shape.key, UpdatedEntries(schema, tuple(entries), shape.lists), _MAX_CACHED)
