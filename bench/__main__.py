@@ -150,7 +150,7 @@ def server_rows(quick: bool) -> list[Row]:
                 name = f"{what}, {share}, controllers {state}"
                 budget = budgets.get((state, what, share))
                 rows.append(Row(name, getattr(found, share), "ms", budget, peer=beside))
-    fans = f"{fanout.WATCHERS} watchers x {fanout.PACE} events/s"
+    fans = f"{fanout.WATCHERS} watchers x {fanout.PER_SECOND} events/s"
     units = {"lost": "events", "p50": "ms", "p99": "ms"}
     for what, unit in units.items():
         beside = None if real is None else real["fan-out"][what]
@@ -169,7 +169,7 @@ def cluster_rows(quick: bool) -> list[Row]:
     rows = [Row(what, ours["speed"], "pods/s", budget, at_least=True, peer=real.get("speed"))]
     rows.append(Row("CPU for one of them, all processes", ours["cpu"], "ms", peer=real.get("cpu")))
     for name, limit in (("create p50", 2.0), ("create p99", None), ("get p50", 1.0), ("get p99", None)):
-        told = f"{name} while {cluster.PACE} of them are made per second"
+        told = f"{name} while {cluster.PER_SECOND} of them are made per second"
         rows.append(Row(told, ours[name], "ms", limit, peer=real.get(name)))
     return rows
 

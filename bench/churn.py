@@ -16,7 +16,7 @@ NODES = 10
 _DEPLOYMENTS = 8
 _REPLICAS = 10
 # A roll-over of ten replicas twice a second is about twenty pods made, placed, started and removed every second.
-_PAUSE = 0.5
+_POLL_SECONDS = 0.5
 _SPACE = "churn"
 _PATH = f"/apis/apps/v1/namespaces/{_SPACE}/deployments"
 
@@ -53,7 +53,7 @@ def churn(endpoint: ApiEndpoint) -> None:
     _wait_for_pods(wire, over)
     print("busy", flush=True)
     turn = 0
-    while not over.wait(_PAUSE):
+    while not over.wait(_POLL_SECONDS):
         patch = {"spec": {"template": {"metadata": {"annotations": {"turn": str(turn)}}}}}
         path = f"{_PATH}/app-{turn % _DEPLOYMENTS}"
         wire.call("PATCH", path, patch, "application/merge-patch+json")

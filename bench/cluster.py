@@ -24,9 +24,9 @@ from bench.wire import ApiEndpoint, Wire, quantile
 NODES = 500
 PODS = 1_000
 # Pods per second while others ask.
-PACE = 300
+PER_SECOND = 300
 _MAKERS = 4
-_PAUSE = 0.01
+_POLL_SECONDS = 0.01
 _FLOOD = "flood"
 _FLOWS = ("flow-a", "flow-b", "flow-c")
 
@@ -65,7 +65,7 @@ def _flow(running: MeasuredCluster, nodes: int, pods: int) -> dict[str, float]:
 def _paced(endpoint: ApiEndpoint, space: str, pods: int) -> dict[str, float]:
     """How long others wait for an answer while pods are made at a pace."""
     prober = _role("probe", endpoint, stdin=subprocess.PIPE)
-    _role("make", endpoint, space, str(pods), str(PACE)).communicate()
+    _role("make", endpoint, space, str(pods), str(PER_SECOND)).communicate()
     asked, _ = prober.communicate("")
     found: dict[str, float] = json.loads(asked)
     return found
@@ -181,7 +181,7 @@ def probe(endpoint: ApiEndpoint) -> dict[str, float]:
     threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
     creates, gets, number, mark = [], [], 0, time.monotonic_ns()
     path = "/api/v1/namespaces/default/configmaps"
-    while not over.wait(_PAUSE):
+    while not over.wait(_POLL_SECONDS):
         name = f"probe-{mark}-{number}"
         number += 1
         body = json.dumps({"metadata": {"name": name}, "data": {"k": "v"}}).encode()

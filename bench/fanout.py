@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 from bench.wire import ApiEndpoint, Wire, quantile
 
 WATCHERS = 100
-PACE = 300
+PER_SECOND = 300
 _WRITERS = 4
 _PATH = "/api/v1/namespaces/default/configmaps"
-_PATIENCE = 10.0
+_WAIT_SECONDS = 10.0
 
 
 def measured(endpoint: ApiEndpoint, seconds: float) -> dict[str, float]:
@@ -34,7 +34,7 @@ def measured(endpoint: ApiEndpoint, seconds: float) -> dict[str, float]:
         if wire.ask(wire.request("GET", path))[0] == 404:
             wire.call("POST", _PATH, {"metadata": {"name": f"fanout-{number}", "labels": {"fan": "out"}}})
     wire.close()
-    count = int(PACE * seconds)
+    count = int(PER_SECOND * seconds)
     watchers = _role("watch", endpoint, count, stdin=subprocess.PIPE)
     assert watchers.stdout is not None
     if not watchers.stdout.readline():
@@ -68,7 +68,7 @@ def write(endpoint: ApiEndpoint, count: int) -> dict[str, float]:
 
 def _pace(wire: Wire, first: int, begin: float, count: int) -> None:
     for number in range(first, count, _WRITERS):
-        wait = begin + number / PACE - time.monotonic()
+        wait = begin + number / PER_SECOND - time.monotonic()
         if wait > 0:
             time.sleep(wait)
         body = b'{"data":{"n":"%d","sent":"%.6f"}}' % (number, time.monotonic())
@@ -129,7 +129,7 @@ async def watch(endpoint: ApiEndpoint, count: int) -> dict[str, float]:
         await asyncio.sleep(0.01)
     print("watching", flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
-    deadline = loop.time() + _PATIENCE
+    deadline = loop.time() + _WAIT_SECONDS
     while any(watcher.count < count for watcher in watchers) and loop.time() < deadline:
         news.clear()
         try:

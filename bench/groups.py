@@ -18,8 +18,8 @@ from bench.wire import Wire
 GROUPS = 500
 SIZE = 8
 NODES = 200
-PATIENCE = 900.0
-_PAUSE = 0.25
+WAIT_SECONDS = 900.0
+_POLL_SECONDS = 0.25
 _SETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets"
 _COUNT = re.compile(rb'^apiserver_request_total\{verb="(\w+)".*\} (\d+)', re.MULTILINE)
 
@@ -43,9 +43,9 @@ def _applied(running: MeasuredCluster, groups: int) -> dict[str, float]:
         status = wire.call("GET", f"{_SETS}/serve").get("status") or {}
         if status.get("readyReplicas") == groups:
             break
-        if time.perf_counter() - started > PATIENCE:
-            raise RuntimeError(f"after {PATIENCE:.0f} s only {status.get('readyReplicas', 0)} groups are ready")
-        time.sleep(_PAUSE)
+        if time.perf_counter() - started > WAIT_SECONDS:
+            raise RuntimeError(f"after {WAIT_SECONDS:.0f} s only {status.get('readyReplicas', 0)} groups are ready")
+        time.sleep(_POLL_SECONDS)
     seconds = time.perf_counter() - started
     spent = sum(running.cpu().values()) - cpu
     return {

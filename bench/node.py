@@ -15,8 +15,8 @@ from mooring.nodes.process.processes import sandbox_problem
 
 ALONE = 15
 TOGETHER = 50
-PATIENCE = 120.0
-_PAUSE = 0.005
+WAIT_SECONDS = 120.0
+_POLL_SECONDS = 0.005
 _PODS = "/api/v1/namespaces/default/pods"
 
 
@@ -82,8 +82,8 @@ def _cpu(running: MeasuredCluster) -> float:
 
 
 def _wait(look: Any, what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + WAIT_SECONDS
     while not look():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"after {PATIENCE:.0f} s there is still no sign of {what}")
-        time.sleep(_PAUSE)
+            raise RuntimeError(f"after {WAIT_SECONDS:.0f} s there is still no sign of {what}")
+        time.sleep(_POLL_SECONDS)

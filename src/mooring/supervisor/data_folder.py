@@ -18,7 +18,7 @@ from mooring.kube.errors import InputError
 __all__ = ["DataFolder"]
 
 # How long processes of a parent that was killed may take to notice.
-_LINGERING: Final = 10.0
+_LINGER_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class DataFolder:
         return descriptor
 
     def _take(self, descriptor: int) -> None:
-        patience = time.monotonic() + _LINGERING
+        patience = time.monotonic() + _LINGER_SECONDS
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

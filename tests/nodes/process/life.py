@@ -12,7 +12,7 @@ from mooring.nodes.process.model import (
     End,
     Ended,
     PodAction,
-    PodState,
+    PodRecord,
     Prepare,
     Prepared,
     Probed,
@@ -47,10 +47,10 @@ def bound_pod(*containers: Object, init: tuple[Object, ...] = (), restart: str =
 class Life:
     """One pod. `done` has all actions up to now, `new` those of the last step."""
 
-    def __init__(self, spec: Object, pod: PodState | None = None) -> None:
+    def __init__(self, spec: Object, pod: PodRecord | None = None) -> None:
         self.spec = spec
         self.now = NOON
-        self.pod = pod or PodState(begun=NOON)
+        self.pod = pod or PodRecord(begun=NOON)
         self.done: list[PodAction] = []
         self.new: tuple[PodAction, ...] = ()
         self.wake: datetime | None = None

@@ -9,16 +9,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from mooring.nodes.process.model import ContainerState
+from mooring.nodes.process.model import ContainerRecord
 
 __all__ = ["due", "in_words", "with_pause"]
 
-FIRST: Final = 10.0
-LONGEST: Final = 300.0
-_FORGOTTEN: Final = timedelta(seconds=2 * LONGEST)
+FIRST_SECONDS: Final = 10.0
+LONGEST_SECONDS: Final = 300.0
+_FORGOTTEN: Final = timedelta(seconds=2 * LONGEST_SECONDS)
 
 
-def due(container: ContainerState) -> datetime:
+def due(container: ContainerRecord) -> datetime:
     """When a container that has ended may start again."""
     assert container.end is not None
     finished = container.end.finished
@@ -27,11 +27,11 @@ def due(container: ContainerState) -> datetime:
     return finished + timedelta(seconds=container.pause)
 
 
-def with_pause(container: ContainerState, now: datetime) -> ContainerState:
+def with_pause(container: ContainerRecord, now: datetime) -> ContainerRecord:
     """The container about to be restarted, with the pause that its next end will bring."""
     assert container.end is not None
     fresh = container.paused is None or _forgotten(container, container.end.finished)
-    return replace(container, pause=FIRST if fresh else min(container.pause * 2, LONGEST), paused=now)
+    return replace(container, pause=FIRST_SECONDS if fresh else min(container.pause * 2, LONGEST_SECONDS), paused=now)
 
 
 def in_words(seconds: float) -> str:
@@ -40,6 +40,6 @@ def in_words(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _forgotten(container: ContainerState, finished: datetime) -> bool:
+def _forgotten(container: ContainerRecord, finished: datetime) -> bool:
     assert container.paused is not None
     return finished - container.paused > _FORGOTTEN

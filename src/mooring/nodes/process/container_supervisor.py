@@ -20,8 +20,8 @@ __all__ = ["ContainerSupervisor"]
 
 
 _MEMORY_SECONDS: Final = 0.5
-_LONGEST_MESSAGE: Final = 4096
-_START_ERROR: Final = 128
+_MOST_MESSAGE_BYTES: Final = 4096
+_START_ERROR_EXIT_CODE: Final = 128
 
 
 class ContainerSupervisor:
@@ -147,7 +147,7 @@ class ContainerSupervisor:
         order = self.process.order
         if not self.process.started:
             text = last_words(order.log.path, lines=3) or "the sandbox could not be made"
-            return End(_START_ERROR, "StartError", text, None, now, order.id)
+            return End(_START_ERROR_EXIT_CODE, "StartError", text, None, now, order.id)
         reason = "Completed" if code == 0 else "Error"
         if self.process.out_of_memory:
             reason, code = "OOMKilled", 137
@@ -156,7 +156,7 @@ class ContainerSupervisor:
     def _message(self, code: int) -> str:
         path = self._context.disk.message(self._pod()["metadata"]["uid"], self._name)
         try:
-            text = path.read_bytes()[:_LONGEST_MESSAGE].decode(errors="replace")
+            text = path.read_bytes()[:_MOST_MESSAGE_BYTES].decode(errors="replace")
         except OSError:
             text = ""
         if text or not code or self._container.get("terminationMessagePolicy") != "FallbackToLogsOnError":

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from mooring.kube.objects import Object
 from mooring.nodes.process import backoff
 from mooring.nodes.process.model import (
-    ContainerState,
+    ContainerRecord,
     Kill,
     PodAction,
-    PodState,
+    PodRecord,
     PodTermination,
     Prepare,
     RecordEvent,
@@ -40,23 +40,23 @@ __all__ = ["PodDecision", "decide", "unhealthy"]
 
 
 # A container that is not asked to end in good time is asked all the same.
-_SHORTEST_GRACE = 1.0
+_SHORTEST_GRACE_SECONDS = 1.0
 
 
 class PodDecision(NamedTuple):
     """What is known once this has been decided, what to do, and when to look again if nothing happens before."""
 
-    pod: PodState
+    pod: PodRecord
     actions: tuple[PodAction, ...]
     wake: datetime | None
 
 
-def decide(spec: Object, pod: PodState, now: datetime, *, gone: bool = False) -> PodDecision:
+def decide(spec: Object, pod: PodRecord, now: datetime, *, gone: bool = False) -> PodDecision:
     """`gone` says that the pod is no longer in the API."""
     return _Round(spec, pod, now, [], []).run(gone)
 
 
-def unhealthy(spec: Object, pod: PodState, container: Object, kind: str, now: datetime) -> PodDecision:
+def unhealthy(spec: Object, pod: PodRecord, container: Object, kind: str, now: datetime) -> PodDecision:
     """A liveness or startup probe has failed for good: the container has to end."""
     name = container["name"]
     known = pod.container(name)
@@ -64,7 +64,7 @@ def unhealthy(spec: Object, pod: PodState, container: Object, kind: str, now: da
         return PodDecision(pod, (), None)
     own = (container.get(f"{kind}Probe") or {}).get("terminationGracePeriodSeconds")
     grace = spec["spec"].get("terminationGracePeriodSeconds") if own is None else own
-    seconds = max(float(30 if grace is None else grace), _SHORTEST_GRACE)
+    seconds = max(float(30 if grace is None else grace), _SHORTEST_GRACE_SECONDS)
     message = f"Container {name} failed {kind} probe"
     if restarts(container, spec, 137):
         message += ", will be restarted"
@@ -76,7 +76,7 @@ def unhealthy(spec: Object, pod: PodState, container: Object, kind: str, now: da
 @dataclass
 class _Round:
     spec: Object
-    pod: PodState
+    pod: PodRecord
     now: datetime
     actions: list[PodAction]
     times: list[datetime]
@@ -104,7 +104,7 @@ class _Round:
 
     def _all_ended(self, grace: float) -> bool:
         """Bring everything to its end; whether it is there."""
-        deadline = self.now + timedelta(seconds=max(grace, _SHORTEST_GRACE))
+        deadline = self.now + timedelta(seconds=max(grace, _SHORTEST_GRACE_SECONDS))
         if self.pod.ending is None or deadline < self.pod.ending.deadline:
             self.pod = replace(self.pod, ending=PodTermination(deadline))
         assert self.pod.ending is not None
@@ -124,7 +124,7 @@ class _Round:
             name = each["name"]
             if self.pod.container(name).alive:
                 late = deadline <= self.now
-                self._stop(name, self.now + timedelta(seconds=_SHORTEST_GRACE) if late else deadline)
+                self._stop(name, self.now + timedelta(seconds=_SHORTEST_GRACE_SECONDS) if late else deadline)
                 return False
         return True
 
@@ -253,7 +253,7 @@ class _Round:
         self._keep(name, replace(known, process="starting", blocker=None))
         self.actions.append(Start(name, known.attempt))
 
-    def _restart(self, container: Object, known: ContainerState) -> None:
+    def _restart(self, container: Object, known: ContainerRecord) -> None:
         name = container["name"]
         if known.end is None or not restarts(container, self.spec, known.end.code):
             return
@@ -270,5 +270,5 @@ class _Round:
         self._keep(name, replace(again, blocker=None, backoff_recorded=False))
         self.actions.append(Start(name, again.attempt))
 
-    def _keep(self, name: str, container: ContainerState) -> None:
+    def _keep(self, name: str, container: ContainerRecord) -> None:
         self.pod = self.pod.having(name, container)

@@ -38,7 +38,7 @@ __all__ = ["Kubelet", "Settings", "run_node"]
 
 
 HALT_SECONDS: Final = 2.0
-_PAUSE: Final = 0.2
+_RETRY_SECONDS: Final = 0.2
 # How long the events of the last moments may take to be written.
 _LAST_EVENTS_SECONDS: Final = 1.0
 # The source component of the events of this node.
@@ -95,7 +95,7 @@ def _welcome(machine: MachineInfo, problem: str) -> str:
 
 
 async def _register(registration: NodeRegistration, agent: Kubelet, stop: asyncio.Event) -> bool:
-    pause = _PAUSE
+    pause = _RETRY_SECONDS
     while not stop.is_set():
         try:
             agent.node = await registration.ensure()

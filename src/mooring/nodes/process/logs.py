@@ -20,7 +20,7 @@ __all__ = ["LogOptions", "LogWriter", "has_log", "last_words", "read_log", "stam
 LOG_SIZE: Final = 10 << 20
 LONGEST_LINE: Final = 16 << 10
 _CHUNK: Final = 1 << 16
-_STAMP: Final = 30
+_TIMESTAMP_CHARACTERS: Final = 30
 
 StreamName = Literal["stdout", "stderr"]
 
@@ -124,7 +124,11 @@ async def read_log(path: Path, options: LogOptions, writer: LogWriter | None) ->
 
 
 def _shown(line: bytes, options: LogOptions) -> bytes:
-    moment, stream, rest = line[:_STAMP], line[_STAMP + 1 : _STAMP + 7], line[_STAMP + 8 :]
+    moment, stream, rest = (
+        line[:_TIMESTAMP_CHARACTERS],
+        line[_TIMESTAMP_CHARACTERS + 1 : _TIMESTAMP_CHARACTERS + 7],
+        line[_TIMESTAMP_CHARACTERS + 8 :],
+    )
     if len(stream) < 6 or (options.since and moment.decode("latin-1") < options.since):
         return b""
     text = rest[2:]

@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 __all__ = [
-    "ContainerState",
+    "ContainerRecord",
     "CreateFailed",
     "End",
     "Ended",
     "Kill",
     "PodAction",
     "PodEvent",
-    "PodState",
+    "PodRecord",
     "PodTermination",
     "Prepare",
     "Prepared",
@@ -65,7 +65,7 @@ class Stopping(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ContainerState:
+class ContainerRecord:
     """One container. `attempt` counts its restarts, `end` is set while its last run is over, `last` is the run before.
 
     `pause` is the back-off in force, and `paused` when it was last counted up.
@@ -98,11 +98,11 @@ class PodTermination(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PodState:
+class PodRecord:
     """What is known of a pod beyond its spec. `failure` is the reason and message of a pod that failed as a whole."""
 
     begun: datetime
-    containers: Mapping[str, ContainerState] = field(default_factory=dict)
+    containers: Mapping[str, ContainerRecord] = field(default_factory=dict)
     prepared: Literal["no", "under way", "yes"] = "no"
     blocker: StartBlocker | None = None
     ending: PodTermination | None = None
@@ -111,10 +111,10 @@ class PodState:
     over: bool = False
     removed: bool = False
 
-    def container(self, name: str) -> ContainerState:
-        return self.containers.get(name) or ContainerState()
+    def container(self, name: str) -> ContainerRecord:
+        return self.containers.get(name) or ContainerRecord()
 
-    def having(self, name: str, container: ContainerState) -> PodState:
+    def having(self, name: str, container: ContainerRecord) -> PodRecord:
         return replace(self, containers={**self.containers, name: container})
 
 
@@ -202,17 +202,17 @@ class Probed(NamedTuple):
 PodEvent = Prepared | Started | CreateFailed | Ended | Probed
 
 _RETRY_SECONDS = 5.0
-_PREPARE_SECONDS = (0.5, 30.0)
+_PREPARE_RANGE_SECONDS = (0.5, 30.0)
 
 
-def after(pod: PodState, event: PodEvent, now: datetime) -> PodState:
+def after(pod: PodRecord, event: PodEvent, now: datetime) -> PodRecord:
     """The pod's state after an event."""
     match event:
         case Prepared(problem=""):
             return replace(pod, prepared="yes", blocker=None)
         case Prepared(problem=problem):
             times = 1 if pod.blocker is None else pod.blocker.times + 1
-            wait = min(_PREPARE_SECONDS[0] * 2 ** (times - 1), _PREPARE_SECONDS[1])
+            wait = min(_PREPARE_RANGE_SECONDS[0] * 2 ** (times - 1), _PREPARE_RANGE_SECONDS[1])
             return replace(pod, prepared="no", blocker=StartBlocker("FailedMount", problem, _later(now, wait), times))
         case Started(name, id, settled, ready):
             known = replace(pod.container(name), process="running", id=id, since=now, started=settled, blocker=None)
@@ -232,7 +232,7 @@ def after(pod: PodState, event: PodEvent, now: datetime) -> PodState:
             return _probed(pod, event)
 
 
-def _probed(pod: PodState, probed: Probed) -> PodState:
+def _probed(pod: PodRecord, probed: Probed) -> PodRecord:
     known = pod.container(probed.name)
     if known.process != "running" or probed.kind == "liveness":
         return pod

@@ -24,7 +24,7 @@ from mooring.nodes.process.model import (
     Kill,
     PodAction,
     PodEvent,
-    PodState,
+    PodRecord,
     Prepare,
     Prepared,
     RecordEvent,
@@ -58,7 +58,7 @@ class PodWorker:
     def __init__(self, context: NodeContext, spec: Object) -> None:
         self.spec = spec
         self.gone = False
-        self.pod: PodState = restored_state(spec, context.clock())
+        self.pod: PodRecord = restored_state(spec, context.clock())
         self._context = context
         self._events: list[PodEvent] = []
         self._news = asyncio.Event()

@@ -26,8 +26,8 @@ __all__ = ["ContainerProcess", "ExecResult", "Launch", "launch", "sandbox_proble
 ID: Final = "MOORING_CONTAINER"
 _CHUNK: Final = 1 << 16
 _DRAIN_SECONDS: Final = 1.0
-_SHORTEST_LOOK: Final = 0.002
-_LONGEST_LOOK: Final = 0.05
+_SHORTEST_POLL_SECONDS: Final = 0.002
+_LONGEST_POLL_SECONDS: Final = 0.05
 _OUTPUT: Final = 10 << 10
 
 
@@ -94,12 +94,12 @@ class ContainerProcess:
 
     async def begun(self) -> None:
         """Return when the command runs, or will never run: before that, its file system is not there to be entered."""
-        pause = _SHORTEST_LOOK
+        pause = _SHORTEST_POLL_SECONDS
         while self.order.sandboxed and self._process.returncode is None:
             if self._first_or_none() is not None:
                 return
             await asyncio.sleep(pause)
-            pause = min(pause * 2, _LONGEST_LOOK)
+            pause = min(pause * 2, _LONGEST_POLL_SECONDS)
 
     async def wait(self) -> int:
         """The exit code, as a shell would give it; everything it wrote is in its log by then."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
-from mooring.nodes.process.model import ContainerState, End, PodState
+from mooring.nodes.process.model import ContainerRecord, End, PodRecord
 from mooring.nodes.process.specs import all_containers
 from mooring.nodes.process.statuses import RUNTIME
 
@@ -19,15 +19,15 @@ __all__ = ["LOST", "restored_state"]
 
 
 LOST: Final = "ended together with the process node that ran it"
-_KILLED: Final = 137
+_KILLED_EXIT_CODE: Final = 137
 
 
-def restored_state(spec: Object, now: datetime) -> PodState:
+def restored_state(spec: Object, now: datetime) -> PodRecord:
     status = spec.get("status") or {}
     phase = status.get("phase")
     found = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     known = {each["name"]: each for each in found}
-    return PodState(
+    return PodRecord(
         begun=moment(status["startTime"]) if status.get("startTime") else now,
         containers={
             each["name"]: _container(known[each["name"]], now) for each in all_containers(spec) if each["name"] in known
@@ -42,19 +42,19 @@ def _failure(status: Object) -> tuple[str, str] | None:
     return (status["reason"], status.get("message", "")) if status.get("reason") else None
 
 
-def _container(status: Object, now: datetime) -> ContainerState:
+def _container(status: Object, now: datetime) -> ContainerRecord:
     state, last = status.get("state") or {}, (status.get("lastState") or {}).get("terminated")
     attempt = int(status.get("restartCount") or 0)
     identity = _id(status.get("containerID"))
     if "running" in state:
         started = _moment(state["running"].get("startedAt"))
-        end = End(_KILLED, "Error", LOST, started, now, identity)
-        return ContainerState("ended", attempt, identity, end=end, last=_end(last))
+        end = End(_KILLED_EXIT_CODE, "Error", LOST, started, now, identity)
+        return ContainerRecord("ended", attempt, identity, end=end, last=_end(last))
     if "terminated" in state:
-        return ContainerState("ended", attempt, identity, end=_end(state["terminated"]), last=_end(last))
+        return ContainerRecord("ended", attempt, identity, end=_end(state["terminated"]), last=_end(last))
     if last is not None:
-        return ContainerState("ended", attempt, identity, end=_end(last))
-    return ContainerState()
+        return ContainerRecord("ended", attempt, identity, end=_end(last))
+    return ContainerRecord()
 
 
 def _end(terminated: Object | None) -> End | None:

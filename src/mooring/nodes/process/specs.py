@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-_DEFAULT_GRACE: Final = 30
+_DEFAULT_GRACE_SECONDS: Final = 30
 
 
 def main_containers(pod: Object) -> list[Object]:
@@ -68,7 +68,7 @@ def deletion_grace(pod: Object) -> float:
     grace = pod["metadata"].get("deletionGracePeriodSeconds")
     if grace is None:
         grace = pod["spec"].get("terminationGracePeriodSeconds")
-    return float(_DEFAULT_GRACE if grace is None else max(grace, 0))
+    return float(_DEFAULT_GRACE_SECONDS if grace is None else max(grace, 0))
 
 
 def probe_of(container: Object, kind: str) -> Object | None:

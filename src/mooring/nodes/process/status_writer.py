@@ -17,7 +17,7 @@ from mooring.nodes.process.registration import MANAGER
 __all__ = ["StatusWriter"]
 
 
-_PAUSES: Final = (0.1, 5.0)
+_RETRY_RANGE_SECONDS: Final = (0.1, 5.0)
 _log = logging.getLogger("mooring.node")
 
 
@@ -51,7 +51,7 @@ class StatusWriter:
 
     async def flush(self) -> None:
         """Return when the API has the status, or there is no pod to have one."""
-        pause = _PAUSES[0]
+        pause = _RETRY_RANGE_SECONDS[0]
         while True:
             try:
                 await self._report()
@@ -69,13 +69,13 @@ class StatusWriter:
                     _log.error("the status of pod %s is refused: %s", self._pod()["metadata"]["name"], error)
                     return
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, _PAUSES[1])
+                pause = min(pause * 2, _RETRY_RANGE_SECONDS[1])
 
     async def remove(self) -> None:
         """Take the pod out of the API; its end has been reported."""
         meta = self._pod()["metadata"]
         request = Request("delete", "v1", "Pod", meta["namespace"], meta["name"], {}, uid=meta["uid"], grace=0)
-        pause = _PAUSES[0]
+        pause = _RETRY_RANGE_SECONDS[0]
         while True:
             try:
                 await self._context.transport.write(request)
@@ -86,7 +86,7 @@ class StatusWriter:
             except MooringError as error:
                 _log.info("pod %s cannot be removed yet: %s", meta["name"], error)
             await asyncio.sleep(pause)
-            pause = min(pause * 2, _PAUSES[1])
+            pause = min(pause * 2, _RETRY_RANGE_SECONDS[1])
 
     async def _report(self) -> None:
         pod, status = self._pod(), self._status()
@@ -119,7 +119,7 @@ class StatusWriter:
             self._gone()
             return False
         except MooringError:
-            await asyncio.sleep(_PAUSES[0])
+            await asyncio.sleep(_RETRY_RANGE_SECONDS[0])
             return True
         if found["metadata"]["uid"] != meta["uid"]:
             self._gone()

@@ -9,7 +9,7 @@ from mooring.kube.conditions import conditions_of, find_condition, set_condition
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.process import backoff
-from mooring.nodes.process.model import ContainerState, End, PodState
+from mooring.nodes.process.model import ContainerRecord, End, PodRecord
 from mooring.nodes.process.specs import (
     all_containers,
     full_name,
@@ -27,18 +27,18 @@ _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _OURS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
-def initialized(spec: Object, pod: PodState) -> bool:
+def initialized(spec: Object, pod: PodRecord) -> bool:
     """Whether a main container has run: from then on the pod counts as initialized whatever happens."""
     return any(_has_run(pod.container(each["name"])) for each in main_containers(spec))
 
 
-def overdue(spec: Object, pod: PodState) -> datetime | None:
+def overdue(spec: Object, pod: PodRecord) -> datetime | None:
     """When the pod's time is over."""
     seconds = spec["spec"].get("activeDeadlineSeconds")
     return None if seconds is None else pod.begun + timedelta(seconds=seconds)
 
 
-def status_of(spec: Object, pod: PodState, now: datetime, *, address: str) -> Object:
+def status_of(spec: Object, pod: PodRecord, now: datetime, *, address: str) -> Object:
     """The status to write. Conditions that others wrote stay as they are."""
     phase = phase_of(spec, pod)
     status: Object = {
@@ -60,7 +60,7 @@ def status_of(spec: Object, pod: PodState, now: datetime, *, address: str) -> Ob
     return status
 
 
-def phase_of(spec: Object, pod: PodState) -> str:
+def phase_of(spec: Object, pod: PodRecord) -> str:
     if pod.failure is not None:
         return "Failed"
     for each in init_containers(spec):
@@ -83,15 +83,15 @@ def phase_of(spec: Object, pod: PodState) -> str:
 # Containers
 
 
-def _has_run(known: ContainerState) -> bool:
+def _has_run(known: ContainerRecord) -> bool:
     return known.since is not None or known.attempt > 0 or known.end is not None
 
 
-def _is_up(known: ContainerState) -> bool:
+def _is_up(known: ContainerRecord) -> bool:
     return known.process == "running"
 
 
-def container_status(spec: Object, container: Object, pod: PodState, now: datetime) -> Object:
+def container_status(spec: Object, container: Object, pod: PodRecord, now: datetime) -> Object:
     known = pod.container(container["name"])
     state, last = _states(spec, container, pod, now)
     prepares = any(container is each for each in init_containers(spec)) and not is_sidecar(container, spec)
@@ -113,7 +113,7 @@ def container_status(spec: Object, container: Object, pod: PodState, now: dateti
     return status
 
 
-def _states(spec: Object, container: Object, pod: PodState, now: datetime) -> tuple[Object, End | None]:
+def _states(spec: Object, container: Object, pod: PodRecord, now: datetime) -> tuple[Object, End | None]:
     known = pod.container(container["name"])
     if known.process == "running":
         return {"running": {"startedAt": timestamp(known.since or now)}}, known.last
@@ -128,7 +128,7 @@ def _states(spec: Object, container: Object, pod: PodState, now: datetime) -> tu
 
 
 def _ended(
-    spec: Object, container: Object, pod: PodState, known: ContainerState, now: datetime
+    spec: Object, container: Object, pod: PodRecord, known: ContainerRecord, now: datetime
 ) -> tuple[Object, End | None]:
     assert known.end is not None
     comes_back = not pod.over and pod.ending is None and restarts(container, spec, known.end.code)
@@ -158,7 +158,7 @@ def _terminated(end: End) -> Object:
 # Conditions
 
 
-def _conditions(spec: Object, pod: PodState, phase: str, now: datetime) -> list[Object]:
+def _conditions(spec: Object, pod: PodRecord, phase: str, now: datetime) -> list[Object]:
     known = conditions_of(spec)
     ready = _containers_ready(spec, pod, phase)
     wanted = {
@@ -184,7 +184,7 @@ def _condition(good: bool, reason: str = "", message: str = "") -> Object:
     return made | ({"reason": reason} if reason else {}) | ({"message": message} if message else {})
 
 
-def _initialized_condition(spec: Object, pod: PodState, phase: str) -> Object:
+def _initialized_condition(spec: Object, pod: PodRecord, phase: str) -> Object:
     if phase == "Succeeded":
         return _condition(True, "PodCompleted")
     incomplete = []
@@ -202,7 +202,7 @@ def _initialized_condition(spec: Object, pod: PodState, phase: str) -> Object:
     return _condition(False, "ContainersNotInitialized", f"containers with incomplete status: [{listed}]")
 
 
-def _containers_ready(spec: Object, pod: PodState, phase: str) -> Object:
+def _containers_ready(spec: Object, pod: PodRecord, phase: str) -> Object:
     if phase == "Succeeded":
         return _condition(False, "PodCompleted")
     if phase == "Failed":

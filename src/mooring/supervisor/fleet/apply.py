@@ -29,7 +29,7 @@ __all__ = ["settle"]
 MANAGER: Final = "mooring-fleet"
 # These must be there before what follows them in a file.
 _FIRST: Final = ("CustomResourceDefinition", "Namespace")
-_PAUSE: Final = 0.2
+_RETRY_SECONDS: Final = 0.2
 
 _log = logging.getLogger("mooring.up")
 
@@ -42,7 +42,7 @@ async def settle(transport: HttpTransport, fleet: str | None) -> None:
             return
         except (Unreachable, UnknownOutcome) as error:
             _log.info("the fleet waits: %s", error)
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_RETRY_SECONDS)
         except MooringError as error:
             _log.error("the fleet cannot be brought in: %s", error)
             return
