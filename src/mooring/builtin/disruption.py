@@ -42,7 +42,7 @@ _WITHOUT_SCALE: Final = {
 
 
 class Expectation(NamedTuple):
-    """How many pods there should be, how many of them healthy, and whether some belong to nobody.
+    """How many pods there should be, how many of them healthy, and whether some have no controller.
 
     `problem` says why that cannot be told.
     """
@@ -177,7 +177,7 @@ def _with_condition(
 
 
 def _fail_safe(budget: PodDisruptionBudget, problem: str, now: datetime) -> Decision:
-    """Nobody may be evicted on a count that is not known."""
+    """While the counts are unknown the budget allows no disruption."""
     old = budget.status
     conditions = _with_condition(budget, "False", "SyncFailed", problem, old.observed_generation, now)
     wanted = DisruptionBudgetStatus(

@@ -35,7 +35,7 @@ class Changed(NamedTuple):
 
 
 class _Place(Generic[T]):
-    """Those who stand at one value of an index, and what each counter makes of them."""
+    """The objects at one value of an index, and what each counter makes of them."""
 
     __slots__ = ("counts", "members")
 
@@ -96,7 +96,7 @@ class Store(Generic[T]):
         return self.remove(seen.key, seen.version) if event == "DELETED" else self.take(seen)
 
     def put(self, item: Item) -> Changed | None:
-        """Take an object in; None when nobody can see a difference."""
+        """Take an object in; None when its view is equal to the one before."""
         return self.take(self.read(item))
 
     def take(self, seen: ObservedObject) -> Changed | None:

@@ -1,6 +1,6 @@
-"""Endpoints: the addresses behind a Service in one object, for those who do not read EndpointSlices.
+"""Endpoints: the addresses behind a Service in one object, for clients that do not read EndpointSlices.
 
-They are owned by their Service, so that they go with it even if nobody is here to see it go.
+They are owned by their Service, so that garbage collection deletes them with it while this controller does not run.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def _wanted(service: Service, pods: list[Pod], nodes: Nodes) -> dict[str, Object
                 members = [endpoint for uid, endpoint in endpoints.items() if uid in uids]
                 found[_name(service, family, rank, place)] = _slice(family, members, offered)
         if not groups:
-            # One slice stays, to say that there is nobody.
+            # One slice stays, to say that there are no endpoints.
             found[_name(service, family, 0, "")] = _slice(family, [], [])
     return found
 

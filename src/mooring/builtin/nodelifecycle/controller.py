@@ -76,7 +76,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if (tainted := _taints(node, now)) is not None:
         return Decision(intent=(tainted,), memory=sign)
 
-    # 3. Nobody is served by pods of which nothing is heard.
+    # 3. Pods on a node that does not report are not ready, so that no Service sends requests to them.
     if node.readiness is None or node.ready:
         return Decision(memory=sign)
     marked = [(pod, write) for pod in view.list(POD, "node", key.name) if (write := _not_ready(pod, now)) is not None]

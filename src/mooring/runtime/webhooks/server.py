@@ -30,7 +30,7 @@ from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.registering import Registration
 
-# Somebody may remove or change a configuration; this is how long that can last.
+# How often the configuration is read again, in case it was removed or changed.
 RESYNC_SECONDS: Final = 60.0
 _RETRY_SECONDS: Final = 2.0
 _HEARD: Final = 3.0

@@ -72,7 +72,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         remembered = memory._replace(told=problem, issued=_issued(memory, names))
         return Decision(intent, status=status, events=(event,), memory=remembered)
 
-    # 7. Revisions that nobody runs fall out of the history.
+    # 7. Revisions that no pod runs fall out of the history.
     children, events = _carry_out(view, daemon_set, history.hash, moves, names)
     old = forgotten(history.old, owned, daemon_set.spec.revision_history_limit)
     told = memory.told if moves.nodes else ""

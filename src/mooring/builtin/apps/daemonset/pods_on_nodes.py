@@ -86,7 +86,7 @@ class Placing:
                 self._keep(node, verdict, here)
             else:
                 self.surplus += [pod for pod in here if not pod.metadata.deleting]
-        # Nobody will ever bind these, and nobody else removes them.
+        # Their node is gone: no scheduler can bind them, and no other controller deletes them.
         self.surplus += [
             pod
             for node, here in pods.items()

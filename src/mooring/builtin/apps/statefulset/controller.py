@@ -77,7 +77,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if steps.raise_replicas() and steps.retire_condemned():
         replace_outdated(steps)
 
-    # 6. Revisions that nobody runs fall out of the history.
+    # 6. Revisions that no pod runs fall out of the history.
     live = {history.current.metadata.name, history.update.metadata.name, *observed.revisions}
     old = surplus(history.all, lambda each: each.metadata.name in live, stateful_set.spec.revision_history_limit)
     intent = steps.intent
