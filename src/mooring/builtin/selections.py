@@ -74,12 +74,12 @@ class Selections:
         return self._move(key, new)
 
     def _update(self, key: Key, held: Iterable[Selection], pod: Pod, *, news: bool) -> bool:
-        told = False
+        woken = False
         for selection in held:
             selection.members[key] = pod
             selection.version += news
-            told = news
-        return told
+            woken = news
+        return woken
 
     def _move(self, key: Key, pod: Pod) -> bool:
         """Put a new pod, or one with new labels, into the selections that match it now."""

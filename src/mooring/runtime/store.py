@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
 from mooring.client.transport import Item
-from mooring.runtime.reading import ObservedObject, Reader, version_of
+from mooring.runtime.observedobject import ObservedObject, Reader, version_of
 
 T = TypeVar("T", bound=HasMeta)
 

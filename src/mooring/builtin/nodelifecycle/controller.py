@@ -68,9 +68,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     sign = _listen(view.memory(Sign), node, lease, now)
 
     # 1. A node that has been silent for too long is unknown.
-    if _is_silent(node, lease, sign, view) and (told := _unknown(node, lease, now)):
+    if _is_silent(node, lease, sign, view) and (conditions := _unknown(node, lease, now)):
         was_ready = node.ready
-        return Decision(status=told, events=(_lost(key),) if was_ready else (), memory=sign)
+        return Decision(status=conditions, events=(_lost(key),) if was_ready else (), memory=sign)
 
     # 2. Taints say what the conditions are.
     if (tainted := _taints(node, now)) is not None:

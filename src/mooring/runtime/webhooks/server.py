@@ -28,7 +28,7 @@ from mooring.runtime.view import View
 from mooring.runtime.webhooks.application import MAX_REVIEW_BYTES, WebhookApplication
 from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
-from mooring.runtime.webhooks.registering import Registration
+from mooring.runtime.webhooks.registration import Registration
 
 # How often the configuration is read again, in case it was removed or changed.
 RESYNC_SECONDS: Final = 60.0

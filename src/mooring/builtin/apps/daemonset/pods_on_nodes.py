@@ -36,7 +36,7 @@ class Patience(NamedTuple):
 class Memory(NamedTuple):
     """The last refusal that was told, the patience with each node under one generation of the set, and the names."""
 
-    told: str = ""
+    reported: str = ""
     generation: int = 0
     patience: Mapping[str, Patience] = MappingProxyType({})
     issued: Issued | None = None

@@ -65,8 +65,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     observed = _observe(view, stateful_set, history)
     if released := claims(POD, STATEFUL_SET, stateful_set, selector, observed.present, ()):
         return Decision(intent=released)
-    told = _status(view, stateful_set, history, observed)
-    status = _status_change(stateful_set, told)
+    new = _status(view, stateful_set, history, observed)
+    status = _status_change(stateful_set, new)
 
     # 4. A set that goes away is only described; its pods go with it.
     if stateful_set.metadata.deleting:
@@ -83,9 +83,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     intent = steps.intent
     if steps.creates_in_order:
         # The run that sees the new pod tells of it and of what came before in one write. A pod that the API refuses is
-        # never seen, and must not keep the rest from being told.
+        # never seen, and must not keep the rest from being new_status.
         intent, status = [*intent, *(status if view.problem else ())], ()
-    final = bool(status) and not (intent or steps.children or old) and _inputs(told) == _inputs(stateful_set.status)
+    final = bool(status) and not (intent or steps.children or old) and _inputs(new) == _inputs(stateful_set.status)
     return Decision(tuple(intent), tuple(steps.children), status, old, tuple(steps.events), final=final)
 
 
@@ -132,7 +132,7 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
 
 
 def _observe(view: View, stateful_set: StatefulSet, history: History) -> ObservedPods:
-    # Which claims belong to whom, and since when pods are ready, cannot be told by counting healthy pods.
+    # Which claims belong to whom, and since when pods are ready, cannot be new_status by counting healthy pods.
     whole = stateful_set.spec.min_ready_seconds > 0
     if stateful_set.spec.volume_claim_templates:
         owned = view.list(PERSISTENT_VOLUME_CLAIM, "any-owner", stateful_set.metadata.uid)
