@@ -1,6 +1,6 @@
 """Claims are bound at once, each to a volume that exists in name only.
 
-Storage is not simulated: what matters is that nobody waits for it. So a claim gets all it asks for, as from a
+Storage is not simulated: what matters is that no pod waits for it. So a claim gets all it asks for, as from a
 provisioner that never runs out.
 """
 

@@ -42,9 +42,9 @@ _WITHOUT_SCALE: Final = {
 
 
 class Expectation(NamedTuple):
-    """How many pods there should be, how many of them healthy, and whether some belong to nobody.
+    """How many pods there should be, how many of them healthy, and whether some have no controller.
 
-    `problem` says why that cannot be told.
+    `problem` says why the counts are unknown.
     """
 
     pods: int = 0
@@ -177,7 +177,7 @@ def _with_condition(
 
 
 def _fail_safe(budget: PodDisruptionBudget, problem: str, now: datetime) -> Decision:
-    """Nobody may be evicted on a count that is not known."""
+    """While the counts are unknown the budget allows no disruption."""
     old = budget.status
     conditions = _with_condition(budget, "False", "SyncFailed", problem, old.observed_generation, now)
     wanted = DisruptionBudgetStatus(
@@ -211,11 +211,11 @@ def _write(budget: PodDisruptionBudget, wanted: DisruptionBudgetStatus) -> tuple
 
 def _events(budget: PodDisruptionBudget, pods: list[Pod], expected: Expectation) -> tuple[Event, ...]:
     key = key_of(budget)
-    told = []
+    events = []
     if not pods:
-        told.append(Event(POD_DISRUPTION_BUDGET, key, "Normal", "NoPods", "No matching pods found"))
+        events.append(Event(POD_DISRUPTION_BUDGET, key, "Normal", "NoPods", "No matching pods found"))
     if expected.unmanaged:
-        told.append(
+        events.append(
             Event(
                 POD_DISRUPTION_BUDGET,
                 key,
@@ -225,7 +225,7 @@ def _events(budget: PodDisruptionBudget, pods: list[Pod], expected: Expectation)
                 "set spec.minAvailable to a number to count them",
             )
         )
-    return tuple(told)
+    return tuple(events)
 
 
 CONTROLLER: Final = Controller(

@@ -50,13 +50,13 @@ def namespace_controller(kinds: Iterable[Kind[Any]], defined: DynamicKinds | Non
             # 2. Nothing is left: the namespace may go.
             left = without_finalizer(namespace.spec.finalizers, FINALIZER) or []
             return Decision(
-                status=_tell(namespace, content, now),
+                status=_status(namespace, content, now),
                 release=(Patch(NAMESPACE, key, {"spec": {"finalizers": left}}, "finalize"),),
             )
         # 1. Pods go before what they use; the rest follows when they are gone.
         first = [POD] if POD in content else list(content)
-        doomed = [Delete(kind, key_of(obj), "Background") for kind in first for obj in content[kind] if _stays(obj)]
-        return Decision(children=tuple(doomed[:MAX_WRITES_PER_PASS]), status=_tell(namespace, content, now))
+        deletions = [Delete(kind, key_of(obj), "Background") for kind in first for obj in content[kind] if _stays(obj)]
+        return Decision(children=tuple(deletions[:MAX_WRITES_PER_PASS]), status=_status(namespace, content, now))
 
     return Controller(
         "namespace",
@@ -73,7 +73,7 @@ def _stays(obj: HasMeta) -> bool:
     return not obj.metadata.deleting
 
 
-def _tell(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: datetime) -> tuple[Patch, ...]:
+def _status(namespace: Namespace, content: dict[Kind[Any], tuple[Any, ...]], now: datetime) -> tuple[Patch, ...]:
     """Conditions that say what the namespace still waits for, once it has to wait."""
     known = namespace.status.conditions
     if not content and not known:

@@ -1,6 +1,6 @@
 """Which pods a PodDisruptionBudget or a Service selects, kept as pods and selectors change.
 
-Listing a namespace for every change of one of its pods would cost the namespace each time. Whoever asks is woken for
+Listing a namespace for every change of one of its pods would cost the namespace each time. A key that asks is woken for
 the changes of all, at most a few times a second, and sees by the version of its own selection whether it is concerned.
 """
 
@@ -26,7 +26,7 @@ _NO_PODS: Final[dict[Key, Pod]] = {}
 
 
 class Selection:
-    """The pods of one selector. `version` grows with every change that may matter to whoever selects."""
+    """The pods of one selector. `version` grows with every change that may matter to a selector's reader."""
 
     __slots__ = ("members", "selector", "version")
 
@@ -74,12 +74,12 @@ class Selections:
         return self._move(key, new)
 
     def _update(self, key: Key, held: Iterable[Selection], pod: Pod, *, news: bool) -> bool:
-        told = False
+        woken = False
         for selection in held:
             selection.members[key] = pod
             selection.version += news
-            told = news
-        return told
+            woken = news
+        return woken
 
     def _move(self, key: Key, pod: Pod) -> bool:
         """Put a new pod, or one with new labels, into the selections that match it now."""
@@ -105,7 +105,7 @@ class Selections:
                 del self._selections[key.namespace]
             return
         made = here[kind, key] = Selection(selector)
-        # Two selections of one key must not look alike to whoever remembers the first.
+        # Two selections of one key must not have one version: a reader compares versions.
         made.version = 0 if gone is None else gone.version + 1
         for pod, view in self._pods.get(key.namespace, _NO_PODS).items():
             if selector.matches(view.metadata.labels):
@@ -121,7 +121,7 @@ class Selections:
 
 
 def selector_of(obj: PodDisruptionBudget | Service) -> Selector | None:
-    """The pods that are meant; None where there is nothing to select by, and nobody where it makes no sense."""
+    """The pods that are meant; None where there is nothing to select by, and no pods where the selector is invalid."""
     wanted = obj.spec.selector
     if isinstance(obj, Service):
         return selector_from_labels(obj.spec.selector) if wanted else None
@@ -134,7 +134,7 @@ def selector_of(obj: PodDisruptionBudget | Service) -> Selector | None:
 
 
 def _looks_the_same(old: Pod, new: Pod) -> bool:
-    """Whether nothing changed that anybody selects pods for."""
+    """Whether nothing changed that a reader of selections reads of a pod."""
     before, after = old.status, new.status
     return (
         old.ready == new.ready

@@ -22,8 +22,8 @@ from mooring.runtime.dispatcher_state import DispatcherState
 from mooring.runtime.dynamickinds import Redefined
 from mooring.runtime.effectrecords import records_of, wanted_runs
 from mooring.runtime.folds import Fold
+from mooring.runtime.observedobject import ObservedObject
 from mooring.runtime.outcome import Outcome
-from mooring.runtime.reading import ObservedObject
 from mooring.runtime.requests import Intents, requests_for
 from mooring.runtime.store import Changed, Store
 from mooring.runtime.task import ALL, ReconcileRequest, Task

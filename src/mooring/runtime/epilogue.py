@@ -52,7 +52,7 @@ class Epilogue:
         self._dispatcher.settle(task, outcome, now)
         if task.effects is not None:
             self._run(task.request, task.effects, start=not outcome.stopped)
-        self._tell(task, outcome, now)
+        self._record_events(task, outcome, now)
 
     def _run(self, request: ReconcileRequest, wanted: tuple[Run, ...], *, start: bool) -> None:
         """Start what is wanted and on record; cancel what is no longer wanted."""
@@ -103,7 +103,7 @@ class Epilogue:
             level = logging.DEBUG if result in ("unavailable", "postponed") else logging.WARNING
             say(level, why, controller=name, key=str(task.request.key), result=result, time=now)
 
-    def _tell(self, task: Task, outcome: Outcome, now: datetime) -> None:
+    def _record_events(self, task: Task, outcome: Outcome, now: datetime) -> None:
         if self._record is None or not (task.events or self._recorded):
             return
         told = self._recorded.pop(task.request, ())

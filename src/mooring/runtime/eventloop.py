@@ -24,7 +24,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What went wrong behind everybody's back. Data for a connection that was just given up is nobody's concern."""
+    """Errors that no task awaits. Data for a connection that was just closed is not one of them."""
     if _GIVEN_UP in str(context.get("exception")):
         return
     loop.default_exception_handler(context)

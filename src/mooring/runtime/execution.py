@@ -1,4 +1,4 @@
-"""Carries a task's requests out and sorts what comes back, the same way for those who call and those who await.
+"""Executes a task's requests and classifies the answers, the same way for synchronous and asynchronous drivers.
 
 A conflict or a missing object means that the view was old: the key runs again on a newer one. An object that exists
 already is ours if our owner made it. A lost answer makes the object it was about suspect, so that it is looked at live.
@@ -101,7 +101,7 @@ def _record(outcome: Outcome, kind: Kind[Any], request: Request, result: Object)
 
 
 def _exists(outcome: Outcome, kind: Kind[Any], request: Request, found: Object, error: AlreadyExistsError) -> None:
-    """Somebody has made the object; `found` is empty if it cannot be read."""
+    """The object exists already; `found` is empty if it cannot be read."""
     if not found:
         outcome.failed = str(error)
     elif _owner(found) is not None and _owner(found) == _owner(request.body):

@@ -71,13 +71,13 @@ class Feature:
     progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
     # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
-    # Feature gates, and whether each is open when nobody says anything.
+    # Feature gates, and whether each is open by default.
     gates: Mapping[str, bool] = field(default_factory=dict)
     # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.
     conflicts: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.
     on_request: frozenset[str] = frozenset()
-    # Parts that work beside somebody else's controllers of the same kinds; alone they bring no definitions.
+    # Parts that work beside another product's controllers of the same kinds; alone they bring no definitions.
     add_ons: frozenset[str] = frozenset()
 
     @property

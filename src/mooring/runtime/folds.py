@@ -1,4 +1,4 @@
-"""State derived from the stream of changes, kept by the runtime and shared by whoever asks.
+"""State derived from the stream of changes, kept by the runtime and shared by all controllers that declare it.
 
 A fold is for answers about the whole cluster, such as where a pod would fit: computing them from lists would cost the
 cluster each time. Controllers read the state and leave it as it was, so that deciding twice decides the same. What a

@@ -23,7 +23,7 @@ class HotLoops(Generic[K]):
         self._runs: dict[K, tuple[set[Written], int]] = {}
 
     def forget(self, key: K) -> None:
-        """Somebody else gave the key a reason to run, or its object is gone."""
+        """A change that the key did not make itself gave it a reason to run, or its object is gone."""
         self._runs.pop(key, None)
 
     def wrote(self, key: K, stages: Sequence[Sequence[Request]]) -> None:

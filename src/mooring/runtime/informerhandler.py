@@ -11,7 +11,7 @@ from mooring.client.transport import Change, Item
 from mooring.kube.prometheus import Metric
 from mooring.runtime.dispatcher import Dispatcher
 from mooring.runtime.logs import say
-from mooring.runtime.reading import ObservedObject
+from mooring.runtime.observedobject import ObservedObject
 
 
 class ReflectorMetrics:

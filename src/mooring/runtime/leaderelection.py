@@ -130,7 +130,7 @@ class Election:
                 say(logging.ERROR, f"{self._me} no longer leads", lease=f"{self._namespace}/{self._name}")
         finally:
             end.set()
-            # Renewed to the last: nobody else shall begin while this one is still finishing.
+            # Renewed to the last: no other replica may begin while this one is still finishing.
             try:
                 await working
             finally:
@@ -156,7 +156,7 @@ class Election:
             async with asyncio.timeout(self._config.deadline):
                 return await self._step()
         except (ConflictError, AlreadyExistsError, NotFoundError):
-            # Somebody was faster; the next look will tell who.
+            # Another replica was faster; the next read of the Lease tells which.
             return False
         except (ApiError, Unreachable, UnknownOutcome, TimeoutError) as error:
             say(logging.WARNING, f"the lease cannot be held: {error}", lease=f"{self._namespace}/{self._name}")

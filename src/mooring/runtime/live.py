@@ -142,7 +142,7 @@ class Live:
         await asyncio.gather(*unfinished, return_exceptions=True)
 
     def _follow_wanted(self) -> None:
-        """Follow the kinds that somebody wants, and no others."""
+        """Follow the kinds that the dispatcher wants, and no others."""
         self._redefined = self.dispatcher.redefined
         for kind in self.dispatcher.wanted:
             if kind not in self._following:

@@ -6,7 +6,7 @@ import json
 import logging
 
 logger = logging.getLogger("mooring.runtime")
-# A library is silent until somebody listens.
+# A library is silent until the application configures logging.
 logger.addHandler(logging.NullHandler())
 
 

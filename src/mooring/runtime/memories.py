@@ -1,4 +1,4 @@
-"""What keys remember from run to run: values of a declared type that nobody can change, because runs share them."""
+"""What keys remember from run to run: immutable values of a declared type, because runs share them."""
 
 from __future__ import annotations
 

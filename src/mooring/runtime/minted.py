@@ -69,7 +69,7 @@ def fill(request: Request, mint: Mint) -> Request:
     if request.verb != "create" or request.kind != "Secret" or request.api_version != "v1":
         return request
     parts = {part: _filled(request, part, mint) for part in _MARKED if part in request.body}
-    # Nobody needs to be shown what was just sent.
+    # An answer need not repeat what was just sent.
     return request._replace(body={**request.body, **parts}, metadata_only=True)
 
 

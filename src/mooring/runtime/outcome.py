@@ -19,13 +19,13 @@ class Outcome:
     # Objects to look at live before the key runs again, because an answer was lost.
     suspect: set[tuple[Kind[Any], Key]] = field(default_factory=set)
     failed: str = ""
-    # Whether that was because the view was old, which is nobody's fault.
+    # Whether that was because the view was old, which is no failure of the controller.
     stale: bool = False
     # Refused for good: trying the same again is of no use until something changes.
     terminal: str = ""
     # What access rules would have to allow for that, to go on after "may not".
     missing_right: str = ""
-    # Not allowed yet, by rules that are meant to say so: that is the course of things and nobody's failure.
+    # Not allowed yet, by rules that are meant to say so: that is the course of things and no failure.
     postponed: str = ""
     retry_after: timedelta | None = None
 

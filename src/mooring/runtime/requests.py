@@ -47,7 +47,7 @@ class Intents:
             self._status[write.kind, write.key] = _Status(write.status, status, None)
             return True
         if version is not None and said.left == version:
-            # Nobody has touched the object since.
+            # The object has not changed since.
             self._status[write.kind, write.key] = said._replace(seen=status)
             return False
         if said.seen == status:

@@ -67,7 +67,7 @@ class Simulation:
         self.metrics = RuntimeMetrics(self.controllers)
         self.steps = 0
         self.crashes = 0
-        # Nobody reads the events of a plan, and they are a fifth of its writes.
+        # A plan shows no events, and they are a fifth of its writes.
         self._tells = events
         self._gates = gates
         # It outlives the controllers' process, as an executor outside does, and has a connection of its own.
@@ -92,7 +92,7 @@ class Simulation:
         self._follow_wanted()
 
     def _follow_wanted(self) -> None:
-        """Follow the kinds that somebody wants, and no others; what is listed may define more."""
+        """Follow the kinds that the dispatcher wants, and no others; what is listed may define more."""
         while True:
             if self.dispatcher.redefined != self._redefined:
                 self._redefined = self.dispatcher.redefined
@@ -197,7 +197,7 @@ class Simulation:
         return any(getattr(stream, "lagging", False) for stream in self._streams.values())
 
     def _relist_expected(self) -> None:
-        """Somebody waits for writes of its own that no watch delivers; a list will tell."""
+        """List the kinds that keys have expectations about, since no watch delivers their writes."""
         for kind in self.dispatcher.expectations.kinds():
             self._relist(kind)
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
 from mooring.client.transport import Item
-from mooring.runtime.reading import ObservedObject, Reader, version_of
+from mooring.runtime.observedobject import ObservedObject, Reader, version_of
 
 T = TypeVar("T", bound=HasMeta)
 
@@ -35,7 +35,7 @@ class Changed(NamedTuple):
 
 
 class _Place(Generic[T]):
-    """Those who stand at one value of an index, and what each counter makes of them."""
+    """The objects at one value of an index, and what each counter makes of them."""
 
     __slots__ = ("counts", "members")
 
@@ -96,7 +96,7 @@ class Store(Generic[T]):
         return self.remove(seen.key, seen.version) if event == "DELETED" else self.take(seen)
 
     def put(self, item: Item) -> Changed | None:
-        """Take an object in; None when nobody can see a difference."""
+        """Take an object in; None when its view is equal to the one before."""
         return self.take(self.read(item))
 
     def take(self, seen: ObservedObject) -> Changed | None:

@@ -28,7 +28,7 @@ class Stores(dict[Kind[Any], Store[Any]]):
         self[kind] = Store(kind)
 
     def views_of(self, kind: Kind[Any]) -> Sequence[Kind[Any]]:
-        """The views that are followed of what the API calls one kind; none of what nobody reads."""
+        """The views that are followed of what the API calls one kind; none of a kind that no controller reads."""
         return self._views.get((kind.api_version, kind.kind)) or ((kind,) if kind in self else ())
 
     def showing(

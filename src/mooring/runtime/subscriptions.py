@@ -17,10 +17,10 @@ K = TypeVar("K", bound=Hashable)
 class Subscriptions(Generic[K]):
     def __init__(self) -> None:
         self._questions: dict[K, set[Question]] = {}
-        # Questions are tuples and may be looked up as plain ones, which spares making one for every place that a change
-        # touches and nobody asked about.
+        # Questions are tuples and may be looked up as plain ones, which spares making one for every value that a change
+        # touches and no key asked about.
         self.keys: dict[tuple[Any, ...], dict[K, None]] = {}
-        # The indexes of a kind by which anybody ever asked for a list or a count; by the others nobody is looked up.
+        # The indexes of a kind by which a key ever asked for a list or a count; the others are not looked up.
         self.listed: dict[Kind[Any], set[str]] = {}
 
     def of(self, key: K) -> set[Question]:

@@ -1,4 +1,4 @@
-"""The picture of the cluster that one reconcile gets, which remembers every question it was asked.
+"""The observed state of the cluster that one reconcile gets. It remembers every question that it was asked.
 
 An answer is a subscription: the key runs again when, and only when, one of its answers changes. Asking for something
 that is absent is a question like any other. A kind that cannot be read raises `Unavailable`, never an empty list.

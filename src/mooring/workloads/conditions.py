@@ -14,7 +14,7 @@ AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def bound_at(pod: Pod) -> datetime:
-    """When a pod got its node; when it was made, where nobody said so."""
+    """When a pod got its node; when it was made, where no condition says so."""
     scheduled = find_condition(pod.status.conditions, "PodScheduled")
     if scheduled is not None and scheduled.status == "True" and scheduled.last_transition_time:
         return moment(scheduled.last_transition_time)

@@ -107,7 +107,7 @@ class Incarnations:
         meta = owner.metadata
         self._uid, self._namespace = meta.uid, meta.namespace
         self._on_record = recorded(owner)
-        # An annotation that somebody took off is written again.
+        # A record that was removed from the object is written again.
         first = self._on_record if known is None else max(self._on_record, known.record)
         reach = most + len(pods)
         steps = [(_steps_from(first, number_of(self._uid, pod.metadata.name)), pod) for pod in pods]

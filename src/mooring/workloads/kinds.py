@@ -33,7 +33,7 @@ def _by_node(pod: Pod) -> Iterable[str]:
 
 
 def _orphans(obj: HasMeta) -> Iterable[str]:
-    """By namespace, what nobody controls: asking for these does not wake for every owned object beside them."""
+    """By namespace, objects without a controller: asking for these does not wake for every owned object beside them."""
     meta = obj.metadata
     return (meta.namespace,) if meta.controller is None and not meta.deleting else ()
 

@@ -94,7 +94,7 @@ def _advice(view: View, pod: Pod, before: Advice | None) -> Advice:
 
 
 def _smallest_change(view: View, pod: Pod) -> str:
-    """In words; empty where no single change would do, or nothing can be said."""
+    """The advice as a sentence; empty where no single change would do."""
     # Most workloads land, and then there is no need to load it.
     from mooring.placement.advise import advise
 

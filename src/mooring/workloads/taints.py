@@ -1,4 +1,4 @@
-"""Taints of a node as whole lists: a merge patch replaces a list, so whoever changes one taint writes them all."""
+"""Taints of a node as whole lists: a merge patch replaces a list, so a change of one taint writes them all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def swap_taints(node: Node, remove: Collection[Name], add: Iterable[Name], now: 
     ]
     if len(kept) == len(old) and not new:
         return None
-    # Ours come last and in one order, whoever put them on first.
+    # Ours come last and in one order, so that two writers of the same taints write the same list.
     taints = [_object(taint) for taint in sorted((*kept, *new), key=_rank)]
     return Patch(NODE, key_of(node), {"spec": {"taints": taints or None}})
 

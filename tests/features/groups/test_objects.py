@@ -178,7 +178,7 @@ def test_who_asks_for_nothing_gets_the_same_bytes(policy: Object | None) -> None
 
 
 def test_a_set_without_the_policy_has_the_revision_it_always_had() -> None:
-    # Pinned: sets that run keep their revisions in any spelling, but plans and tests would see another revision_hash.
+    # Pinned: sets that run keep their revisions in any spelling, but plans and tests would see another hash.
     assert data_hash(data_of(typed())) == "67fb6fc6b4"
 
 

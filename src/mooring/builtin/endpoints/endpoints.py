@@ -1,6 +1,6 @@
-"""Endpoints: the addresses behind a Service in one object, for those who do not read EndpointSlices.
+"""Endpoints: the addresses behind a Service in one object, for clients that do not read EndpointSlices.
 
-They are owned by their Service, so that they go with it even if nobody is here to see it go.
+They are owned by their Service, so that garbage collection deletes them with it while this controller does not run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Port = tuple[str, int, str, str | None]
 Members = dict[str, tuple[Object, bool]]
 
 
-class Glance(NamedTuple):
+class EndpointsPeek(NamedTuple):
     """What was looked at when there was nothing to do; the same again needs no second look."""
 
     version: int
@@ -60,21 +60,21 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     selection = view.fold(SELECTIONS).of(SERVICE, key)
     if selection is None:
         return Decision()
-    glance = Glance(selection.version, service, current)
-    if _is_same(view.memory(Glance), glance):
-        return Decision(memory=glance)
+    peek = EndpointsPeek(selection.version, service, current)
+    if _is_same(view.memory(EndpointsPeek), peek):
+        return Decision(memory=peek)
     pods = [selection.members[name] for name in sorted(selection.members)]
     subsets, cut = _cut(_pack(service, pods))
     write = _write(service, current, subsets, cut=cut)
-    return Decision(memory=glance) if write is None else Decision(children=(write,))
+    return Decision(memory=peek) if write is None else Decision(children=(write,))
 
 
-def _is_same(known: Glance | None, glance: Glance) -> bool:
+def _is_same(known: EndpointsPeek | None, peek: EndpointsPeek) -> bool:
     return (
         known is not None
-        and known.version == glance.version
-        and known.service is glance.service
-        and known.endpoints is glance.endpoints
+        and known.version == peek.version
+        and known.service is peek.service
+        and known.endpoints is peek.endpoints
     )
 
 
@@ -188,5 +188,5 @@ CONTROLLER: Final = Controller(
     reads=(POD, ENDPOINTS),
     writes={ENDPOINTS: ("create", "patch"), SERVICE: ("finalizers",)},
     folds=(SELECTIONS,),
-    memory=Glance,
+    memory=EndpointsPeek,
 )

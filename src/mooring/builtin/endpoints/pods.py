@@ -1,4 +1,4 @@
-"""What is told of a pod behind a Service: its addresses, port numbers and host name, and the labels to pass on."""
+"""The endpoint of a pod behind a Service: its addresses, port numbers and host name, and the labels to pass on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wants_endpoints(service: Service | None) -> bool:
 
 
 def is_published(pod: Pod, *, terminating: bool) -> bool:
-    """Whether a pod has an address to tell. One that is on its way out may still be of use to those who ask for it."""
+    """Whether a pod has an address to tell. A terminating pod may still serve clients that ask for it."""
     if pod.finished or not (pod.status.pod_ip or pod.status.pod_ips):
         return False
     return terminating or not pod.metadata.deleting

@@ -45,7 +45,7 @@ _CLOSE: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 Nodes = dict[str, Node | None]
 
 
-class Glance(NamedTuple):
+class SlicesPeek(NamedTuple):
     """What was looked at when there was nothing to do; the same again needs no second look."""
 
     version: int
@@ -66,22 +66,22 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     pods = [selection.members[name] for name in sorted(selection.members)]
     names = dict.fromkeys(pod.spec.node_name for pod in pods if is_published(pod, terminating=True))
     nodes: Nodes = {name: view.get(NODE, "", name) for name in names}
-    glance = Glance(selection.version, service, slices, nodes)
-    if _is_same(view.memory(Glance), glance):
-        return Decision(memory=glance)
+    peek = SlicesPeek(selection.version, service, slices, nodes)
+    if _is_same(view.memory(SlicesPeek), peek):
+        return Decision(memory=peek)
     decision = _decide(service, slices, _wanted(service, pods, nodes))
-    return decision._replace(memory=glance) if decision.empty else decision
+    return decision._replace(memory=peek) if decision.empty else decision
 
 
-def _is_same(known: Glance | None, glance: Glance) -> bool:
+def _is_same(known: SlicesPeek | None, peek: SlicesPeek) -> bool:
     return (
         known is not None
-        and known.version == glance.version
-        and known.service is glance.service
-        and len(known.slices) == len(glance.slices)
-        and all(one is other for one, other in zip(known.slices, glance.slices, strict=True))
-        and known.nodes.keys() == glance.nodes.keys()
-        and all(known.nodes[name] is node for name, node in glance.nodes.items())
+        and known.version == peek.version
+        and known.service is peek.service
+        and len(known.slices) == len(peek.slices)
+        and all(one is other for one, other in zip(known.slices, peek.slices, strict=True))
+        and known.nodes.keys() == peek.nodes.keys()
+        and all(known.nodes[name] is node for name, node in peek.nodes.items())
     )
 
 
@@ -100,7 +100,7 @@ def _wanted(service: Service, pods: list[Pod], nodes: Nodes) -> dict[str, Object
                 members = [endpoint for uid, endpoint in endpoints.items() if uid in uids]
                 found[_name(service, family, rank, place)] = _slice(family, members, offered)
         if not groups:
-            # One slice stays, to say that there is nobody.
+            # One slice stays, to say that there are no endpoints.
             found[_name(service, family, 0, "")] = _slice(family, [], [])
     return found
 
@@ -193,5 +193,5 @@ CONTROLLER: Final = Controller(
     reads=(POD, NODE, ENDPOINT_SLICE),
     writes={ENDPOINT_SLICE: ("create", "patch", "delete"), SERVICE: ("finalizers",)},
     folds=(SELECTIONS,),
-    memory=Glance,
+    memory=SlicesPeek,
 )

@@ -1,7 +1,8 @@
-"""Which endpoints share a slice: places that follow from the endpoints alone, whatever came first.
+"""Which endpoints share an EndpointSlice: slots that follow from the endpoints alone, in whatever order they came.
 
-All stand in one place until they are too many. Then the place is halved by a bit of each one's hash, and so on. One
-that comes or goes therefore touches one place, at times two, and whoever computes this again finds the same.
+All endpoints share one slot until there are too many. Then the slot is halved by one bit of each endpoint's hash, and
+so on. An endpoint that comes or goes therefore changes one slot, at times two, and computing the slots again gives the
+same ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _HASH_BITS: Final = 64
 
 
 def slots(uids: Iterable[str], most: int = MAX_ENDPOINTS_PER_SLICE) -> Iterator[tuple[str, frozenset[str]]]:
-    """The places, each with the uids that stand there. A place keeps its name when the half beside it parts from it."""
+    """The slots, each with its uids. A slot keeps its name when its other half becomes a slot of its own."""
     hashed = [(_bits(uid), uid) for uid in uids]
     yield from _halves(hashed, "", most)
 

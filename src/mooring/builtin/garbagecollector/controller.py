@@ -1,4 +1,4 @@
-"""Garbage collection: what nobody owns any more goes, and who waits for its dependents waits no longer than needed.
+"""Garbage collection: objects whose owners are all gone are deleted, and owners in foreground deletion are released.
 
 An object goes when all its owners are gone (background), or when they are being deleted in the foreground and no other
 owner keeps it. An owner deleted with `orphan` is forgotten by its dependents first.

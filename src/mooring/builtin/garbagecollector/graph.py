@@ -51,7 +51,7 @@ class Graph:
         return [self.items[dependent] for dependent in self._dependents.get(uid, ())]
 
     def change(self, kind: Kind[Any], change: Changed) -> bool:
-        """Take a change in; whether there is, or was, somebody in trouble."""
+        """Take a change in; returns whether there is, or was, an object to delete or an owner to release."""
         old, new = _item(kind, change.key, change.old), _item(kind, change.key, change.new)
         if old == new:
             return False

@@ -68,15 +68,15 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     sign = _listen(view.memory(Sign), node, lease, now)
 
     # 1. A node that has been silent for too long is unknown.
-    if _is_silent(node, lease, sign, view) and (told := _unknown(node, lease, now)):
+    if _is_silent(node, lease, sign, view) and (conditions := _unknown(node, lease, now)):
         was_ready = node.ready
-        return Decision(status=told, events=(_lost(key),) if was_ready else (), memory=sign)
+        return Decision(status=conditions, events=(_lost(key),) if was_ready else (), memory=sign)
 
     # 2. Taints say what the conditions are.
     if (tainted := _taints(node, now)) is not None:
         return Decision(intent=(tainted,), memory=sign)
 
-    # 3. Nobody is served by pods of which nothing is heard.
+    # 3. Pods on a node that does not report are not ready, so that no Service sends requests to them.
     if node.readiness is None or node.ready:
         return Decision(memory=sign)
     marked = [(pod, write) for pod in view.list(POD, "node", key.name) if (write := _not_ready(pod, now)) is not None]

@@ -1,7 +1,7 @@
-"""Outages: pods are driven off nodes that are not ready, one node after the other and never off all of them.
+"""Outages: pods are evicted from nodes that are not ready, one node after the other and never from all of them.
 
-When most of a zone is gone the network is likelier to blame than the nodes, and when every node is gone, whoever
-watches them is. So the pace depends on how a zone fares, and with no node left nothing is driven anywhere.
+When most nodes of a zone are not ready the network is likelier to blame than the nodes, and when no node at all is
+ready, the observer is. So the eviction rate depends on the zone, and with no node ready nothing is evicted.
 """
 
 from __future__ import annotations

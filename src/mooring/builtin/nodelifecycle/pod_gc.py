@@ -1,7 +1,7 @@
-"""Removes pods whose node is gone: nobody is left to stop them.
+"""Removes pods whose node is gone: no kubelet is left to stop them.
 
 Absence may only mean that the watch of nodes is behind, so a node is given time to appear. A pod is marked as failed
-first, because whoever owns it may wait to see how it ended.
+first, because its owner may wait to see how it ended.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         if not view.reached(deadline):
             waiting.append(key_of(pod))
             continue
-        # Whoever waits to see how a pod ended is told why first.
+        # The condition comes before the deletion: a controller that watches the pod reads why it ended.
         conditions = pod_conditions(pod, now, _DOOMED)
         if conditions is not None:
             writes.append(status(POD, pod, {"conditions": conditions}))

@@ -118,7 +118,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 
 def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory: Memory | None) -> Decision:
-    """Somebody else has the name of the leaders' StatefulSet, and nothing can be made until it is free."""
+    """Another owner has the name of the leaders' StatefulSet, and nothing can be made until it is free."""
     owner = leaders.metadata.controller
     whose = "has no controller" if owner is None else f"is controlled by {owner.kind} {owner.name}"
     text = f"StatefulSet {leaders.metadata.name} exists and {whose}; delete it, or choose another name for this set"

@@ -176,7 +176,7 @@ def _restarted(pod: Pod) -> bool:
 
 
 def _domain(view: View, lws: LeaderWorkerSet, leader: Pod) -> dict[str, str] | str:
-    """The label that keeps workers in their leader's domain; or, if they must wait, why, where somebody must act."""
+    """The label that keeps workers in their leader's domain; or why they must wait; empty where waiting is enough."""
     topology = lws.metadata.annotations.get(EXCLUSIVE_TOPOLOGY)
     if not topology:
         return {}
@@ -193,7 +193,7 @@ def _domain(view: View, lws: LeaderWorkerSet, leader: Pod) -> dict[str, str] | s
 
 
 def _left_behind(workers: StatefulSet, lws: LeaderWorkerSet, leader: Pod) -> bool:
-    """Whether the workers of this very group belong to nobody, since their leader was deleted without them."""
+    """Whether the workers of this very group have no controller, since their leader was deleted with orphans."""
     if workers.metadata.deleting or not was_of(workers, lws):
         return False
     ours, theirs = workers.metadata.labels, leader.metadata.labels

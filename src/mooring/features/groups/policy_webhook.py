@@ -47,7 +47,7 @@ def _template(obj: Object | None) -> Object:
 
 
 def _without(template: Object, stale: Mapping[str, str]) -> Object:
-    """The templates without what an earlier policy asked for. What somebody wrote over it since then stays."""
+    """The templates without what an earlier policy asked for. What was written over it since then stays."""
     made = dict(template)
     for name in POD_TEMPLATES if stale else ():
         annotations = annotations_of(template.get(name) or {})

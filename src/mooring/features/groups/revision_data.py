@@ -33,7 +33,7 @@ def data_of(lws: LeaderWorkerSet) -> Object:
 
 
 def canonical_data(data: Object) -> Object:
-    """What any revision holds, whoever wrote it."""
+    """What any revision holds, in the same form for those that upstream's controller wrote."""
     spec = data.get("spec") or {}
     template = _template(spec.get("leaderWorkerTemplate") or {})
     subdomain = (spec.get("networkConfig") or {}).get("subdomainPolicy") or "Shared"

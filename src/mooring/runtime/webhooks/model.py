@@ -17,7 +17,7 @@ from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
-from mooring.runtime.reading import Reader
+from mooring.runtime.observedobject import Reader
 from mooring.runtime.view import View
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def absent(kind: Kind[Any], namespace: str = "", name: str = "") -> Absent:
 
 
 class Admitted(NamedTuple):
-    """Let it pass; with an object, in that form. `patch` may be given instead by whoever has one already."""
+    """Let it pass; with an object, in that form. A caller that has a `patch` already may give that instead."""
 
     object: Object | None = None
     warnings: tuple[str, ...] = ()

@@ -28,11 +28,11 @@ from mooring.runtime.view import View
 from mooring.runtime.webhooks.application import MAX_REVIEW_BYTES, WebhookApplication
 from mooring.runtime.webhooks.keys import Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
-from mooring.runtime.webhooks.registering import Registration
+from mooring.runtime.webhooks.registration import Registration
 
-# What the configurations are called that make API servers call us.
+# The name of the configurations that make API servers call our webhooks.
 CONFIGURATION: Final = "mooring"
-# Somebody may remove or change a configuration; this is how long that can last.
+# How often the configuration is read again, in case it was removed or changed.
 RESYNC_SECONDS: Final = 60.0
 _RETRY_SECONDS: Final = 2.0
 _HEARD: Final = 3.0

@@ -67,16 +67,16 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
             intent, status = annotated(DAEMON_SET, daemon_set, status, names.annotations), ()
 
     # 6. What was refused the last time is told before it is tried again, because a refusal ends a decision.
-    if moves.nodes and problem and problem != memory.told:
+    if moves.nodes and problem and problem != memory.reported:
         event = Event(DAEMON_SET, key, "Warning", "FailedCreate", f"Error creating: {problem}")
-        remembered = memory._replace(told=problem, issued=_issued(memory, names))
+        remembered = memory._replace(reported=problem, issued=_issued(memory, names))
         return Decision(intent, status=status, events=(event,), memory=remembered)
 
-    # 7. Revisions that nobody runs fall out of the history.
+    # 7. Revisions that no pod runs fall out of the history.
     children, events = _carry_out(view, daemon_set, history.hash, moves, names)
     old = forgotten(history.old, owned, daemon_set.spec.revision_history_limit)
-    told = memory.told if moves.nodes else ""
-    remembered = placing.remembered._replace(told=told, issued=_issued(memory, names))
+    reported = memory.reported if moves.nodes else ""
+    remembered = placing.remembered._replace(reported=reported, issued=_issued(memory, names))
     return Decision(intent, children, status, old, (*placing.events, *events), memory=remembered)
 
 

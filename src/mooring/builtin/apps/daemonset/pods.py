@@ -63,8 +63,8 @@ def make_pod(daemon_set: DaemonSet, node: str, revision: str, name: str) -> Obje
 
 def template_generation(daemon_set: DaemonSet) -> str:
     """How often the template was changed, as the API counts it; empty where it does not."""
-    told = daemon_set.metadata.annotations.get(GENERATION, "")
-    return told if told.isdecimal() else ""
+    generation = daemon_set.metadata.annotations.get(GENERATION, "")
+    return generation if generation.isdecimal() else ""
 
 
 def is_updated(daemon_set: DaemonSet, pod: Pod, revision: str) -> bool:
@@ -118,7 +118,7 @@ def _tolerations(spec: Object) -> list[Object]:
     added = [*_TOLERATED, (NETWORK_UNAVAILABLE, "NoSchedule")] if spec.get("hostNetwork") else _TOLERATED
     for key, effect in added:
         wanted = {"key": key, "operator": "Exists", "effect": effect}
-        places = [place for place, told in enumerate(tolerations) if _without_time(told) == wanted]
+        places = [place for place, given in enumerate(tolerations) if _without_time(given) == wanted]
         for place in places:
             # One with a time limit would let the pod be driven off.
             tolerations[place] = wanted

@@ -36,7 +36,7 @@ class Patience(NamedTuple):
 class Memory(NamedTuple):
     """The last refusal that was told, the patience with each node under one generation of the set, and the names."""
 
-    told: str = ""
+    reported: str = ""
     generation: int = 0
     patience: Mapping[str, Patience] = MappingProxyType({})
     issued: Issued | None = None
@@ -86,7 +86,7 @@ class Placing:
                 self._keep(node, verdict, here)
             else:
                 self.surplus += [pod for pod in here if not pod.metadata.deleting]
-        # Nobody will ever bind these, and nobody else removes them.
+        # Their node is gone: no scheduler can bind them, and no other controller deletes them.
         self.surplus += [
             pod
             for node, here in pods.items()

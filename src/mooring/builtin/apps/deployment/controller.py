@@ -164,9 +164,9 @@ def _roll(deployment: Deployment, sets: Sets) -> Step:
 
 def _recreate(deployment: Deployment, sets: Sets, view: View) -> Step:
     """Every old pod is gone before the first new one comes."""
-    doomed = {one.metadata.name: 0 for one in sets.old if one.spec.replicas > 0}
-    if doomed:
-        return Step(doomed)
+    scaled_down = {one.metadata.name: 0 for one in sets.old if one.spec.replicas > 0}
+    if scaled_down:
+        return Step(scaled_down)
     if sets.new is None or _old_run(view, sets) or sets.new.spec.replicas == deployment.spec.replicas:
         return Step({})
     return Step({sets.new.metadata.name: deployment.spec.replicas})

@@ -66,7 +66,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         names = _incarnations(view, replica_set, census, known)
     record = names.annotations if names is not None else {}
 
-    # 4. What was refused the last time is told before it is tried again, because a refusal ends a decision.
+    # 4. A refusal of the last pass is reported before the write is tried again, because a refusal ends a decision.
     if difference > 0 and (untold := _untold_failure(view, replica_set)):
         event = Event(REPLICA_SET, key, "Warning", "FailedCreate", f"Error creating: {untold}")
         failure = _failure(replica_set, untold, now)
@@ -106,8 +106,8 @@ def _standing_failure(replica_set: ReplicaSet) -> Condition | None:
 
 
 def _untold_failure(view: View, replica_set: ReplicaSet) -> str:
-    told = find_condition(replica_set.status.conditions, FAILURE)
-    return "" if told is not None and view.problem == told.message else view.problem
+    known = find_condition(replica_set.status.conditions, FAILURE)
+    return "" if known is not None and view.problem == known.message else view.problem
 
 
 def _failure(replica_set: ReplicaSet, problem: str, now: datetime) -> Condition:
@@ -174,9 +174,9 @@ def _shrink(
     view: View, replica_set: ReplicaSet, selector: Selector, count: int, now: datetime
 ) -> tuple[tuple[Write, ...], tuple[Event, ...]]:
     pods = [p for p in view.owned(POD, replica_set) if p.active and selector.matches(p.metadata.labels)]
-    doomed = least_valuable(pods, _related(view, replica_set), count, now)
-    writes = tuple(Delete(POD, key_of(pod)) for pod in doomed)
-    return writes, _events(replica_set, "SuccessfulDelete", "Deleted pod", [pod.metadata.name for pod in doomed])
+    victims = least_valuable(pods, _related(view, replica_set), count, now)
+    writes = tuple(Delete(POD, key_of(pod)) for pod in victims)
+    return writes, _events(replica_set, "SuccessfulDelete", "Deleted pod", [pod.metadata.name for pod in victims])
 
 
 def _related(view: View, replica_set: ReplicaSet) -> list[Pod]:

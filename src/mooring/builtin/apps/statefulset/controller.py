@@ -61,12 +61,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if isinstance(history, Decision):
         return history
 
-    # 3. Who stands where, and whether one of them must be let go.
+    # 3. Which pod is at which ordinal, and whether one of them must be released.
     observed = _observe(view, stateful_set, history)
     if released := claims(POD, STATEFUL_SET, stateful_set, selector, observed.present, ()):
         return Decision(intent=released)
-    told = _status(view, stateful_set, history, observed)
-    status = _status_change(stateful_set, told)
+    new = _status(view, stateful_set, history, observed)
+    status = _status_change(stateful_set, new)
 
     # 4. A set that goes away is only described; its pods go with it.
     if stateful_set.metadata.deleting:
@@ -77,15 +77,15 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if steps.raise_replicas() and steps.retire_condemned():
         replace_outdated(steps)
 
-    # 6. Revisions that nobody runs fall out of the history.
+    # 6. Revisions that no pod runs fall out of the history.
     live = {history.current.metadata.name, history.update.metadata.name, *observed.revisions}
     old = surplus(history.all, lambda each: each.metadata.name in live, stateful_set.spec.revision_history_limit)
     intent = steps.intent
     if steps.creates_in_order:
-        # The run that sees the new pod tells of it and of what came before in one write. A pod that the API refuses is
-        # never seen, and must not keep the rest from being told.
+        # The pass that observes the new pod writes status once for both. A pod that the API refuses is never observed,
+        # and must not keep the rest of status from being written.
         intent, status = [*intent, *(status if view.problem else ())], ()
-    final = bool(status) and not (intent or steps.children or old) and _inputs(told) == _inputs(stateful_set.status)
+    final = bool(status) and not (intent or steps.children or old) and _inputs(new) == _inputs(stateful_set.status)
     return Decision(tuple(intent), tuple(steps.children), status, old, tuple(steps.events), final=final)
 
 
@@ -132,7 +132,7 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
 
 
 def _observe(view: View, stateful_set: StatefulSet, history: History) -> ObservedPods:
-    # Which claims belong to whom, and since when pods are ready, cannot be told by counting healthy pods.
+    # Counting healthy pods says neither which claims they own nor since when they are ready.
     whole = stateful_set.spec.min_ready_seconds > 0
     if stateful_set.spec.volume_claim_templates:
         owned = view.list(PERSISTENT_VOLUME_CLAIM, "any-owner", stateful_set.metadata.uid)

@@ -43,7 +43,7 @@ def _set_of(pod: Pod) -> str:
 
 
 def _ordinal(pod: Pod) -> int:
-    """The number that a pod is labelled with; -1 if its name, which nobody can change, says another."""
+    """The number that a pod is labelled with; -1 if its name, which never changes, says another."""
     ordinal = pod.metadata.labels.get(INDEX_LABEL, "")
     return int(ordinal) if ordinal.isdecimal() and pod.metadata.name.endswith(f"-{ordinal}") else -1
 

@@ -66,7 +66,7 @@ class Steps:
         """Never settled: a pod that was just asked for is not available."""
         name = f"{self.stateful_set.metadata.name}-{ordinal}"
         if self.view.get(POD, self.stateful_set.metadata.namespace, name) is not None:
-            self._tell("Warning", "FailedCreate", "Create", name, f'failed error: pods "{name}" already exists')
+            self._record("Warning", "FailedCreate", "Create", name, f'failed error: pods "{name}" already exists')
             return False
         claims = supply(self.view, self.stateful_set, ordinal, None)
         if claims.blocked:
@@ -74,9 +74,9 @@ class Steps:
         self.intent += claims.creates
         self.events += claims.events
         self.children.append(Create(POD, self._pod(ordinal, name)))
-        self._tell("Normal", "SuccessfulCreate", "Create", name)
+        self._record("Normal", "SuccessfulCreate", "Create", name)
         if len(self.children) == 1 and self.view.problem:
-            self._tell("Warning", "FailedCreate", "Create", name, f"failed error: {self.view.problem}")
+            self._record("Warning", "FailedCreate", "Create", name, f"failed error: {self.view.problem}")
         return False
 
     def _pod(self, ordinal: int, name: str) -> Object:
@@ -157,9 +157,9 @@ class Steps:
         if key not in self.deleted:
             self.deleted.add(key)
             self.children.append(Delete(POD, key))
-            self._tell("Normal", "SuccessfulDelete", "Delete", name)
+            self._record("Normal", "SuccessfulDelete", "Delete", name)
 
-    def _tell(
+    def _record(
         self, type_: Literal["Normal", "Warning"], reason: str, verb: str, name: str, end: str = "successful"
     ) -> None:
         text = f"{verb} Pod {name} in StatefulSet {self.stateful_set.metadata.name} {end}"

@@ -257,7 +257,7 @@ class Sync:
     def _remove(self, pods: Sequence[Pod]) -> None:
         for pod in pods:
             self.children.append(Delete(POD, key_of(pod)))
-            self._tell("Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}", pod.metadata.name)
+            self._record("Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}", pod.metadata.name)
 
     def _create(self, incarnations: Incarnations, count: int) -> None:
         if self.job.spec.backoff_limit_per_index is None:
@@ -289,7 +289,7 @@ class Sync:
     def _make(self, name: str, index: int | None) -> None:
         replaced = None if index is None else self.replaced.get(index)
         self.children.append(Create(POD, new_pod(self.job, name, index, replaced)))
-        self._tell("Normal", "SuccessfulCreate", f"Created pod: {name}", name)
+        self._record("Normal", "SuccessfulCreate", f"Created pod: {name}", name)
 
     # What is known of it
 
@@ -297,12 +297,12 @@ class Sync:
         known = find_condition(self.status.conditions, "Suspended")
         if self.job.spec.suspend and (known is None or known.status != "True"):
             self._set_condition("Suspended", "True", "JobSuspended", "Job suspended")
-            self._tell("Normal", "Suspended", "Job suspended")
+            self._record("Normal", "Suspended", "Job suspended")
         elif not self.job.spec.suspend and known is not None and known.status == "True":
             self._set_condition("Suspended", "False", "JobResumed", "Job resumed")
             # A deadline is about being active without a break.
             self._replace(start_time=timestamp(self.now))
-            self._tell("Normal", "Resumed", "Job resumed")
+            self._record("Normal", "Resumed", "Job resumed")
 
     def _track(self, ending: Ending | None) -> list[Pod]:
         """Move pods from seen to noted, and from noted to counted; gives those whose finalizer may go."""
@@ -363,14 +363,14 @@ class Sync:
             return
         self._set_condition(ending.final, "True", ending.reason, ending.message)
         if not ending.succeeds:
-            self._tell("Warning", ending.reason, ending.message)
+            self._record("Warning", ending.reason, ending.message)
             return
         self._replace(completion_time=timestamp(self.now))
         completions = self.job.spec.completions
         if completions is not None and self.status.succeeded > completions:
             said = "Too many succeeded pods running after completion count reached"
-            self._tell("Warning", "TooManySucceededPods", said)
-        self._tell("Normal", "Completed", "Job completed")
+            self._record("Warning", "TooManySucceededPods", said)
+        self._record("Normal", "Completed", "Job completed")
 
     def _set_condition(self, kind: str, value: str, reason: str, message: str) -> None:
         new = Condition(kind, value, reason, message, last_probe_time=timestamp(self.now))
@@ -379,7 +379,7 @@ class Sync:
     def _replace(self, **fields: Any) -> None:
         self.status = msgspec.structs.replace(self.status, **fields)
 
-    def _tell(self, kind: Any, reason: str, message: str, pod: str = "") -> None:
+    def _record(self, kind: Any, reason: str, message: str, pod: str = "") -> None:
         """`pod` is the one whose creation or deletion this tells of."""
         key = key_of(self.job)
         after = (POD, Key(key.namespace, pod)) if pod else None

@@ -1,4 +1,4 @@
-"""Lets go of pods whose Job is gone: nobody will count them any more, and while tracked they could never be deleted."""
+"""Pods whose Job is gone lose the tracking finalizer: no Job counts them, and with it they could never be deleted."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _matching_code(wanted: OnExitCodes, status: ContainerStatus) -> int:
 
 
 def meets(policy: SuccessPolicy | None, completions: int, succeeded: set[int]) -> str:
-    """Which rule of a success policy is met, in words; nothing if none is."""
+    """The message about the rule of a success policy that is met; empty if none is."""
     if policy is None or not succeeded:
         return ""
     for position, rule in enumerate(policy.rules):

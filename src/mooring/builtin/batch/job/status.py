@@ -46,6 +46,6 @@ def status_patch(job: Job, wanted: JobStatus) -> tuple[Patch, ...]:
             body[field] = value if value or field in _ALWAYS else None
     if not body:
         return ()
-    # It is there from the first status on, however empty: whoever tracks by finalizers goes by that.
+    # It is there from the first status on, however empty: it is how a controller knows that finalizers track the pods.
     body.setdefault("uncountedTerminatedPods", {})
     return (status(JOB, job, body),)

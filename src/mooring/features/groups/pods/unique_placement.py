@@ -1,6 +1,6 @@
 """Nodes of its own for every replica: a node selector and a toleration whose value is the name of the leader pod.
 
-Both come from annotations on the pod, because whoever admits a pod does not see the set it belongs to. So they work as
+Both come from annotations on the pod, because a webhook for pods does not see the set it belongs to. So they work as
 well on pods of another controller, or on templates that carry the annotations by hand.
 """
 

@@ -75,7 +75,7 @@ def member(pod: Object, name: str, namespace: str) -> Object:
         spec = _join_subgroup(spec, labels, annotations, leader, subgroup_index(size, subgroup_size, max(worker, 1)))
     spec = with_unique_placement(spec, annotations, leader)
     spec = with_tpu_env(spec, annotations, _tpu_member(labels, leader, worker, size, subgroup_size, excluded))
-    # A worker of somebody else's controller may have no group index; its leader's name ends in it.
+    # A worker that another controller made may have no group index; its leader's name ends in it.
     address = f"{_leader_of(labels, leader)}.{spec.get('subdomain', '')}.{namespace}"
     spec = with_group_env(spec, address, annotations[SIZE], str(worker))
     return {**pod, "metadata": {**metadata, "labels": labels}, "spec": spec}

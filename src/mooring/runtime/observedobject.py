@@ -116,7 +116,7 @@ class _Part:
 
 
 class _Sharing:
-    """Replaces the parts of new views, which nobody has seen yet, by equal ones of earlier views.
+    """Replaces the parts of new views, which no reader has yet, by equal ones of earlier views.
 
     A field that hardly ever repeats is tried for a while and then left alone.
     """
