@@ -43,4 +43,6 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     )
 
 
-COPIER = Controller("copier", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete", "finalizers")})
+COPIER = Controller(
+    "copier", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete", "finalizers")}
+)
