@@ -186,7 +186,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=SERVICE,
     reads=(POD, ENDPOINTS),
-    writes={ENDPOINTS: ("create", "patch"), SERVICE: ("finalizers",)},
+    writes={ENDPOINTS: ("create", "patch", "delete"), SERVICE: ("finalizers",)},
     folds=(SELECTIONS,),
     memory=EndpointsPeek,
 )

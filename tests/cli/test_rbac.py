@@ -1,0 +1,60 @@
+"""config/rbac: what it grants is what controllers and webhooks declare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from mooring.catalog import CATALOG
+from mooring.supervisor.external.rbac import bindings_of, roles_of
+from scripts.rbac import FOLDER, texts
+
+
+def granted(name: str) -> set[tuple[str, str, str]]:
+    (role,) = [each for each in roles_of(CATALOG) if each["metadata"]["name"] == f"mooring:{name}"]
+    return {
+        (group, resource, verb)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def test_the_files_are_what_is_declared() -> None:
+    assert {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()} == texts()
+
+
+def test_every_part_has_a_role_and_only_what_runs_by_default_is_bound() -> None:
+    roles = {each["metadata"]["name"] for each in roles_of(CATALOG)}
+    assert roles == {f"mooring:{name}" for name in (*CATALOG.names, "runtime", "webhooks")}
+    bound = {each["roleRef"]["name"] for each in bindings_of(CATALOG) if each["kind"] == "ClusterRoleBinding"}
+    assert bound == {f"mooring:{name}" for name in (*CATALOG.external, "runtime", "webhooks")}
+
+
+def test_only_what_works_on_kinds_of_others_is_granted_all_kinds() -> None:
+    wide = {name for name in CATALOG.controller_names if any(group == "*" for group, _, _ in granted(name))}
+    assert wide == {"garbage-collector", "namespace"}
+
+
+def test_no_controller_may_read_all_secrets_unless_it_covers_every_kind() -> None:
+    assert not [
+        name
+        for name in CATALOG.external
+        if {("", "secrets", "list"), ("", "secrets", "watch"), ("", "secrets", "get")} & granted(name)
+    ]
+
+
+def test_the_scheduler_is_granted_what_it_declares() -> None:
+    verbs = {(resource, verb) for group, resource, verb in granted("scheduler") if resource.startswith("pods")}
+    assert verbs == {
+        ("pods", "get"), ("pods", "list"), ("pods", "watch"), ("pods", "delete"),
+        ("pods/binding", "create"), ("pods/status", "patch"),
+    }  # fmt: skip
+
+
+def test_files_hold_whole_objects() -> None:
+    objects: list[Any] = [each for text in texts().values() for each in yaml.safe_load_all(text)]
+    assert all(each["apiVersion"] and each["kind"] and each["metadata"]["name"] for each in objects)
+    assert "&id" not in "".join(texts().values())
