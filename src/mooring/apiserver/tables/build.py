@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from mooring.apiserver.tables.custom import custom_printer
-from mooring.apiserver.tables.printing import PRINTERS, Cells, Printer, PrinterColumn, name, part
+from mooring.apiserver.tables.printing import PRINTERS, Cells, Printer, TableColumn, name, part
 from mooring.kube.objects import Object
 from mooring.registry import Resource
 
@@ -22,9 +22,7 @@ def _name_and_creation(obj: Object, now: datetime) -> Cells:
 
 
 # Some built-in kinds have no columns of their own.
-_PLAIN: Final = Printer(
-    (PrinterColumn("Name", "string", "name"), PrinterColumn("Created At", "date")), _name_and_creation
-)
+_PLAIN: Final = Printer((TableColumn("Name", "string", "name"), TableColumn("Created At", "date")), _name_and_creation)
 
 
 def table(

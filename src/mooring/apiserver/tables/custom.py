@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from mooring.apiserver.tables.durations import since
 from mooring.apiserver.tables.jsonpath import Path, PathError, compile_path, find
-from mooring.apiserver.tables.printing import Cells, Printer, PrinterColumn, name
+from mooring.apiserver.tables.printing import Cells, Printer, TableColumn, name
 from mooring.kube.objects import Object
 from mooring.registry import Registry, Resource
 
 __all__ = ["custom_printer", "printer_columns"]
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_NAME: Final = PrinterColumn("Name", "string", "name")
+_NAME: Final = TableColumn("Name", "string", "name")
 _AGE: Final[tuple[Mapping[str, Any], ...]] = (
     {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
 )
@@ -50,7 +50,7 @@ def custom_printer(declared: Iterable[Mapping[str, Any]]) -> Printer:
             break
         description = each.get("description") or f"Custom resource definition column (in JSONPath format): {text}"
         columns.append(
-            PrinterColumn(each["name"], each["type"], each.get("format") or "", description, each.get("priority") or 0)
+            TableColumn(each["name"], each["type"], each.get("format") or "", description, each.get("priority") or 0)
         )
     kinds = [column.type for column in columns[1:]]
 

@@ -20,7 +20,7 @@ __all__ = [
     "Cells",
     "Object",
     "Printer",
-    "PrinterColumn",
+    "TableColumn",
     "age",
     "columns",
     "containers",
@@ -41,7 +41,7 @@ NONE: Final = "<none>"
 _NOTHING: Final[Object] = {}
 
 
-class PrinterColumn(NamedTuple):
+class TableColumn(NamedTuple):
     """One column; priority 0 is always shown, others with `-o wide`."""
 
     name: str
@@ -57,7 +57,7 @@ class PrinterColumn(NamedTuple):
 class Printer(NamedTuple):
     """The columns of a kind, and its row."""
 
-    columns: tuple[PrinterColumn, ...]
+    columns: tuple[TableColumn, ...]
     cells: Print
     # What the row says about the object beside its cells; clients use it to leave out what has completed.
     conditions: Callable[[Object], list[Object]] | None = None
@@ -66,13 +66,13 @@ class Printer(NamedTuple):
 PRINTERS: Final[dict[tuple[str, str], Printer]] = {}
 
 
-def columns(text: str) -> tuple[PrinterColumn, ...]:
+def columns(text: str) -> tuple[TableColumn, ...]:
     """Columns from a line: `Name, Desired:integer, Selector+`, where a plus marks those for `-o wide` only."""
     found = []
     for item in text.split(","):
         label, _, kind = item.strip().removesuffix("+").partition(":")
         form = "name" if label == "Name" else ""
-        found.append(PrinterColumn(label, kind or "string", form, "", 1 if item.endswith("+") else 0))
+        found.append(TableColumn(label, kind or "string", form, "", 1 if item.endswith("+") else 0))
     return tuple(found)
 
 
