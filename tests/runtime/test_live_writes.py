@@ -208,16 +208,18 @@ async def test_a_child_of_another_owner_is_not_taken_for_ours() -> None:
 
 
 def test_a_key_that_waits_for_a_version_of_a_lost_history_is_let_go() -> None:
-    machine = Dispatcher([COPIER], random.Random(1))
-    machine.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "90"}}], "100")
-    machine.flush(now())
-    task = machine.next(now())
+    dispatcher = Dispatcher([COPIER], random.Random(1))
+    dispatcher.resync(
+        CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "90"}}], "100"
+    )
+    dispatcher.flush(now())
+    task = dispatcher.next(now())
     assert task is not None
     key = Key("default", "a")
-    machine.settle(task, Outcome(versions={(CONFIG_MAP, key): 101}), now())
-    machine.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "3"}}], "5")
-    machine.flush(now())
-    again = machine.next(now())
+    dispatcher.settle(task, Outcome(versions={(CONFIG_MAP, key): 101}), now())
+    dispatcher.resync(CONFIG_MAP, [{**config_map("a", copies="0"), "metadata": {**META, "resourceVersion": "3"}}], "5")
+    dispatcher.flush(now())
+    again = dispatcher.next(now())
     assert again is not None
     assert again.request.key == key
 
@@ -227,16 +229,16 @@ def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> No
         made = config_map("a", copies=str(copies))
         return {**made, "metadata": {**made["metadata"], **META, "resourceVersion": str(version)}}
 
-    machine = Dispatcher([COPIER], random.Random(1))
-    machine.resync(CONFIG_MAP, [at(90, 0)], "100")
-    machine.flush(now())
-    task = machine.next(now())
+    dispatcher = Dispatcher([COPIER], random.Random(1))
+    dispatcher.resync(CONFIG_MAP, [at(90, 0)], "100")
+    dispatcher.flush(now())
+    task = dispatcher.next(now())
     assert task is not None
-    machine.observe(CONFIG_MAP, "MODIFIED", at(101, 1))
-    machine.flush(now())
-    machine.settle(task, Outcome(versions={(CONFIG_MAP, Key("default", "a")): 102}), now())
-    machine.flush(now())
-    assert machine.next(now()) is None
-    machine.observe(CONFIG_MAP, "MODIFIED", at(102, 2))
-    machine.flush(now())
-    assert machine.next(now()) is not None
+    dispatcher.observe(CONFIG_MAP, "MODIFIED", at(101, 1))
+    dispatcher.flush(now())
+    dispatcher.settle(task, Outcome(versions={(CONFIG_MAP, Key("default", "a")): 102}), now())
+    dispatcher.flush(now())
+    assert dispatcher.next(now()) is None
+    dispatcher.observe(CONFIG_MAP, "MODIFIED", at(102, 2))
+    dispatcher.flush(now())
+    assert dispatcher.next(now()) is not None
