@@ -91,15 +91,15 @@ def runtime_rows(quick: bool) -> list[Row]:
     for policy in ("Parallel", "OrderedReady"):
         found = min((runtime.measured("plan", policy) for _ in range(tries)), key=lambda found: found["seconds"])
         size = f"{runtime.PLANNED:,} pods of a StatefulSet, {policy}, on {runtime.PLANNED:,} nodes"
-        plans.append(Row(f"plan {size}", found["seconds"] * 1000, "ms", 20_000))
-        plans.append(Row("memory of that plan", found["peak"], "MiB", 1_500))
+        plans.append(Row(f"plan {size}", found["seconds"] * 1000, "ms", 12_000))
+        plans.append(Row("memory of that plan", found["peak"], "MiB", 600))
     found = min((runtime.measured("groups") for _ in range(tries)), key=lambda found: found["seconds"])
     size = f"{runtime.GROUPS:,} groups of {runtime.GROUP_SIZE} on {runtime.PLANNED:,} nodes"
-    plans.append(Row(f"plan {size}", found["seconds"] * 1000, "ms", 20_000))
-    plans.append(Row("memory of that plan", found["peak"], "MiB", 1_500))
+    plans.append(Row(f"plan {size}", found["seconds"] * 1000, "ms", 12_000))
+    plans.append(Row("memory of that plan", found["peak"], "MiB", 600))
     return [
         Row(f"events to reconciles, {runtime.KEYS:,} keys", events["speed"], "events/s", 20_000, at_least=True),
-        Row(f"{runtime.PODS_IN_VIEW:,} pods in view", pods["peak"], "MiB", 1_000),
+        Row(f"{runtime.PODS_IN_VIEW:,} pods in view", pods["peak"], "MiB", 500),
         *plans,
         Row(
             f"ready to plan, {snapshots.NODES:,} nodes, {snapshots.PODS:,} pods", start["seconds"] * 1000, "ms", 15_000
@@ -114,7 +114,7 @@ def live_rows(quick: bool) -> list[Row]:
     return [
         Row(f"taken in over HTTP, {size}", loaded["seconds"] * 1000, "ms", 5_000),
         Row("memory of that", loaded["peak"], "MiB", 600),
-        Row("events to reconciles over HTTP", streamed["speed"], "events/s", 5_000, at_least=True),
+        Row("events to reconciles over HTTP", streamed["speed"], "events/s", 10_000, at_least=True),
     ]
 
 
@@ -165,7 +165,7 @@ def cluster_rows(quick: bool) -> list[Row]:
     real = cluster.measured("real", nodes, pods) if _has_peer(quick) else {}
     what = f"pods from creation to Running, {pods:,} on {nodes} nodes"
     # Every pod takes a second to start, which a small crowd cannot make up for.
-    budget = None if quick else 300
+    budget = None if quick else 400
     rows = [Row(what, ours["speed"], "pods/s", budget, at_least=True, peer=real.get("speed"))]
     rows.append(Row("CPU for one of them, all processes", ours["cpu"], "ms", peer=real.get("cpu")))
     for name, limit in (("create p50", 2.0), ("create p99", None), ("get p50", 1.0), ("get p99", None)):
