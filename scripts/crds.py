@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.catalog import CATALOG
+from scripts.made import ROOT, write_or_check
 
-FOLDER = Path(__file__).parent.parent / "config" / "crd"
+FOLDER = ROOT / "config" / "crd"
 
 
 class _Plain(yaml.SafeDumper):
@@ -32,19 +32,8 @@ def texts(resources: Iterable[CustomResource]) -> dict[str, str]:
 
 
 def main() -> int:
-    check = "--check" in sys.argv[1:]
-    stale = []
-    for name, text in texts(CATALOG.resources()).items():
-        path = FOLDER / name
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(name)
-        if not check:
-            FOLDER.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    for name in stale:
-        print(f"config/crd/{name} {'is not what the types say; run python -m scripts.crds' if check else 'written'}")
-    return 1 if check and stale else 0
+    wanted = {FOLDER / name: text for name, text in texts(CATALOG.resources()).items()}
+    return write_or_check(wanted, "python -m scripts.crds")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from scripts.made import ROOT, write_or_check
+
 SOURCE = ROOT / "src" / "mooring"
 PAGE = ROOT / "docs" / "modules.md"
 COMMAND = "python -m scripts.modules"
@@ -43,15 +44,7 @@ def text() -> str:
 
 
 def main() -> int:
-    wanted = text()
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
-        return 0
-    if "--check" in sys.argv[1:]:
-        print(f"docs/modules.md is not what the modules say; run {COMMAND}")
-        return 1
-    PAGE.write_text(wanted, encoding="utf-8")
-    print("docs/modules.md written")
-    return 0
+    return write_or_check({PAGE: text()}, COMMAND)
 
 
 if __name__ == "__main__":

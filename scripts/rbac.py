@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 import yaml
@@ -16,8 +15,9 @@ import yaml
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.supervisor.external.rbac import NAMESPACE, bindings_of, roles_of
+from scripts.made import ROOT, write_or_check
 
-FOLDER: Final = Path(__file__).parent.parent / "config" / "rbac"
+FOLDER: Final = ROOT / "config" / "rbac"
 
 
 def texts() -> dict[str, str]:
@@ -33,19 +33,7 @@ def _text(objects: Iterable[Object]) -> str:
 
 
 def main() -> int:
-    check = "--check" in sys.argv[1:]
-    stale = []
-    for name, text in texts().items():
-        path = FOLDER / name
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(name)
-        if not check:
-            FOLDER.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    for name in stale:
-        print(f"config/rbac/{name} {'is not what is declared; run python -m scripts.rbac' if check else 'written'}")
-    return 1 if check and stale else 0
+    return write_or_check({FOLDER / name: text for name, text in texts().items()}, "python -m scripts.rbac")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What all controllers of pods share: stamping pods out, telling which are available, and saying what changed."""
+"""What all controllers of pods share: pods from a template, which of them are available, and changes of a status."""
 
 from __future__ import annotations
 

@@ -36,19 +36,19 @@ def add_feasible(page: TextPage, cluster: SchedulerCache, explanation: Explanati
     totals = explanation.totals[feasible]
     # The chosen node first, then by points; nodes of equal points stay in the scheduler's order.
     ranked = feasible[np.lexsort((feasible != explanation.chosen, -totals))]
-    telling = [s for s in explanation.scores if np.ptp(s.weighted[feasible])]
+    differing = [s for s in explanation.scores if np.ptp(s.weighted[feasible])]
     if feasible.size == 1:
-        telling = [s for s in explanation.scores if s.weighted[feasible[0]]]
+        differing = [s for s in explanation.scores if s.weighted[feasible[0]]]
     columns = [TextColumn("NODE"), TextColumn("POINTS", right=True)]
-    columns += [TextColumn(SHORT.get(s.plugin, s.plugin), right=True) for s in telling]
+    columns += [TextColumn(SHORT.get(s.plugin, s.plugin), right=True) for s in differing]
     rows = [
-        (cluster.names[slot], str(explanation.totals[slot]), *(str(s.weighted[slot]) for s in telling))
+        (cluster.names[slot], str(explanation.totals[slot]), *(str(s.weighted[slot]) for s in differing))
         for slot in ranked[:shown].tolist()
     ]
     page.table(columns, rows, marked=[0])
     if feasible.size > shown:
         page.line(f"and {counted(feasible.size - shown, 'more node')} (--all-nodes lists them)", "dim", 2)
-    same = [(s.plugin, int(s.weighted[feasible[0]])) for s in explanation.scores if s not in telling]
+    same = [(s.plugin, int(s.weighted[feasible[0]])) for s in explanation.scores if s not in differing]
     same = [(plugin, points) for plugin, points in same if points]
     if same and feasible.size > 1:
         page.line("the same on each: " + ", ".join(f"{SHORT.get(p, p)} {points}" for p, points in same), "dim", 2)
