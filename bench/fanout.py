@@ -145,7 +145,7 @@ def main(role: str, endpoint: str, count: str) -> None:
     if role == "write":
         print(json.dumps(write(ApiEndpoint.of(endpoint), int(count))))
         return
-    from mooring.runtime.eventloop import run
+    from mooring.runtime.drivers.eventloop import run
 
     print(json.dumps(run(watch(ApiEndpoint.of(endpoint), int(count)))))
 

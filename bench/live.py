@@ -170,7 +170,7 @@ async def events(port: int) -> dict[str, float]:
 def _start(port: int, controller: Any) -> tuple[Any, asyncio.Event, asyncio.Task[None]]:
     from mooring.client.access import Access
     from mooring.client.http import HttpTransport
-    from mooring.runtime.live import Live
+    from mooring.runtime.drivers.live import Live
 
     live = Live([controller], HttpTransport(Access(f"http://127.0.0.1:{port}")))
     stop = asyncio.Event()
@@ -187,7 +187,7 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "serve":
         serve(*arguments[1:])
         return
-    from mooring.runtime.eventloop import run
+    from mooring.runtime.drivers.eventloop import run
 
     print(json.dumps(run({"load": load, "events": events}[arguments[0]](int(arguments[1])))))
 

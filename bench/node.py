@@ -10,8 +10,8 @@ from typing import Any
 
 from bench.measured_clusters import MeasuredCluster, embedded
 from bench.wire import Wire
+from mooring.nodes.process.containers.processes import sandbox_problem
 from mooring.nodes.process.machine_info import machine_info
-from mooring.nodes.process.processes import sandbox_problem
 
 ALONE = 15
 TOGETHER = 50

@@ -33,9 +33,9 @@ def events() -> dict[str, float]:
     from mooring.api.kinds import Key
     from mooring.runtime.controller import Controller
     from mooring.runtime.decision import Decision
-    from mooring.runtime.dispatcher import Dispatcher
-    from mooring.runtime.outcome import Outcome
-    from mooring.runtime.simulation import START
+    from mooring.runtime.dispatcher.dispatcher import Dispatcher
+    from mooring.runtime.dispatcher.outcome import Outcome
+    from mooring.runtime.drivers.simulation import START
     from mooring.runtime.view import View
     from mooring.workloads.kinds import POD
 
@@ -72,7 +72,7 @@ def events() -> dict[str, float]:
 
 
 def pods_in_view() -> dict[str, float]:
-    from mooring.runtime.store import Store
+    from mooring.runtime.dispatcher.store import Store
     from mooring.testing.controllers import whole_control_plane
     from mooring.workloads.kinds import POD
 

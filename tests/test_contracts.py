@@ -22,7 +22,7 @@ DECIDING = (
     "nodes/stages",
     "placement",
     "registry",
-    "runtime/dispatcher.py",
+    "runtime/dispatcher/dispatcher.py",
     "workloads",
 )
 # Run as programs, or read a table that is shipped with the package.

@@ -17,7 +17,7 @@ from mooring.runtime.feature import Feature
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
-    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Conversion, Webhook
 

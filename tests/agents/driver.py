@@ -8,7 +8,7 @@ import sys
 from mooring.agents.process_executor import EffectCommand, ProcessExecutor
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from tests.runtime.releases import INSTALLING, Install
 
 

@@ -19,7 +19,7 @@ from mooring.api.kinds import Key
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from mooring.runtime.view import View
 from tests.agents.driver import command
 from tests.client.stories import awaited, now, served, until

@@ -17,8 +17,8 @@ import pytest
 
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
-from mooring.runtime.faults import Faults
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.controllers import whole_control_plane
 
 CPU = {"500m": 500, "2": 2000}

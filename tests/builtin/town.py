@@ -20,8 +20,8 @@ from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.faults import Faults
-from mooring.runtime.simulation import START, Settled, Simulation
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.simulation import START, Settled, Simulation
 from mooring.workloads import kinds as k
 
 CONTENT = (

@@ -22,7 +22,7 @@ from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import AsyncTransport, Batch, Change, Item, Request
 from mooring.kube.objects import Object
 from mooring.registry import Registry
-from mooring.runtime.eventloop import run
+from mooring.runtime.drivers.eventloop import run
 from tests.client.faulty import Refusing
 
 P = ParamSpec("P")

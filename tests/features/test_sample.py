@@ -15,7 +15,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.manifests.emit import to_yaml
 from mooring.registry import Registry
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.supervisor.admission import own_admission
 from mooring.supervisor.selection import select_controllers
 from mooring.testing import node

@@ -10,7 +10,7 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.kube.objects import Object
 from mooring.net.tls import client_context
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
 from tests.features.sample.api import GROUP, MODEL_IMAGES, MODEL_SERVERS

@@ -21,8 +21,8 @@ from mooring.net.tls import client_context, server_context
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
 from mooring.registry import Registry
-from mooring.runtime.health import HealthServer
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.health import HealthServer
+from mooring.runtime.drivers.live import Live
 from mooring.runtime.webhooks import WebhookServer
 from tests.client.stories import awaited, now, served, until
 from tests.runtime.living import transport_in

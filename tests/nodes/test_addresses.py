@@ -11,7 +11,7 @@ from mooring.builtin.nodelifecycle.ipam import CONTROLLER as NODE_IPAM
 from mooring.builtin.nodelifecycle.ipam import RANGES, reconcile
 from mooring.kube.objects import Object
 from mooring.nodes.addresses import host_address, pod_address
-from mooring.runtime.task import ALL
+from mooring.runtime.dispatcher.task import ALL
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.views import view_of

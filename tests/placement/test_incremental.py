@@ -11,9 +11,10 @@ import pytest
 
 from mooring.api.core.types import Namespace, Node, Pod, Service
 from mooring.kube.objects import Object
-from mooring.placement import runs, shapes
+from mooring.placement import shapes
 from mooring.placement.answers import explain_answer
 from mooring.placement.engine import Engine
+from mooring.placement.plugins import runs
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.shapes import MAX_SHARE_REPLAYED, MAX_SLOTS_ONE_BY_ONE
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.placement.workloads import Expansion, WorkloadError, expand, template_hash
+from mooring.placement.workloads.expansion import Expansion, WorkloadError, expand, template_hash
 
 TEMPLATE: Object = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

@@ -7,7 +7,7 @@ from typing import Any
 from mooring.kube.objects import Object
 from mooring.plan.planner import PlannedWorkload, make_plan
 from mooring.plan.simulated_cluster import SimulatedCluster
-from mooring.runtime.simulation import HOUR
+from mooring.runtime.drivers.simulation import HOUR
 from mooring.testing import node, pod
 
 LABELS = {"app": "agent"}

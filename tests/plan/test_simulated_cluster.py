@@ -16,7 +16,7 @@ from mooring.manifests.emit import to_yaml
 from mooring.plan.planner import PlannedWorkload, make_plan
 from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.plan.snapshot import Plain, read_snapshot
-from mooring.runtime.simulation import START
+from mooring.runtime.drivers.simulation import START
 from mooring.testing import node, pod
 
 OLD = "2025-06-01T00:00:00Z"

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from mooring.kube.objects import Object
 from mooring.registry import Registry
-from mooring.registry.admission import AdmissionRequest, Complete
+from mooring.registry.admission.chain import AdmissionRequest, Complete
 from tests.registry.world import World, pod, refused
 
 

@@ -14,7 +14,7 @@ from mooring.client.transport import EVERYTHING, AsyncTransport, Batch, Page, Re
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from tests.client.stories import Served, now, served
 
 Hook = Callable[[Request], Awaitable[None]]

@@ -10,9 +10,9 @@ from typing import Any
 from mooring.api.kinds import Key
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
-from mooring.runtime.dispatcher import Dispatcher
-from mooring.runtime.outcome import Outcome
-from mooring.runtime.simulation import START
+from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.outcome import Outcome
+from mooring.runtime.drivers.simulation import START
 from mooring.runtime.view import View
 from tests.runtime.sample import CONFIG_MAP
 

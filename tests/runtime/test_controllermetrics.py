@@ -12,9 +12,9 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.controllermetrics import Counter, Gauge
 from mooring.runtime.decision import Create, Decision
-from mooring.runtime.health import answer
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.drivers.health import answer
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.view import View
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import at_work, put, transport_in

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.runtime.dispatcher import Dispatcher
-from mooring.runtime.simulation import START, Simulation
-from mooring.runtime.task import ReconcileRequest
+from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.task import ReconcileRequest
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.testing.invariants import validated_runs
 from tests.runtime.maintenance import DRAINING
 

@@ -12,10 +12,10 @@ from mooring.kube.errors import MooringError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.effects import Run, started
-from mooring.runtime.faults import Faults
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import START, Simulation
 from mooring.runtime.view import View
 from mooring.testing.crashes import survives_every_crash
 from tests.client.stories import awaited, now, until

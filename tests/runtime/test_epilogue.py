@@ -11,8 +11,8 @@ from mooring.kube.status import ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Event
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.view import View
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import at_work, names, transport_in

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from mooring.runtime.eventloop import run
+from mooring.runtime.drivers.eventloop import run
 
 
 async def _trouble(why: str) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mooring.api.kinds import Key
-from mooring.runtime.expectations import Expectations
-from mooring.runtime.store import Store
+from mooring.runtime.dispatcher.expectations import Expectations
+from mooring.runtime.dispatcher.store import Store
 from tests.runtime.sample import CONFIG_MAP
 
 A, B = Key("default", "a"), Key("default", "b")

@@ -12,9 +12,9 @@ from mooring.kube.errors import MooringError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.gates import all_gates
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
 from mooring.supervisor.feature_gates import chosen_gates, parse_gates
 from tests.client.stories import awaited, now, until

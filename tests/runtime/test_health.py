@@ -9,8 +9,8 @@ from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import EVERYTHING, Page, Scope
 from mooring.kube.status import ForbiddenError
 from mooring.registry import Registry
-from mooring.runtime.health import HealthServer, answer
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.health import HealthServer, answer
+from mooring.runtime.drivers.live import Live
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import at_work, transport_in
 from tests.runtime.sample import COPIER

@@ -13,7 +13,7 @@ from mooring.api.meta import Meta
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.view import Unavailable, View
 from tests.client.stories import awaited, until
 from tests.runtime.living import over_http, put

@@ -10,7 +10,7 @@ import pytest
 from mooring.client.transport import Request, Unreachable
 from mooring.kube.objects import Object
 from mooring.registry import Registry
-from mooring.runtime.leaderelection import Election, LeaseConfig, LeaseRecord, next_step, seen
+from mooring.runtime.drivers.leaderelection import Election, LeaseConfig, LeaseRecord, next_step, seen
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import Hooked, transport_in
 

@@ -16,7 +16,7 @@ from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from mooring.runtime.logs import logger
 from mooring.runtime.view import View
 from mooring.testing.controllers import whole_control_plane

@@ -20,7 +20,7 @@ from mooring.client.http import HttpTransport
 from mooring.client.transport import UnknownOutcome, Unreachable
 from mooring.kube.status import ApiError
 from mooring.registry import Registry
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from mooring.runtime.logs import logger
 from tests.client.faulty import Proxy
 from tests.client.stories import Served, awaited, config_map, creation, now, served, until

@@ -14,9 +14,9 @@ from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Patch
-from mooring.runtime.dispatcher import Dispatcher
-from mooring.runtime.live import Live
-from mooring.runtime.outcome import Outcome
+from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.outcome import Outcome
+from mooring.runtime.drivers.live import Live
 from mooring.runtime.view import View
 from tests.client.stories import awaited, config_map, now, until
 from tests.runtime.living import Blind, Hooked, at_work, data_of, names, put, transport_in

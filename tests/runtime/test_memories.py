@@ -15,8 +15,8 @@ from mooring.kube.errors import MooringError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.view import View
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import at_work, edit, put, transport_in

@@ -9,8 +9,8 @@ from mooring.api.kinds import Key
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.view import View
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import at_work, edit, put, transport_in

@@ -16,11 +16,11 @@ from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Event
-from mooring.runtime.faults import Faults
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.minted import Encoding, Minted
 from mooring.runtime.reads import metadata
-from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.fixtures import api_server as api_server

@@ -10,7 +10,7 @@ import pytest
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, Kind
 from mooring.kube.objects import Object
-from mooring.runtime.observedobject import Reader, Unreadable, version_of
+from mooring.runtime.dispatcher.observedobject import Reader, Unreadable, version_of
 
 POD: Kind[Pod] = Kind("v1", "Pod", Pod)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from random import Random
 
-from mooring.runtime.queue import MAX_BACKOFF, WorkQueue
+from mooring.runtime.dispatcher.queue import MAX_BACKOFF, WorkQueue
 
 
 def test_a_key_in_line_is_in_line_once() -> None:

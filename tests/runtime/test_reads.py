@@ -21,9 +21,9 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Patch
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.reads import metadata, metadata_of, named, selected
-from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home

@@ -10,7 +10,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import TooManyRequestsError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.view import View
 from tests.runtime.sample import CONFIG_MAP
 

@@ -12,8 +12,8 @@ from mooring.kube.objects import Object
 from mooring.kube.status import ConflictError, ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.decision import Apply, ApplyStatus, Bind, Create, Decision, Delete, Evict, Patch, Scale, Write
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.rights import missing_right
-from mooring.runtime.simulation import START, Simulation
 from tests.runtime.rules import A, controller, dispatcher, seen
 from tests.runtime.sample import CONFIG_MAP, COPIER
 from tests.runtime.worlds import config_map, create

@@ -17,11 +17,11 @@ from mooring.kube.status import ForbiddenError
 from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Assume, Create, Decision, Event, Patch
+from mooring.runtime.dispatcher.outcome import Outcome
+from mooring.runtime.dispatcher.store import Changed
+from mooring.runtime.dispatcher.task import ReconcileRequest
+from mooring.runtime.drivers.simulation import START, HotLoopError, Simulation
 from mooring.runtime.folds import Fold
-from mooring.runtime.outcome import Outcome
-from mooring.runtime.simulation import START, HotLoopError, Simulation
-from mooring.runtime.store import Changed
-from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import View
 from tests.runtime.releases import INSTALLING, define, put_release, record
 from tests.runtime.rules import A, controller, dispatcher, seen, step

@@ -12,10 +12,10 @@ from mooring.api.kinds import Key, Kind
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
-from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.store import Changed
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.folds import Fold
-from mooring.runtime.simulation import START, Simulation
-from mooring.runtime.store import Changed
 from mooring.runtime.view import Unavailable, View
 from tests.runtime.rules import A, controller, dispatcher, seen, step
 from tests.runtime.sample import CONFIG_MAP, COPIER, ConfigMap

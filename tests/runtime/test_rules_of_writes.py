@@ -13,11 +13,11 @@ from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Create, Decision, Delete, Patch
-from mooring.runtime.dispatcher import Dispatcher
-from mooring.runtime.execution import execute
-from mooring.runtime.faults import Faults
-from mooring.runtime.outcome import Outcome
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.outcome import Outcome
+from mooring.runtime.drivers.execution import execute
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.view import View
 from mooring.testing.crashes import survives_every_crash
 from tests.runtime.rules import A, controller, dispatcher, seen, step

@@ -13,10 +13,10 @@ from mooring.api.kinds import Key
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
-from mooring.runtime.eventrecorder import MAX_EVENTS_IN_FULL, EventRecorder
-from mooring.runtime.faults import Faults
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.simulation import HOUR, START, Simulation
+from mooring.runtime.events.recorder import MAX_EVENTS_IN_FULL, EventRecorder
 from mooring.runtime.logs import JsonFormatter, say
-from mooring.runtime.simulation import HOUR, START, Simulation
 from mooring.runtime.view import View
 from tests.runtime.sample import CONFIG_MAP, COPIER
 from tests.runtime.worlds import change, config_map, create, get, names

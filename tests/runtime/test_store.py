@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mooring.api.core.types import View as Struct
 from mooring.api.kinds import Indexers, Key, Kind
 from mooring.api.meta import Meta
-from mooring.runtime.store import Store
+from mooring.runtime.dispatcher.store import Store
 
 
 class Thing(Struct, frozen=True):

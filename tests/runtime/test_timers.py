@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from mooring.runtime.simulation import START
-from mooring.runtime.timers import Timers
+from mooring.runtime.dispatcher.timers import Timers
+from mooring.runtime.drivers.simulation import START
 
 SOON, LATER = START + timedelta(seconds=1), START + timedelta(seconds=2)
 

@@ -23,7 +23,7 @@ from mooring.kube.patches import json_patch
 from mooring.kube.patches.equality import same
 from mooring.kube.status import ApiError
 from mooring.registry import CheckedStorage, Registry
-from mooring.runtime.store import Store
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.view import View
 from mooring.runtime.webhooks import Admitted, Denied, Request, Rule, Webhook, install
 from mooring.runtime.webhooks.application import WebhookApplication

@@ -11,8 +11,8 @@ import pytest
 
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
-from mooring.runtime.live import Live
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.live import Live
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.builders import deployment, pod
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.fixtures import api_server as api_server
@@ -81,7 +81,7 @@ def test_a_pod_that_its_budget_protects_is_evicted_when_it_may_be() -> None:
 
 
 def test_the_same_over_http(api_server: Home, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mooring.runtime.execution.EVICTION_RETRY_SECONDS", 1)
+    monkeypatch.setattr("mooring.runtime.drivers.execution.EVICTION_RETRY_SECONDS", 1)
 
     async def story() -> None:
         async with reaching(api_server) as transport, reaching(api_server) as user:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooring.kube.objects import Object
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.simulation import Simulation
 
 
 def config_map(name: str, owner: Object | None = None, **data: str) -> Object:

@@ -14,8 +14,8 @@ from mooring.kube.objects import Object
 from mooring.nodes.stages.crd import stage_definition
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.folds import Fold
-from mooring.runtime.simulation import Simulation
 from mooring.runtime.view import View
 from mooring.testing.builders import node, pod
 from mooring.testing.decisions import deciding_twice

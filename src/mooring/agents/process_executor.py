@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from mooring.agents.effect_reporter import EffectReporter
 from mooring.client.transport import AsyncTransport
-from mooring.nodes.process.proc import kill_marked
+from mooring.nodes.process.containers.proc import kill_marked
 from mooring.runtime.effects import LONGEST_OUTPUT_CHARACTERS, Report, Run
 
 IDENTITY_VARIABLE: Final = "MOORING_EFFECT_IDENTITY"

@@ -8,7 +8,7 @@ from mooring.builtin.progress import daemon_set_progress, job_progress, replicas
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
-    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
 
 
@@ -19,7 +19,7 @@ def _controllers() -> tuple[Controller, ...]:
 
 
 def _workloads() -> tuple[WorkloadKind, ...]:
-    from mooring.placement.workload_kinds import BUILT_IN
+    from mooring.placement.workloads.kinds import BUILT_IN
 
     return BUILT_IN
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key, Kind
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.workloads.kinds import POD
 
 

@@ -17,8 +17,8 @@ from mooring.api.kinds import Key, Kind
 from mooring.api.policy.views import PodDisruptionBudget
 from mooring.kube.errors import SelectorError
 from mooring.kube.selectors import NOTHING, Selector, selector_from_dict, selector_from_labels
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.workloads.kinds import POD, POD_DISRUPTION_BUDGET, SERVICE
 
 MIN_WAKE_INTERVAL: Final = timedelta(milliseconds=200)

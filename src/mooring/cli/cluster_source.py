@@ -10,8 +10,8 @@ from mooring.catalog import CATALOG
 from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
-from mooring.placement.owners import Workload, controller_of
 from mooring.placement.snapshot import Snapshot, to_object
+from mooring.placement.workloads.owners import Workload, controller_of
 
 __all__ = ["ClusterSource", "top_owner", "workload_object"]
 

@@ -17,7 +17,7 @@ from mooring.client.transport import AsyncTransport, Change, Item
 from mooring.kube.errors import InputError, MooringError
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place, place_of
-from mooring.runtime.observedobject import Reader
+from mooring.runtime.dispatcher.observedobject import Reader
 
 __all__ = ["ClusterWatch"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from mooring.cli.unplaced_pods import UnplacedPod
 from mooring.kube.errors import MooringError
 from mooring.placement.answers import explain_answer
-from mooring.placement.causes import Blocked, Cause, all_node_causes, blocked_groups
+from mooring.placement.causes.nodes import Blocked, Cause, all_node_causes, blocked_groups
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.pods import PodInfo
 

@@ -20,12 +20,12 @@ from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
-from mooring.placement.owners import Workload
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
+from mooring.placement.workloads.owners import Workload
 
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
-    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.placement.workloads.kinds import WorkloadKind
 
 __all__ = ["PAGE", "LiveSource", "Take", "first_of", "read_kinds"]
 

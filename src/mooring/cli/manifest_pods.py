@@ -20,7 +20,7 @@ from mooring.manifests import Document, read_manifests
 from mooring.manifests.views import convert
 from mooring.placement.pods import PodInfo
 from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
-from mooring.placement.workloads import Expansion
+from mooring.placement.workloads.expansion import Expansion
 
 # Kinds that cannot be expanded here, and what to do instead.
 _REFUSED = {

@@ -88,7 +88,7 @@ def command(
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
-    from mooring.runtime.eventloop import run
+    from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.external.process import run_controllers
 
     with ExitStack() as open_until_the_end:

@@ -9,8 +9,8 @@ from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError, MooringError
 from mooring.manifests import read_views
-from mooring.placement.owners import Workload
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
+from mooring.placement.workloads.owners import Workload
 
 __all__ = ["HOW_TO_TAKE_ONE", "SnapshotSource", "load_snapshot"]
 

@@ -15,8 +15,8 @@ import msgspec
 
 from mooring.api.core.types import ConditionSummary, ContainerStatus, Pod, PodStatus, Volume
 from mooring.manifests.emit import to_yaml
-from mooring.placement.owners import WORKLOADS, PodTemplate, Workload, controller_of
 from mooring.placement.snapshot import VIEWS, to_object, wire_fields
+from mooring.placement.workloads.owners import WORKLOADS, PodTemplate, Workload, controller_of
 
 __all__ = ["SAVED", "Item", "SnapshotEncoder", "save_snapshot", "write"]
 

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from mooring.placement import messages
 from mooring.placement.filters import OUTSIDE, Filters, Verdicts, has_room, needs
-from mooring.placement.interpod import InterPodFilter, InterPodScore
 from mooring.placement.labels import Mask
-from mooring.placement.node_matching import NodeMatching
+from mooring.placement.plugins.interpod import InterPodFilter, InterPodScore
+from mooring.placement.plugins.node_matching import NodeMatching
+from mooring.placement.plugins.runs import SpreadRuns
+from mooring.placement.plugins.spread import SpreadFilter, SpreadScore, default_constraints
 from mooring.placement.pods import ERROR, PodInfo, Rejection
 from mooring.placement.preemption import Preemption, preempt
-from mooring.placement.runs import SpreadRuns
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
 from mooring.placement.shapes import Shapes
-from mooring.placement.spread import SpreadFilter, SpreadScore, default_constraints
 from mooring.placement.trial import NodeTrial
 
 Slots = NDArray[np.int64]

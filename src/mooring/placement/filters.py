@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.placement.interpod import InterPodFilter
 from mooring.placement.labels import Mask
-from mooring.placement.node_matching import NodeMatching
+from mooring.placement.plugins.interpod import InterPodFilter
+from mooring.placement.plugins.node_matching import NodeMatching
+from mooring.placement.plugins.spread import SpreadFilter
 from mooring.placement.pods import CompiledTemplate, HostPort, PodInfo
 from mooring.placement.scheduler_cache import Amounts, SchedulerCache
-from mooring.placement.spread import SpreadFilter
 
 Bits = NDArray[np.int64]
 

@@ -19,7 +19,7 @@ from mooring.api.core.types import NodeSelectorTerm as NodeSelectorTermView
 from mooring.kube.errors import SelectorError
 from mooring.kube.nodeselectors import NodeSelectorTerm, node_selector_term
 from mooring.kube.selectors import NOTHING, Requirement, Selector, selector_from_dict
-from mooring.placement.resources import PodResources, Requests, pod_resources
+from mooring.placement.plugins.resources import PodResources, Requests, pod_resources
 
 HOSTNAME = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE = "DoNotSchedule"

@@ -19,14 +19,14 @@ from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
 from mooring.placement.compiler import Compiler
-from mooring.placement.default_selectors import DefaultSelectors
-from mooring.placement.images import Images
 from mooring.placement.labels import LabelColumns, Mask
 from mooring.placement.nodeorder import NodeOrder
+from mooring.placement.plugins.images import Images
+from mooring.placement.plugins.resources import is_scalar
+from mooring.placement.plugins.terms import ExistingTerms
 from mooring.placement.podindex import PodIndex
 from mooring.placement.pods import PodInfo
-from mooring.placement.resources import is_scalar
-from mooring.placement.terms import ExistingTerms
+from mooring.placement.workloads.default_selectors import DefaultSelectors
 
 Amounts = NDArray[np.int64]
 D = TypeVar("D", bound=np.generic)

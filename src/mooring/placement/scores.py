@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.placement.interpod import InterPodScore
 from mooring.placement.labels import Mask
-from mooring.placement.node_matching import Divisor, NodeMatching, Scores
+from mooring.placement.plugins.interpod import InterPodScore
+from mooring.placement.plugins.node_matching import Divisor, NodeMatching, Scores
+from mooring.placement.plugins.spread import SpreadScore, default_constraints
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import Amounts
-from mooring.placement.spread import SpreadScore, default_constraints
 
 WEIGHTS = {
     "TaintToleration": 3,

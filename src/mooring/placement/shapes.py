@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mooring.placement.filters import has_room, needs, taken_ports
 from mooring.placement.labels import Mask
-from mooring.placement.node_matching import NodeMatching, Scores
+from mooring.placement.plugins.node_matching import NodeMatching, Scores
 from mooring.placement.pods import CompiledTemplate
 from mooring.placement.scores import EVERYWHERE, WEIGHTS, Where, balanced_allocation, least_allocated, normalised
 from mooring.placement.selection import tie_order

@@ -16,8 +16,8 @@ from mooring.api.kinds import Key, Kind
 from mooring.nodes.simulated.pods import START_DELAY, due, step
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD
 

@@ -11,7 +11,7 @@ from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.simulated_cluster import SimulatedCluster
-from mooring.runtime.simulation import START, Settled
+from mooring.runtime.drivers.simulation import START, Settled
 
 
 class PlannedPod(NamedTuple):

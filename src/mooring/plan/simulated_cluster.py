@@ -28,8 +28,8 @@ from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.feature import Feature
-from mooring.runtime.simulation import START, Simulation
 from mooring.runtime.webhooks.direct import install
 from mooring.runtime.webhooks.model import Conversion
 

@@ -1,6 +1,6 @@
 """All API semantics, without I/O: what an API server does between a request and its storage."""
 
-from mooring.registry.admission import Admission, AdmissionRequest, ClusterView
+from mooring.registry.admission.chain import Admission, AdmissionRequest, ClusterView
 from mooring.registry.lists import ListResult
 from mooring.registry.registry import Registry
 from mooring.registry.resources import Resource, Resources

@@ -14,7 +14,7 @@ from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
 from mooring.kube.times import moment
-from mooring.registry.admission import AdmissionRequest, ClusterView
+from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 from mooring.registry.core import Core
 
 if TYPE_CHECKING:

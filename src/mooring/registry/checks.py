@@ -9,8 +9,8 @@ from mooring.kube.objects import Object
 from mooring.kube.schemas import validate
 from mooring.registry.changes import shares_body
 from mooring.registry.core import Core
+from mooring.registry.kinds.scale import check_scaled
 from mooring.registry.resources import Resource
-from mooring.registry.scale import check_scaled
 from mooring.registry.strategies import Strategy
 from mooring.registry.write_options import Options
 

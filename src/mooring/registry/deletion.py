@@ -14,7 +14,7 @@ from mooring.kube.status import ConflictError, ForbiddenError, InvalidError
 from mooring.kube.times import moment, timestamp
 from mooring.registry.changes import is_finished
 from mooring.registry.core import Core
-from mooring.registry.definitions import DEFINITIONS, marked_for_cleaning
+from mooring.registry.kinds.definitions import DEFINITIONS, marked_for_cleaning
 from mooring.registry.resources import Resource
 from mooring.registry.write_options import Options
 

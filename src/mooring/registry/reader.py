@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector
 from mooring.kube.status import NotFoundError
-from mooring.registry.admission import Naming
+from mooring.registry.admission.chain import Naming
 from mooring.registry.core import Core
+from mooring.registry.kinds.scale import ScalePaths, replicas_setter, to_scale
 from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
 from mooring.registry.resources import Resource, Resources
-from mooring.registry.scale import ScalePaths, replicas_setter, to_scale
 from mooring.registry.storage import Storage
 from mooring.registry.watch import Watch
 

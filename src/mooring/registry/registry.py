@@ -14,20 +14,20 @@ from mooring.kube.schemas import builtin_schema
 from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
-from mooring.registry.admission import AdmissionChain
-from mooring.registry.admission_builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
+from mooring.registry.admission.builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
+from mooring.registry.admission.chain import AdmissionChain
+from mooring.registry.admission.protection import Protection
 from mooring.registry.bootstrap import bootstrap, create_system_objects
 from mooring.registry.core import Convert, Core
-from mooring.registry.definitions import CLEANUP, DEFINITIONS, CustomResourceDefinitions, RemoteConvert
 from mooring.registry.deletion import Propagation, check_preconditions, delete
-from mooring.registry.event_conversion import convert_event
-from mooring.registry.event_ttl import delete_events, expire_events
+from mooring.registry.kinds.definitions import CLEANUP, DEFINITIONS, CustomResourceDefinitions, RemoteConvert
+from mooring.registry.kinds.event_conversion import convert_event
+from mooring.registry.kinds.event_ttl import delete_events, expire_events
+from mooring.registry.kinds.pods import bind, check_eviction, disrupted
+from mooring.registry.kinds.scale import replicas_setter, to_scale
 from mooring.registry.patches import PatchType, as_patch_error, check_patch_options, patcher
-from mooring.registry.pods import bind, check_eviction, disrupted
-from mooring.registry.protection import Protection
 from mooring.registry.reader import Reader
 from mooring.registry.resources import Resource
-from mooring.registry.scale import replicas_setter, to_scale
 from mooring.registry.storage import MemoryStorage, Storage
 from mooring.registry.write_options import FieldValidation, Options
 from mooring.registry.writer import Writer

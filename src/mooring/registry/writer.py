@@ -20,7 +20,7 @@ from mooring.kube.status import (
     NotFoundError,
     UnknownError,
 )
-from mooring.registry.admission import AdmissionChain, ClusterView, Naming, Operation, request_of
+from mooring.registry.admission.chain import AdmissionChain, ClusterView, Naming, Operation, request_of
 from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers
 from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core

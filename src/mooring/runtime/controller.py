@@ -15,9 +15,9 @@ from mooring.api.kinds import DynamicKinds, Indexers, Key, Kind
 from mooring.kube.errors import MooringError
 from mooring.runtime.controllermetrics import ControllerMetric
 from mooring.runtime.decision import Decision
+from mooring.runtime.dispatcher.memories import is_frozen
 from mooring.runtime.effects import Effect
 from mooring.runtime.folds import Fold
-from mooring.runtime.memories import is_frozen
 from mooring.runtime.reads import check_reads
 from mooring.runtime.rights import Right, Rights
 from mooring.runtime.view import View

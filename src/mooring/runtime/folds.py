@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from mooring.api.kinds import DynamicKinds, Kind
-from mooring.runtime.store import Changed
+from mooring.runtime.dispatcher.store import Changed
 
 S = TypeVar("S")
 

@@ -23,7 +23,7 @@ from mooring.runtime.decision import Apply, ApplyStatus, Bind, Create, Delete, E
 
 if TYPE_CHECKING:
     from mooring.runtime.controller import Controller
-    from mooring.runtime.store import Store
+    from mooring.runtime.dispatcher.store import Store
 
 Right = Literal["create", "patch", "delete", "status", "scale", "finalize", "finalizers", "binding", "eviction"]
 Rights = Mapping[Kind[Any], tuple[Right, ...]]

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind
 from mooring.kube.errors import MooringError
+from mooring.runtime.dispatcher.store import NOT_LISTED, Store
 from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates
 from mooring.runtime.reads import single
-from mooring.runtime.store import NOT_LISTED, Store
 
 T = TypeVar("T", bound=HasMeta)
 S = TypeVar("S")

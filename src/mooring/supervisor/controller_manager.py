@@ -12,7 +12,7 @@ from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.net.tls import client_context
-from mooring.runtime.live import Live
+from mooring.runtime.drivers.live import Live
 from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.fleet.apply import settle
 

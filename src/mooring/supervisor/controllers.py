@@ -10,7 +10,7 @@ from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 def main() -> int:
     end_with_parent()
     # Imports come before the config is read: the parent makes certificates meanwhile.
-    from mooring.runtime.eventloop import run
+    from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.controller_manager import run_controller_manager
     from mooring.supervisor.logs import log_as_json
 

@@ -18,7 +18,7 @@ def main() -> int:
     # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.kube.errors import MooringError
     from mooring.nodes.process import kubelet  # noqa: F401 - loaded while the parent makes certificates
-    from mooring.runtime.eventloop import run
+    from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.logs import log_as_json
 
     config = read_config()

@@ -14,8 +14,8 @@ from mooring.client.transport import EVERYTHING, Listed, Request, Scope, Stream,
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.faults import Crash
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.drivers.faults import Crash
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.testing.decisions import deciding_once, deciding_twice
 from mooring.workloads.incarnations import RECORD
 

@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 
 from mooring.runtime.decision import Decision
-from mooring.runtime.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.task import ReconcileRequest
 from mooring.runtime.folds import Fold
-from mooring.runtime.task import ReconcileRequest
 from mooring.runtime.view import Unavailable, View
 
 _ONCE = Dispatcher.reconcile

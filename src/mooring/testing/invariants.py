@@ -1,4 +1,4 @@
-"""Runs of a simulation that end with a look at the dispatcher's invariants (`mooring.runtime.dispatcher_state`)."""
+"""Runs of a simulation that end with a look at the dispatcher's invariants (`mooring.runtime.dispatcher.state`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from mooring.runtime.simulation import HOUR, Settled, Simulation
+from mooring.runtime.drivers.simulation import HOUR, Settled, Simulation
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 
 from mooring.api.kinds import Kind
 from mooring.kube.objects import Object
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Store
 from mooring.runtime.view import View
 from mooring.testing.controllers import whole_control_plane
 from mooring.workloads import kinds as builtin

@@ -14,7 +14,7 @@ from mooring.admission.reviews import Operation
 from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.status import error_from_status
-from mooring.runtime.store import Store
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.model import Admitted, Denied, Request, Webhook
 from mooring.runtime.webhooks.reviews import patch_of

@@ -24,8 +24,8 @@ from mooring.placement.engine import Engine
 from mooring.placement.overlay import Assumption, Overlay
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.workloads.kinds import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, REPLICA_SET, SERVICE, STATEFUL_SET
 
 SCHEDULERS = ("", "default-scheduler")

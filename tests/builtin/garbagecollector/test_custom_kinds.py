@@ -10,7 +10,7 @@ from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES
 from mooring.builtin.namespaces import namespace_controller
 from mooring.kube.objects import Object
-from mooring.runtime.faults import Faults
+from mooring.runtime.drivers.faults import Faults
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import CONTENT, Town
 

@@ -11,7 +11,7 @@ from mooring.builtin.nodelifecycle.outages import ZONES, reconcile
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision
-from mooring.runtime.task import ALL
+from mooring.runtime.dispatcher.task import ALL
 from mooring.testing import node
 from mooring.testing.views import NOON, view_of
 from tests.builtin.town import LIFECYCLE, NODES, Town

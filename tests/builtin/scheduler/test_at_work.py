@@ -10,7 +10,7 @@ import pytest
 from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
 from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
-from mooring.runtime.faults import Faults
+from mooring.runtime.drivers.faults import Faults
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import NODES, Town, condition

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from mooring.kube.objects import Object
-from mooring.runtime.simulation import START
+from mooring.runtime.drivers.simulation import START
 from tests.features.groups.revision_cases import ALL
 from tests.features.groups.town import registry_with_groups
 

@@ -16,7 +16,7 @@ from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import node
 from mooring.testing.crashes import survives_every_crash

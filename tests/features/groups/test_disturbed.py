@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.runtime.faults import Faults
+from mooring.runtime.drivers.faults import Faults
 from mooring.testing.groups import leader_worker_set
 from tests.features.groups.town import Town
 

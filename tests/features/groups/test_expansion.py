@@ -13,7 +13,7 @@ from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, GROUP_INDEX
 from mooring.features.groups.expansion import expand_groups
 from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
-from mooring.placement.workloads import WorkloadError
+from mooring.placement.workloads.expansion import WorkloadError
 from mooring.testing.builders import node
 from mooring.testing.groups import leader_worker_set
 

@@ -10,7 +10,7 @@ from mooring.features.groups.api import API_VERSION, KIND
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import Registry
-from mooring.runtime.simulation import START
+from mooring.runtime.drivers.simulation import START
 from mooring.testing.groups import leader_worker_set
 from tests.features.groups.cases import KEY, P, container, parts, pods, unique
 from tests.features.groups.town import registry_with_groups

@@ -12,7 +12,7 @@ from mooring.features.groups.feature import GROUPS
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import Registry
-from mooring.runtime.simulation import START
+from mooring.runtime.drivers.simulation import START
 from tests.features.groups.record import RECORDED, written
 from tests.features.groups.schema_cases import CASES
 

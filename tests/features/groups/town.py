@@ -14,8 +14,8 @@ from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.faults import Faults
-from mooring.runtime.simulation import START, Settled, Simulation
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.simulation import START, Settled, Simulation
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import node
 from mooring.testing.controllers import whole_control_plane

@@ -7,8 +7,8 @@ from collections.abc import Container
 import msgspec
 
 from mooring.kube.objects import Object
-from mooring.placement.workload_kinds import WorkloadKind
-from mooring.placement.workloads import Expansion
+from mooring.placement.workloads.expansion import Expansion
+from mooring.placement.workloads.kinds import WorkloadKind
 from tests.features.sample.api import GROUP, ModelImage, ModelImageSpec, ModelServer
 from tests.features.sample.controller import pod_of
 

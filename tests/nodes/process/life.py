@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.decisions import PodDecision, decide, unhealthy
-from mooring.nodes.process.model import (
+from mooring.nodes.process.pods.decisions import PodDecision, decide, unhealthy
+from mooring.nodes.process.pods.model import (
     CreateFailed,
     End,
     Ended,
@@ -21,8 +21,8 @@ from mooring.nodes.process.model import (
     Started,
     after,
 )
-from mooring.nodes.process.specs import container_named, init_containers, is_sidecar
-from mooring.nodes.process.statuses import status_of
+from mooring.nodes.process.pods.specs import container_named, init_containers, is_sidecar
+from mooring.nodes.process.pods.statuses import status_of
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mooring.nodes.process.proc import MARK, mark_of
+from mooring.nodes.process.containers.proc import MARK, mark_of
 
 
 def marked(folder: Path) -> set[int]:

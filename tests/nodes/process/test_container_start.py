@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.nodes.process.pod_worker import NoLog
+from mooring.nodes.process.pods.worker import NoLog
 from tests.nodes.process.home import LINUX, Home, needs_sandbox, play, shell
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")

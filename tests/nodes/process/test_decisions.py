@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.nodes.process.model import Kill, Prepare, RecordEvent, Remove, Start, Stop
+from mooring.nodes.process.pods.model import Kill, Prepare, RecordEvent, Remove, Start, Stop
 from tests.nodes.process.life import Life, bound_pod, container, sidecar
 
 

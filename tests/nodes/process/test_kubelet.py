@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.nodes.process.proc import MARK, kill_marked, mark_of
+from mooring.nodes.process.containers.proc import MARK, kill_marked, mark_of
 from tests.nodes.process.home import LINUX, home, needs_sandbox, shell
 from tests.nodes.process.marked import marked
 

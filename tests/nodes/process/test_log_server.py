@@ -12,7 +12,7 @@ import pytest
 
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
-from mooring.nodes.process.pod_worker import NoLog
+from mooring.nodes.process.pods.worker import NoLog
 from tests.client.stories import awaited
 
 TOKEN = "secret"

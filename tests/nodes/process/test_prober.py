@@ -12,9 +12,9 @@ import pytest
 
 from mooring.net.certificates import ensure_certificates
 from mooring.net.tls import server_context
-from mooring.nodes.process.prober import port_of, run_handler
-from mooring.nodes.process.probes import ProbeTiming, ProbeVerdict
-from mooring.nodes.process.processes import ContainerProcess, ExecResult
+from mooring.nodes.process.containers.prober import port_of, run_handler
+from mooring.nodes.process.containers.probes import ProbeTiming, ProbeVerdict
+from mooring.nodes.process.containers.processes import ContainerProcess, ExecResult
 from tests.client.stories import awaited
 
 

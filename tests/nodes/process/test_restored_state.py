@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.nodes.process.restored_state import LOST, restored_state
+from mooring.nodes.process.pods.restored_state import LOST, restored_state
 from tests.nodes.process.life import NOON, Life, bound_pod, container
 
 

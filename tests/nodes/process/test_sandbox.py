@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.nodes.process.sandbox import Mount, inner_command, sandbox_arguments
+from mooring.nodes.process.containers.sandbox import Mount, inner_command, sandbox_arguments
 
 
 def test_the_limit_and_the_user_stand_before_the_command() -> None:

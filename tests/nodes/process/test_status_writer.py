@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from mooring.nodes.process.kubelet import EVENT_COMPONENT
-from mooring.nodes.process.references import reference_to
-from mooring.runtime.eventbroadcaster import EventBroadcaster
-from mooring.runtime.eventrecorder import EventRecorder
+from mooring.nodes.process.pods.references import reference_to
+from mooring.runtime.events.broadcaster import EventBroadcaster
+from mooring.runtime.events.recorder import EventRecorder
 from tests.nodes.process.home import LINUX, NODE, Home, play, shell
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")

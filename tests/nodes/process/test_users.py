@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mooring.nodes.process.environment import ConfigError
-from mooring.nodes.process.users import Users, users_of
+from mooring.nodes.process.containers.environment import ConfigError
+from mooring.nodes.process.containers.users import Users, users_of
 from tests.nodes.process.life import bound_pod, container
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.nodes.process import pod_worker as worker
+from mooring.nodes.process.pods import worker
 from tests.nodes.process.home import LINUX, WHY_NOT, Home, needs_sandbox, play, shell
 from tests.nodes.process.marked import marked
 

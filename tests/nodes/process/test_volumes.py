@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.disk import Disk, host_path, make_empty, place_content, sub_path
-from mooring.nodes.process.fields import NodeFields
-from mooring.nodes.process.volumes import File, VolumeError, content_of, kind_of, references
+from mooring.nodes.process.containers.fields import NodeFields
+from mooring.nodes.process.volumes.contents import File, VolumeError, content_of, kind_of, references
+from mooring.nodes.process.volumes.disk import Disk, host_path, make_empty, place_content, sub_path
 from tests.nodes.process.life import bound_pod
 
 PLACE = NodeFields("here", "10.0.0.1", {})

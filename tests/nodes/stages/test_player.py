@@ -11,7 +11,7 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.manifests import read_manifests
 from mooring.nodes.stages.crd import stage_definition
-from mooring.runtime.faults import Faults
+from mooring.runtime.drivers.faults import Faults
 from mooring.testing import node, pod
 from mooring.testing.conditions import has_condition
 from mooring.testing.controllers import whole_control_plane

@@ -27,7 +27,7 @@ from mooring.placement.advise.conditions import identifies
 from mooring.placement.advise.pointers import edited
 from mooring.placement.answers import build, explain_answer
 from mooring.placement.engine import Engine, Explanation
-from mooring.placement.interpod import clause_of
+from mooring.placement.plugins.interpod import clause_of
 from mooring.testing import node, pod, taint
 
 DATA = Path(__file__).parents[2] / "data" / "oracle"

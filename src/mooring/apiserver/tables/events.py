@@ -6,7 +6,7 @@ from typing import Final
 from mooring.apiserver.tables.durations import since
 from mooring.apiserver.tables.printing import Cells, part, printer
 from mooring.kube.objects import Object
-from mooring.registry.event_conversion import convert_event
+from mooring.registry.kinds.event_conversion import convert_event
 
 __all__: list[str] = []
 

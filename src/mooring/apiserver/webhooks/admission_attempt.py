@@ -16,7 +16,7 @@ from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.apiserver.webhooks.review import Attributes
 from mooring.kube.objects import Object
-from mooring.registry.admission import AdmissionRequest, Complete, Naming
+from mooring.registry.admission.chain import AdmissionRequest, Complete, Naming
 from mooring.registry.resources import Resource
 
 __all__ = ["AdmissionAttempt", "SameNames"]

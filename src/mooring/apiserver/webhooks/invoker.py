@@ -26,7 +26,7 @@ from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
 from mooring.kube.status import ApiError, InternalError
 from mooring.registry import Registry, Resource
-from mooring.registry.admission import Complete
+from mooring.registry.admission.chain import Complete
 
 __all__ = ["Reinvocation", "ReviewObjects", "WebhookInvoker"]
 

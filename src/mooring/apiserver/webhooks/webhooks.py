@@ -19,7 +19,7 @@ from mooring.apiserver.webhooks.pending import Pending, settled
 from mooring.apiserver.webhooks.review import Attributes
 from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, Registry, Resource
-from mooring.registry.admission import Operation
+from mooring.registry.admission.chain import Operation
 
 __all__ = ["Webhooks"]
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from mooring.api.kinds import DynamicKinds, HasMeta, Key, Kind
 from mooring.api.meta import OwnerRef
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"

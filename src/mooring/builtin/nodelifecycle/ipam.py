@@ -9,8 +9,8 @@ from typing import Any, Final
 from mooring.api.kinds import Key, Kind
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import NODE
 

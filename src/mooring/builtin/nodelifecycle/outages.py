@@ -14,8 +14,8 @@ from mooring.api.kinds import Key, Kind
 from mooring.kube.times import moment
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Write
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.runtime.view import View
 from mooring.workloads.kinds import NODE
 from mooring.workloads.taints import NOT_READY, OUTAGES, UNREACHABLE, swap_taints

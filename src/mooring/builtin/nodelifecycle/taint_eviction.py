@@ -11,7 +11,7 @@ from mooring.api.core.views import Pod, Taint
 from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition
 from mooring.kube.times import moment
-from mooring.placement.taints import tolerates
+from mooring.placement.plugins.taints import tolerates
 from mooring.runtime.controller import Controller
 from mooring.runtime.controllermetrics import Counter
 from mooring.runtime.decision import Decision, Delete, Event, Write, status

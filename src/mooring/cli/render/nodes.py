@@ -9,7 +9,7 @@ import numpy as np
 from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted, nodes
-from mooring.placement.causes import MAX_GROUPS, Blocked, Cause
+from mooring.placement.causes.nodes import MAX_GROUPS, Blocked, Cause
 from mooring.placement.engine import Explanation
 from mooring.placement.scheduler_cache import SchedulerCache
 

@@ -19,7 +19,7 @@ from mooring.features.groups.revisions import blueprint_from
 from mooring.features.groups.rollout import Step, limits_of
 from mooring.features.groups.validation import validate_leader_worker_set
 from mooring.kube.objects import Object
-from mooring.placement.workloads import MAX_PODS, Expansion, WorkloadError
+from mooring.placement.workloads.expansion import MAX_PODS, Expansion, WorkloadError
 from mooring.workloads.kinds import STATEFUL_SET
 from mooring.workloads.podcontrol import pod_from_template
 

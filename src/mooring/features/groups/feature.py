@@ -9,7 +9,7 @@ from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
-    from mooring.placement.workload_kinds import WorkloadKind
+    from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
 

@@ -19,10 +19,10 @@ from mooring.features.groups.api import (
     SubGroupPolicy,
 )
 from mooring.kube.objects import Object
-from mooring.placement.owners import PodTemplate
 from mooring.placement.pods import Owner
-from mooring.placement.workload_kinds import Unit, WorkloadKind
-from mooring.placement.workloads import Expansion
+from mooring.placement.workloads.expansion import Expansion
+from mooring.placement.workloads.kinds import Unit, WorkloadKind
+from mooring.placement.workloads.owners import PodTemplate
 
 
 class SetAnnotations(View, frozen=True):

@@ -20,19 +20,19 @@ from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.nodes.process.disk import Disk
-from mooring.nodes.process.fields import NodeFields
+from mooring.nodes.process.containers.fields import NodeFields
+from mooring.nodes.process.containers.proc import kill_marked, mark_of
+from mooring.nodes.process.containers.processes import sandbox_problem
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo
-from mooring.nodes.process.model import RecordEvent
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.pod_worker import NoLog, PodWorker
-from mooring.nodes.process.proc import kill_marked, mark_of
-from mooring.nodes.process.processes import sandbox_problem
+from mooring.nodes.process.pods.model import RecordEvent
+from mooring.nodes.process.pods.worker import NoLog, PodWorker
 from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
-from mooring.runtime.eventbroadcaster import EventBroadcaster
-from mooring.runtime.eventrecorder import EventRecorder
+from mooring.nodes.process.volumes.disk import Disk
+from mooring.runtime.events.broadcaster import EventBroadcaster
+from mooring.runtime.events.recorder import EventRecorder
 
 __all__ = ["Kubelet", "Settings", "run_node"]
 

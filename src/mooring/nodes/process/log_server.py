@@ -21,7 +21,7 @@ from urllib.parse import parse_qs
 from mooring.net.asgi import Receive, Scope, Send, send_whole
 from mooring.net.server import HttpServer
 from mooring.nodes.process.logs import LogOptions, LogWriter, read_log, stamp
-from mooring.nodes.process.pod_worker import NoLog
+from mooring.nodes.process.pods.worker import NoLog
 
 __all__ = ["LogServer", "options_of"]
 

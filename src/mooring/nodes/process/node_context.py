@@ -10,13 +10,13 @@ from datetime import datetime
 from mooring.client.transport import AsyncTransport
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.nodes.process.disk import Disk
-from mooring.nodes.process.environment import Sources
-from mooring.nodes.process.fields import NodeFields
-from mooring.nodes.process.model import RecordEvent
-from mooring.nodes.process.references import reference_to
-from mooring.runtime.eventbroadcaster import EventBroadcaster
-from mooring.runtime.eventrecorder import EventRecorder
+from mooring.nodes.process.containers.environment import Sources
+from mooring.nodes.process.containers.fields import NodeFields
+from mooring.nodes.process.pods.model import RecordEvent
+from mooring.nodes.process.pods.references import reference_to
+from mooring.nodes.process.volumes.disk import Disk
+from mooring.runtime.events.broadcaster import EventBroadcaster
+from mooring.runtime.events.recorder import EventRecorder
 
 __all__ = ["NodeContext"]
 

@@ -22,8 +22,8 @@ from mooring.nodes.stages.gotemplate import GoTemplate
 from mooring.nodes.stages.kinds import STAGE, Stage
 from mooring.nodes.stages.lexer import TemplateError
 from mooring.nodes.stages.query import Query, QueryError, query
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 
 DRIVEN: Final = ("Pod", "Node")
 # What templates may ask beside what is the same for every object.

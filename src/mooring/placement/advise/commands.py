@@ -11,8 +11,8 @@ from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
 from mooring.placement.advise.model import Edit, Workload
 from mooring.placement.advise.pointers import json_patch, resolve
+from mooring.placement.plugins.taints import taint_text
 from mooring.placement.pods import PodInfo
-from mooring.placement.taints import taint_text
 
 # Of a pod that exists, the API lets nothing else about placement be changed.
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")

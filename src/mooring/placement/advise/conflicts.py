@@ -11,10 +11,10 @@ import numpy as np
 
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import CROWDED, REPELLED, UNWELCOME
-from mooring.placement.interpod import InterPodFilter
 from mooring.placement.labels import LabelColumn, Mask
+from mooring.placement.plugins.interpod import InterPodFilter
+from mooring.placement.plugins.spread import HardConstraint
 from mooring.placement.pods import PodInfo
-from mooring.placement.spread import HardConstraint
 
 # How many domains are looked at, and how many pods may have to go from one.
 MAX_DOMAINS = 8

@@ -26,7 +26,7 @@ from mooring.placement.filters import (
     UNSELECTED,
     UNWELCOME,
 )
-from mooring.placement.taints import untolerated
+from mooring.placement.plugins.taints import untolerated
 
 _RELATIONAL = (CROWDED, ALONE, REPELLED, UNWELCOME)
 

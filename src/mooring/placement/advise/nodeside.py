@@ -15,7 +15,7 @@ from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots
 from mooring.placement.filters import CORDONED, TAINTED
 from mooring.placement.labels import Mask
-from mooring.placement.taints import taint_text, untolerated
+from mooring.placement.plugins.taints import taint_text, untolerated
 
 # How many taints are shown, and how many are tried: more than shown only where spreading comes into it.
 MAX_SHOWN = 4

@@ -15,7 +15,7 @@ from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.filters import CORDONED, TAINTED
 from mooring.placement.labels import Mask
-from mooring.placement.taints import UNSCHEDULABLE_TAINT, taint_text, tolerated, untolerated
+from mooring.placement.plugins.taints import UNSCHEDULABLE_TAINT, taint_text, tolerated, untolerated
 
 MAX_ADVICE = 4
 

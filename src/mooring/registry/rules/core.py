@@ -14,7 +14,7 @@ from mooring.api.core.validation.pods import validate_live_pod
 from mooring.api.core.validation.updates import validate_pod_update
 from mooring.kube.errors import FieldError
 from mooring.kube.objects import Object
-from mooring.registry.pod_validation import validate_pod_once
+from mooring.registry.kinds.pod_validation import validate_pod_once
 from mooring.registry.rules.names import label_name, path_segment, service_name
 from mooring.registry.strategies import Strategy, spec_of
 

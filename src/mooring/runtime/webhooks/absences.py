@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 from mooring.api.kinds import HasMeta, Key, Kind, key_of
 from mooring.client.transport import AsyncTransport
 from mooring.kube.status import NotFoundError
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.reads import scope_of
-from mooring.runtime.store import Store
 from mooring.runtime.view import GetQuestion, ListQuestion, View
 from mooring.runtime.webhooks.model import Absent, Denied
 

@@ -19,8 +19,8 @@ from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.prometheus import Metric
 from mooring.kube.status import ApiError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send, TooLarge, read_body, send_whole
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.logs import say
-from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.absences import absences, look
 from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path

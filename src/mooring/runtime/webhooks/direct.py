@@ -20,8 +20,8 @@ from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.status import ExpiredError, InternalError
 from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.logs import say
-from mooring.runtime.store import Store
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.configuration import hook_entry
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook

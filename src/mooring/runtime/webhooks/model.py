@@ -17,7 +17,7 @@ from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
-from mooring.runtime.observedobject import Reader
+from mooring.runtime.dispatcher.observedobject import Reader
 from mooring.runtime.view import View
 
 if TYPE_CHECKING:

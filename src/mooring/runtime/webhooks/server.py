@@ -22,7 +22,7 @@ from mooring.net.limits import HttpLimits
 from mooring.net.server import HttpServer
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
-from mooring.runtime.live import Live, wall_clock
+from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.logs import say
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.application import MAX_REVIEW_BYTES, WebhookApplication

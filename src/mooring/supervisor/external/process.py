@@ -20,9 +20,9 @@ from mooring.client.http import HttpTransport
 from mooring.kube.errors import InputError
 from mooring.kube.prometheus import exposition
 from mooring.runtime.controller import Controller
-from mooring.runtime.health import HealthServer
-from mooring.runtime.leaderelection import Election
-from mooring.runtime.live import Live, wall_clock
+from mooring.runtime.drivers.health import HealthServer
+from mooring.runtime.drivers.leaderelection import Election
+from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
 from mooring.supervisor.external.controllers import conflict_warnings

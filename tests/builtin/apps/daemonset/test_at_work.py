@@ -9,7 +9,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.registry import AdmissionRequest, ClusterView
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.apps.daemonset.objects import daemon_set, taint, template

@@ -14,8 +14,8 @@ from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.claims import CONTROLLER as CLAIMS
 from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
 from mooring.kube.objects import Object
-from mooring.runtime.faults import Faults
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing import node
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import CONTROLLERS, NODES, Town

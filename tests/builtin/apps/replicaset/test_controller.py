@@ -14,7 +14,7 @@ from mooring.kube.status import ForbiddenError
 from mooring.kube.times import timestamp
 from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.decision import Create, Decision, Delete, Patch
-from mooring.runtime.simulation import Simulation
+from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.view import ListQuestion
 from mooring.testing.views import NOON, view_of
 from mooring.workloads.incarnations import suffix

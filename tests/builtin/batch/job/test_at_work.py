@@ -11,7 +11,7 @@ from mooring.builtin.batch.job.orphans import CONTROLLER as JOB_ORPHANS
 from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
 from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.kube.objects import Object
-from mooring.runtime.faults import Faults
+from mooring.runtime.drivers.faults import Faults
 from mooring.testing import node
 from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash

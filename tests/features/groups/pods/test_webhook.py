@@ -9,7 +9,7 @@ from mooring.features.groups import api
 from mooring.features.groups.pods.webhook import POD_WEBHOOK
 from mooring.kube.objects import Object
 from mooring.registry import Registry
-from mooring.runtime.simulation import START, Simulation
+from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import pod as plain_pod
 from mooring.testing.groups import leader_pod, worker_pod

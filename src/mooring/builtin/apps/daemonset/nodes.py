@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from mooring.api.core.types import Toleration
 from mooring.api.core.views import Node
 from mooring.api.kinds import Kind
+from mooring.placement.plugins.taints import tolerated, untolerated
 from mooring.placement.pods import NodeTerms
-from mooring.placement.taints import tolerated, untolerated
+from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.runtime.store import Changed
 from mooring.workloads.kinds import NODE
 
 # Questions of DaemonSets that were asked longest ago are forgotten beyond this many.

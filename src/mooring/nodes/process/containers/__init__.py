@@ -1,0 +1,1 @@
+"""Containers as processes of this machine."""

@@ -1,0 +1,384 @@
+"""Containers as processes: started in a sandbox where the machine has one, signalled, and killed to the last of them.
+
+In a sandbox everything that a container started ends with its first process, because they share a numbering of their
+own. Without one they are found by their process group and by the mark in their environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from mooring.nodes.process.containers.proc import MARK, children, family, kill_marked, memory_of
+from mooring.nodes.process.containers.sandbox import Mount, inner_command, sandbox_arguments
+from mooring.nodes.process.logs import LogWriter, StreamName
+
+__all__ = ["ContainerProcess", "ExecResult", "Launch", "launch", "sandbox_problem"]
+
+ID: Final = "MOORING_CONTAINER"
+_CHUNK: Final = 1 << 16
+_DRAIN_SECONDS: Final = 1.0
+_SHORTEST_POLL_SECONDS: Final = 0.002
+_LONGEST_POLL_SECONDS: Final = 0.05
+_OUTPUT: Final = 10 << 10
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything about a container that is about to run."""
+
+    id: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: str
+    hostname: str
+    mark: str
+    log: LogWriter
+    sandboxed: bool
+    mounts: Sequence[Mount] = ()
+    read_only: bool = False
+    user: int | None = None
+    group: int | None = None
+    groups: Sequence[int] = field(default_factory=tuple)
+    memory: int | None = None
+
+    def inner(self, command: Sequence[str], *, limited: bool = True) -> list[str]:
+        memory = self.memory if limited else None
+        return inner_command(command, user=self.user, group=self.group, groups=self.groups, memory=memory)
+
+
+class ExecResult(NamedTuple):
+    """How a command that was run beside a container ended; `code` is None when it took too long."""
+
+    code: int | None
+    output: str
+
+
+def sandbox_problem() -> str:
+    """Why containers cannot have a file system of their own here; empty if they can."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (its program is bwrap; on Debian and Ubuntu: apt install bubblewrap)"
+    arguments = ["--die-with-parent", "--unshare-pid", "--unshare-uts", "--bind", "/", "/", "--proc", "/proc"]
+    try:
+        tried = subprocess.run(
+            ["bwrap", *arguments, "--tmpfs", "/dev", "--", "true"], capture_output=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap cannot be run: {error}"
+    if tried.returncode == 0:
+        return ""
+    said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    return f"this machine does not let bubblewrap make a sandbox: {said or f'exit code {tried.returncode}'}"
+
+
+class ContainerProcess:
+    """One run of a container. `started` is False in the end if the command itself never ran."""
+
+    def __init__(self, order: Launch, process: _Child, status: int | None, outputs: _Outputs) -> None:
+        self.order = order
+        self.out_of_memory = False
+        self.started = True
+        self._process = process
+        self._status_fd = status
+        self._outputs = outputs
+        self._said: dict[str, int] = {}
+        self._unread = b""
+
+    async def begun(self) -> None:
+        """Return when the command runs, or will never run: before that, its file system is not there to be entered."""
+        pause = _SHORTEST_POLL_SECONDS
+        while self.order.sandboxed and self._process.returncode is None:
+            if self._first_or_none() is not None:
+                return
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_POLL_SECONDS)
+
+    async def wait(self) -> int:
+        """The exit code, as a shell would give it; everything it wrote is in its log by then."""
+        code = await self._process.wait()
+        if not self.order.sandboxed:
+            self.kill()
+        await self._outputs.drained()
+        if self._status_fd is not None:
+            # One that was killed together with its sandbox cannot tell; it had started nevertheless.
+            self.started = code < 0 or "exit-code" in self._status()
+            os.close(self._status_fd)
+            self._status_fd = None
+        return code if code >= 0 else 128 - code
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the container's first process."""
+        if self._process.returncode is not None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            first = self._first()
+            # Held by descriptor: should the number have passed to another process, it is not the first one any more.
+            descriptor = os.pidfd_open(first)
+            try:
+                if self._first() == first:
+                    signal.pidfd_send_signal(descriptor, number)
+            finally:
+                os.close(descriptor)
+
+    def kill(self) -> None:
+        """Kill all of its processes."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        if not self.order.sandboxed:
+            kill_marked(self.order.id, ID)
+
+    def over_limit(self) -> bool:
+        """Whether its processes hold more memory than they may; from then on that is why it ends."""
+        limit = self.order.memory
+        if limit is None:
+            return False
+        self.out_of_memory = memory_of(family(self._process.pid), limit) > limit
+        return self.out_of_memory
+
+    async def execute(self, command: Sequence[str], seconds: float) -> ExecResult:
+        """Run a command beside the container, seeing what it sees."""
+        read, write = os.pipe()
+        try:
+            child = _Child(
+                self._beside(command),
+                stdout=write,
+                stderr=write,
+                env=_plain_environment(self.order) if self.order.sandboxed else _outer_environment(self.order),
+                cwd=None if self.order.sandboxed else self.order.folder,
+            )
+        except BaseException:
+            os.close(read)
+            raise
+        finally:
+            os.close(write)
+        output = _Collected(read)
+        try:
+            async with asyncio.timeout(seconds):
+                code = await child.wait()
+        except TimeoutError:
+            return ExecResult(None, "")
+        finally:
+            if child.returncode is None:
+                # One that is given up leaves nothing behind, whatever it started.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                await child.wait()
+            output.close()
+        return ExecResult(code if code >= 0 else 128 - code, output.data.decode(errors="replace"))
+
+    def _beside(self, command: Sequence[str]) -> list[str]:
+        inner = self.order.inner(command, limited=False)
+        if not self.order.sandboxed:
+            return inner
+        # Who is not root owns the container's user namespace and must enter it first.
+        users = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+        where = ["--target", str(self._first()), "--mount", "--pid", "--uts", f"--wdns={self.order.folder}"]
+        return ["nsenter", *where, *users, "--", *inner]
+
+    def _first(self) -> int:
+        if not self.order.sandboxed:
+            return self._process.pid
+        return self._first_or_none() or self._init or self._process.pid
+
+    def _first_or_none(self) -> int | None:
+        """The container's first process in a sandbox. The sandbox has one before it, which takes care of orphans."""
+        init = self._init
+        return None if init is None else next(iter(children(init)), None)
+
+    @property
+    def _init(self) -> int | None:
+        return self._said.get("child-pid") or self._status().get("child-pid")
+
+    def _status(self) -> dict[str, int]:
+        """What bwrap has said up to now."""
+        with suppress(BlockingIOError):
+            while self._status_fd is not None and (data := os.read(self._status_fd, 4096)):
+                # A line comes in pieces.
+                *lines, self._unread = (self._unread + data).split(b"\n")
+                for line in lines:
+                    self._said |= json.loads(line)
+        return self._said
+
+
+def launch(order: Launch) -> ContainerProcess:
+    """Start a container. Raises OSError when not even that can be done."""
+    outputs = _Outputs(order.log)
+    status_read, status_write = os.pipe() if order.sandboxed else (None, None)
+    passed: list[int] = []
+    try:
+        if order.sandboxed and status_read is not None and status_write is not None:
+            os.set_blocking(status_read, False)
+            passed = [status_write, _arguments_file(order, status_write)]
+            words = ["bwrap", "--args", str(passed[1]), "--", *order.inner(order.command)]
+        else:
+            words = order.inner(["setpriv", "--pdeathsig", "KILL", "--", *order.command])
+        child = _Child(
+            words,
+            stdout=outputs.write["stdout"],
+            stderr=outputs.write["stderr"],
+            pass_fds=passed,
+            env=_outer_environment(order),
+            cwd=None if order.sandboxed else order.folder,
+        )
+    except BaseException:
+        outputs.close()
+        if status_read is not None:
+            os.close(status_read)
+        raise
+    finally:
+        outputs.close_writers()
+        for descriptor in passed or ([status_write] if status_write is not None else []):
+            os.close(descriptor)
+    outputs.listen()
+    return ContainerProcess(order, child, status_read, outputs)
+
+
+def _arguments_file(order: Launch, status: int) -> int:
+    """A file in memory with bwrap's arguments: secrets in them are not for everybody who lists processes."""
+    arguments = sandbox_arguments(
+        order.mounts,
+        _plain_environment(order),
+        hostname=order.hostname,
+        folder=order.folder,
+        status_fd=status,
+        read_only=order.read_only,
+    )
+    descriptor = os.memfd_create("arguments")
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(b"\0".join(os.fsencode(word) for word in arguments) + b"\0")
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _plain_environment(order: Launch) -> dict[str, str]:
+    return dict(order.environment)
+
+
+def _outer_environment(order: Launch) -> dict[str, str]:
+    marks = {MARK: order.mark, ID: order.id}
+    if order.sandboxed:
+        return {"PATH": os.environ.get("PATH", os.defpath), **marks}
+    return {**order.environment, **marks}
+
+
+class _Child:
+    """A child process that is waited for in an event loop.
+
+    Not the loop's own kind: some loops leave descriptors open in it that are none of its business.
+    """
+
+    def __init__(self, words: Sequence[str], **options: Any) -> None:
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, **options)
+        self.pid = self._process.pid
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._descriptor = os.pidfd_open(self.pid)
+        self._loop.add_reader(self._descriptor, self._reap)
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        # A waiter that is cancelled must not cancel the future that the other waiters share.
+        return await asyncio.shield(self._ended)
+
+    def _reap(self) -> None:
+        self._loop.remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        self._ended.set_result(self._process.wait())
+
+
+class _Collected:
+    """The first bytes of what a probe or hook writes; the rest is dropped."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.data = b""
+        self._descriptor = descriptor
+        self._open = True
+        os.set_blocking(descriptor, False)
+        asyncio.get_running_loop().add_reader(descriptor, self._take)
+
+    def close(self) -> None:
+        """Read what is left and stop, even while a process still holds the other end of the pipe."""
+        while self._open and self._take():
+            pass
+        if self._open:
+            self._stop()
+
+    def _take(self) -> bool:
+        try:
+            found = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return False
+        if not found:
+            self._stop()
+        self.data = (self.data + found)[:_OUTPUT]
+        return bool(found)
+
+    def _stop(self) -> None:
+        self._open = False
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        os.close(self._descriptor)
+
+
+class _Outputs:
+    """The two pipes of a container, read into its log until no process holds the writing end."""
+
+    def __init__(self, log: LogWriter) -> None:
+        self._log = log
+        self._read: dict[StreamName, int] = {}
+        self.write: dict[StreamName, int] = {}
+        names: tuple[StreamName, StreamName] = ("stdout", "stderr")
+        for name in names:
+            self._read[name], self.write[name] = os.pipe()
+            os.set_blocking(self._read[name], False)
+        self._open = set(names)
+        self._done = asyncio.Event()
+
+    def close_writers(self) -> None:
+        for descriptor in self.write.values():
+            os.close(descriptor)
+        self.write = {}
+
+    def listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for name, descriptor in self._read.items():
+            loop.add_reader(descriptor, self._take, name)
+
+    async def drained(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                await self._done.wait()
+        self.close()
+        self._log.close()
+
+    def close(self) -> None:
+        for name in tuple(self._open):
+            self._close(name)
+
+    def _take(self, name: StreamName) -> None:
+        try:
+            data = os.read(self._read[name], _CHUNK)
+        except BlockingIOError:
+            return
+        if data:
+            self._log.feed(name, data)
+        else:
+            self._close(name)
+
+    def _close(self, name: StreamName) -> None:
+        asyncio.get_running_loop().remove_reader(self._read[name])
+        os.close(self._read[name])
+        self._open.discard(name)
+        if not self._open:
+            self._done.set()

@@ -1,0 +1,1 @@
+"""One pod on this machine: its state, what is decided on it, and its status."""

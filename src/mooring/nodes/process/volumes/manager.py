@@ -1,0 +1,90 @@
+"""A pod's volumes on disk: made before its containers start, refreshed from the API, mounted into each container."""
+
+from __future__ import annotations
+
+import asyncio
+
+from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
+from mooring.nodes.process.containers.environment import Sources
+from mooring.nodes.process.containers.expansion import expand
+from mooring.nodes.process.containers.sandbox import Mount
+from mooring.nodes.process.containers.users import fs_group
+from mooring.nodes.process.node_context import NodeContext
+from mooring.nodes.process.pods.specs import all_containers
+from mooring.nodes.process.volumes.contents import VolumeError, content_of, is_content, kind_of, references
+from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content, sub_path
+
+__all__ = ["mount_volumes", "mounts_of", "refresh_volumes"]
+
+
+async def mount_volumes(context: NodeContext, pod: Object) -> str:
+    """Make all volumes. The reason why one cannot be made, or an empty string."""
+    volumes = pod["spec"].get("volumes") or []
+    if context.problem and any(each.get("volumeMounts") for each in all_containers(pod)):
+        return f"volumes cannot be mounted on node {context.node_fields.node}: {context.problem}"
+    try:
+        for volume in volumes:
+            try:
+                kind_of(volume)
+            except VolumeError as error:
+                return _failed(volume, error)
+        sources = await _sources(context, pod, volumes)
+    except MooringError as error:
+        return f"the API server cannot be asked: {error}"
+    for volume in volumes:
+        try:
+            await asyncio.to_thread(_make, context, pod, volume, sources)
+        except (VolumeError, OSError) as error:
+            return _failed(volume, error)
+    return ""
+
+
+async def refresh_volumes(context: NodeContext, pod: Object) -> None:
+    """Write the current content of ConfigMaps and Secrets. A volume that cannot be read keeps its content."""
+    volumes = [volume for volume in pod["spec"].get("volumes") or () if is_content(volume)]
+    try:
+        sources = await _sources(context, pod, volumes)
+        for volume in volumes:
+            await asyncio.to_thread(_make, context, pod, volume, sources)
+    except (MooringError, VolumeError, OSError):
+        return
+
+
+async def _sources(context: NodeContext, pod: Object, volumes: list[Object]) -> Sources:
+    wanted = set[tuple[str, str]]().union(*(references(volume) for volume in volumes))
+    return await context.sources(pod["metadata"]["namespace"], wanted)
+
+
+def _failed(volume: Object, error: Exception) -> str:
+    return f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}'
+
+
+def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -> None:
+    folder = context.disk.volume(pod["metadata"]["uid"], volume["name"])
+    group = fs_group(pod, context.user)
+    match kind_of(volume):
+        case "emptyDir":
+            make_empty(folder, group)
+        case "hostPath":
+            host_path(volume["hostPath"])
+        case _:
+            place_content(folder, content_of(pod, volume, sources, context.node_fields), group)
+
+
+def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
+    """The mounts of a container. Raises VolumeError for a subPath that does not exist."""
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
+    found = []
+    for mount in container.get("volumeMounts") or ():
+        volume = volumes[mount["name"]]
+        kind = kind_of(volume)
+        uid = pod["metadata"]["uid"]
+        source = host_path(volume["hostPath"]) if kind == "hostPath" else context.disk.volume(uid, volume["name"])
+        part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
+        if part:
+            source = sub_path(source, part, make=not is_content(volume))
+        # As with a kubelet, content from the API is read-only in containers.
+        read_only = bool(mount.get("readOnly")) or is_content(volume)
+        found.append(Mount(str(source.absolute()), mount["mountPath"], read_only))
+    return found

@@ -1,0 +1,1 @@
+"""Why nodes are rejected, in words for people."""

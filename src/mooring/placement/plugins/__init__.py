@@ -1,0 +1,1 @@
+"""What each scheduler plugin asks of nodes and pods, over all nodes at once."""

@@ -1,0 +1,1 @@
+"""Objects that make pods: which kinds they are, and the pods that they would make."""

@@ -1,0 +1,68 @@
+"""The kinds whose objects make pods, as `explain`, `plan` and snapshots know them: one entry per kind.
+
+The built-in ones stand here; a feature declares entries for its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any, Final, NamedTuple
+
+from mooring.kube.objects import Object
+from mooring.placement.pods import Owner
+from mooring.placement.workloads.expansion import Expansion, expand
+from mooring.placement.workloads.owners import Workload
+
+__all__ = ["BUILT_IN", "Unit", "WorkloadKind"]
+
+Labels = Mapping[str, str]
+
+
+def _one_template(manifest: Object, labels: Labels) -> str:
+    return "spec.template"
+
+
+def _owned_directly(expansion: Expansion, owner: Owner) -> bool:
+    return owner.kind == expansion.kind and owner.name == expansion.name
+
+
+class Unit(NamedTuple):
+    """What lands as a whole or is of no use, such as a group of pods, and which one a pod is part of."""
+
+    plural: str
+    of: Callable[[Labels], str]
+
+
+class WorkloadKind(NamedTuple):
+    api_version: str
+    kind: str
+    plural: str
+    short: str
+    # How an object is read from a cluster or a snapshot: only the fields that decide where its pods land.
+    view: type[Any]
+    # The pods that an object stands for, given the namespace of objects that name none and the names that are taken.
+    # Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type.
+    expand: Callable[[Object, str, Container[str]], Expansion] = expand
+    # Whether a pod with this controlling owner comes from the workload that was expanded.
+    owns: Callable[[Expansion, Owner], bool] = _owned_directly
+    # Where the template of a pod with these labels stands in the manifest.
+    template_path: Callable[[Object, Labels], str] = _one_template
+    unit: Unit | None = None
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+
+def _of_deployment(expansion: Expansion, owner: Owner) -> bool:
+    # A Deployment's ReplicaSets are called by its name and a hash, which has no dash.
+    return owner.kind == "ReplicaSet" and owner.name.rpartition("-")[0] == expansion.name
+
+
+BUILT_IN: Final = (
+    WorkloadKind("v1", "Pod", "pods", "po", Workload, template_path=lambda manifest, labels: ""),
+    WorkloadKind("apps/v1", "Deployment", "deployments", "deploy", Workload, owns=_of_deployment),
+    WorkloadKind("apps/v1", "ReplicaSet", "replicasets", "rs", Workload),
+    WorkloadKind("apps/v1", "StatefulSet", "statefulsets", "sts", Workload),
+    WorkloadKind("batch/v1", "Job", "jobs", "job", Workload),
+)

@@ -1,0 +1,1 @@
+"""The admission that an API server has built in, and the chain that calls it."""

@@ -1,0 +1,197 @@
+"""The admission that a real API server has built in: namespaces, priorities, tolerations, service accounts, taints.
+
+These give complete objects and build new ones around what they change. What is left out of the real chain: accounts
+are not looked up and tokens not mounted, because nothing here issues them.
+"""
+
+from typing import Final
+
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
+from mooring.kube.objects import Object
+from mooring.kube.status import ForbiddenError, NotFoundError
+from mooring.registry.admission.chain import Admission, AdmissionRequest, ClusterView
+from mooring.registry.admission.classes import (
+    check_growth,
+    check_overhead,
+    default_ingress_class,
+    default_storage_class,
+    protect_storage,
+    runtime_class,
+)
+from mooring.registry.admission.limit_ranges import check_limits, default_limits
+from mooring.registry.kinds.definitions import accept_definition
+from mooring.registry.kinds.pods import topology
+from mooring.registry.kinds.services import allocate_addresses
+
+__all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_READY", "UNREACHABLE"]
+
+
+NOT_READY: Final = "node.kubernetes.io/not-ready"
+UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+_TOLERATION_SECONDS: Final = 300
+_PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
+
+
+def namespace_lifecycle(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """Nothing is created where there is no namespace, or in one that is going away."""
+    resource = request.resource
+    if request.operation != "CREATE" or not resource.namespaced:
+        return None
+    namespace = view.find("v1", "Namespace", "", request.namespace)
+    if namespace is None:
+        raise NotFoundError.of("namespaces", "", request.namespace)
+    if "deletionTimestamp" in namespace["metadata"]:
+        why = f"unable to create new content in namespace {request.namespace} because it is being terminated"
+        cause = {
+            "reason": "NamespaceTerminating",
+            "message": f"namespace {request.namespace} is being terminated",
+            "field": "metadata.namespace",
+        }
+        raise ForbiddenError.of(resource.plural, resource.group, request.name, why, [cause])
+    return None
+
+
+def service_account(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """A pod that names no account runs as the namespace's default one."""
+    pod = request.object
+    if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
+        return None
+    spec = pod["spec"]
+    if spec.get("serviceAccountName") or "kubernetes.io/config.mirror" in pod["metadata"].get("annotations", {}):
+        return None
+    return {**pod, "spec": {**spec, "serviceAccountName": "default", "serviceAccount": "default"}}
+
+
+def topology_labels(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """A pod that is created on a node says where the node stands."""
+    pod = request.object
+    if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
+        return None
+    name = pod["spec"].get("nodeName")
+    labels = topology(view.find("v1", "Node", "", name)) if name else {}
+    if not labels:
+        return None
+    metadata = pod["metadata"]
+    return {**pod, "metadata": {**metadata, "labels": metadata.get("labels", {}) | labels}}
+
+
+def default_tolerations(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """A node that is not ready keeps its pods for five minutes unless they say otherwise."""
+    pod = request.object
+    if pod is None or request.resource.store != "pods" or request.subresource:
+        return None
+    spec = pod["spec"]
+    tolerations = spec.get("tolerations", [])
+    added = [
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
+        for key in (NOT_READY, UNREACHABLE)
+        if not any(
+            each.get("key", "") in (key, "") and each.get("effect", "") in ("NoExecute", "") for each in tolerations
+        )
+    ]
+    if not added:
+        return None
+    return {**pod, "spec": {**spec, "tolerations": [*tolerations, *added]}}
+
+
+def priority(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """The priority of a pod is that of its class; of two default classes, the lower one counts."""
+    pod = request.object
+    if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
+        return None
+    spec = pod["spec"]
+    name = spec.get("priorityClassName", "")
+    value, policy = 0, "PreemptLowerPriority"
+    if name:
+        found = view.find(*_PRIORITY_CLASS, "", name)
+        if found is None:
+            why = f"no PriorityClass with name {name} was found"
+            raise ForbiddenError.of("pods", "", request.name, why)
+    else:
+        defaults = [each for each in view.all(*_PRIORITY_CLASS) if each.get("globalDefault")]
+        found = min(defaults, key=lambda each: each["value"]) if defaults else None
+    if found is not None:
+        name, value = found["metadata"]["name"], found["value"]
+        policy = found.get("preemptionPolicy", policy)
+    if spec.get("priority", value) != value:
+        why = (
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; "
+            f"priority admission controller computed {value} from the given PriorityClass name"
+        )
+        raise ForbiddenError.of("pods", "", request.name, why)
+    if spec.get("preemptionPolicy", policy) != policy:
+        why = (
+            f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be provided in pod spec; "
+            f"priority admission controller computed {policy} from the given PriorityClass name"
+        )
+        raise ForbiddenError.of("pods", "", request.name, why)
+    spec = {**spec, "priority": value, "preemptionPolicy": policy}
+    if name:
+        spec["priorityClassName"] = name
+    return {**pod, "spec": spec}
+
+
+def one_default_priority(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """At most one class may be the default one."""
+    made = request.object
+    if made is None or request.resource.store != "priorityclasses.scheduling.k8s.io" or not made.get("globalDefault"):
+        return None
+    for other in view.all(*_PRIORITY_CLASS):
+        if other.get("globalDefault") and other["metadata"]["name"] != request.name:
+            why = f"PriorityClass {other['metadata']['name']} is already marked as default. Only one default can exist"
+            raise ForbiddenError.of(request.resource.plural, request.resource.group, request.name, why)
+    return None
+
+
+def keep_system_priorities(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """The classes of the system's own pods cannot be deleted."""
+    if request.operation != "DELETE" or request.resource.store != "priorityclasses.scheduling.k8s.io":
+        return None
+    if request.name in SYSTEM_PRIORITIES:
+        why = "this is a system priority class and cannot be deleted"
+        raise ForbiddenError.of(request.resource.plural, request.resource.group, request.name, why)
+    return None
+
+
+def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """Taint a new node not-ready, until the node lifecycle controller has seen it ready."""
+    node = request.object
+    if node is None or request.resource.store != "nodes" or request.operation != "CREATE":
+        return None
+    spec = node.get("spec", {})
+    taints = spec.get("taints", [])
+    if any(taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints):
+        return None
+    return {**node, "spec": {**spec, "taints": [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]}}
+
+
+def name_requester(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """Set the username and groups of a CertificateSigningRequest to those of its author."""
+    obj = request.object
+    if obj is None or request.resource.store != "certificatesigningrequests.certificates.k8s.io":
+        return None
+    if request.operation != "CREATE" or not request.user:
+        return None
+    spec = {**obj["spec"], "username": request.user}
+    if request.groups:
+        spec["groups"] = list(request.groups)
+    return {**obj, "spec": spec}
+
+
+# In the order of a real server.
+BUILTIN_ADMISSION: Final[tuple[Admission, ...]] = (
+    namespace_lifecycle,
+    default_limits,
+    service_account,
+    taint_new_nodes,
+    priority,
+    one_default_priority,
+    default_tolerations,
+    default_storage_class,
+    protect_storage,
+    runtime_class,
+    default_ingress_class,
+    topology_labels,
+)
+BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (keep_system_priorities, check_limits, check_growth, check_overhead)
+LATE_ADMISSION: Final[tuple[Admission, ...]] = (accept_definition, allocate_addresses, name_requester)

@@ -1,0 +1,81 @@
+"""Storage object in use protection: deleted volumes and claims stay until no pod uses them.
+
+A real cluster has controllers that remove the protection finalizers. Here the registry removes them itself when the
+last user is gone, so that deleting a claim works without controllers.
+"""
+
+from typing import Final
+
+from mooring.kube.objects import Object
+from mooring.registry.admission.classes import PROTECTION
+from mooring.registry.core import Core
+from mooring.registry.resources import Resource
+
+__all__ = ["Protection"]
+
+
+_CLAIMS: Final = "persistentvolumeclaims"
+_FINISHED: Final = ("Succeeded", "Failed")
+
+
+class Protection:
+    """Removes the protection finalizers of unused volumes and claims that are being deleted."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._leaving: set[tuple[str, str]] = set()
+        core.after[_CLAIMS] = self._claim_changed
+        core.after["persistentvolumes"] = self._volume_changed
+        core.after["pods"] = self._pod_changed
+        for claim in core.storage.items(_CLAIMS):
+            self._claim_changed(claim)
+
+    def _resource(self, kind: str) -> Resource:
+        return self._core.resources.of_kind("v1", kind)
+
+    def _claim_changed(self, claim: Object | None) -> None:
+        if claim is None:
+            return
+        metadata = claim["metadata"]
+        key = metadata["namespace"], metadata["name"]
+        self._leaving.discard(key)
+        if "deletionTimestamp" not in metadata or PROTECTION[_CLAIMS] not in metadata.get("finalizers", ()):
+            return
+        if self._is_used(*key):
+            self._leaving.add(key)
+        else:
+            self._release(self._resource("PersistentVolumeClaim"), claim)
+
+    def _is_used(self, namespace: str, name: str) -> bool:
+        for pod in self._core.storage.items("pods", namespace):
+            if pod.get("status", {}).get("phase") in _FINISHED or not pod["spec"].get("nodeName"):
+                continue
+            if name in _claims_of(pod):
+                return True
+        return False
+
+    def _volume_changed(self, volume: Object | None) -> None:
+        if volume is None or "deletionTimestamp" not in volume["metadata"]:
+            return
+        held = PROTECTION["persistentvolumes"] in volume["metadata"].get("finalizers", ())
+        if held and volume["status"].get("phase") != "Bound":
+            self._release(self._resource("PersistentVolume"), volume)
+
+    def _pod_changed(self, pod: Object | None) -> None:
+        for namespace, name in list(self._leaving):
+            self._claim_changed(self._core.storage.get(_CLAIMS, namespace, name))
+
+    def _release(self, resource: Resource, obj: Object) -> None:
+        metadata = obj["metadata"]
+        kept = [each for each in metadata["finalizers"] if each != PROTECTION[resource.store]]
+        if not kept:
+            self._core.remove(resource, obj)
+            return
+        self._core.commit(resource, {**obj, "metadata": {**metadata, "finalizers": kept}}, obj)
+
+
+def _claims_of(pod: Object) -> set[str]:
+    volumes = pod["spec"].get("volumes", ())
+    named = {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if "persistentVolumeClaim" in volume}
+    own = {f"{pod['metadata']['name']}-{volume['name']}" for volume in volumes if "ephemeral" in volume}
+    return named | own

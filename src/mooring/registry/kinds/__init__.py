@@ -1,0 +1,1 @@
+"""What single kinds have beside the verbs that all kinds share."""

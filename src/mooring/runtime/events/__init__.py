@@ -1,0 +1,1 @@
+"""Events for people, from a decision to the API."""
