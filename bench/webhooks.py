@@ -97,8 +97,8 @@ def _webhook() -> Any:
 
 async def _serve(how: str) -> None:
     from mooring.apiserver.app import Application
+    from mooring.apiserver.authentication.users import User
     from mooring.apiserver.server import Server
-    from mooring.apiserver.users import User
     from mooring.apiserver.webhooks.http import WebhookClient
     from mooring.registry import Registry
     from mooring.runtime.webhooks import install

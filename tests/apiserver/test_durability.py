@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from mooring.apiserver.tokens import MASTERS, put_token
+from mooring.apiserver.authentication.token_file import MASTERS, put_token
 from mooring.kube.objects import Object
 
 ROUNDS = 20

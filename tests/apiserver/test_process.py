@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from mooring.apiserver.tokens import put_token
+from mooring.apiserver.authentication.token_file import put_token
 from mooring.net.certificates import Certificates, ensure_certificates
 from tests.apiserver.world import CONFIGMAPS
 from tests.registry.world import config

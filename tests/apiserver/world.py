@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import httpx2
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.users import User
 from mooring.apiserver.server import Server
-from mooring.apiserver.users import User
 from mooring.kube.objects import Object
 from mooring.net.asgi import Receive, Scope, Send
 from mooring.net.fairqueue import FairQueue

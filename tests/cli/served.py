@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.users import User
 from mooring.apiserver.server import Server
-from mooring.apiserver.users import User
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ForbiddenError, UnauthorizedError
 from mooring.manifests.emit import to_yaml

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mooring.apiserver.tokens import TokenFile, put_token
-from mooring.apiserver.users import User
+from mooring.apiserver.authentication.token_file import TokenFile, put_token
+from mooring.apiserver.authentication.users import User
 
 
 def create(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -14,8 +14,8 @@ from typing import ParamSpec, cast
 import msgspec
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.users import User
 from mooring.apiserver.server import Server
-from mooring.apiserver.users import User
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.inprocess import AsyncInProcess

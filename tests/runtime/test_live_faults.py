@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.apiserver.tokens import add_token, put_token
+from mooring.apiserver.authentication.token_file import add_token, put_token
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.client.transport import UnknownOutcome, Unreachable

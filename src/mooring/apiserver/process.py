@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.logs import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
-from mooring.apiserver.tokens import TokenFile
 from mooring.kube.errors import MooringError
 from mooring.net.tls import server_context
 from mooring.registry import MemoryStorage, Registry

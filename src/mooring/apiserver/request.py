@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl
 
-from mooring.apiserver.users import User
+from mooring.apiserver.authentication.users import User
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
 from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body

@@ -6,8 +6,8 @@ Whoever has a token may do everything; there are no rules to ask yet. The answer
 from collections.abc import Callable
 from typing import Any, Final
 
+from mooring.apiserver.authentication.users import User
 from mooring.apiserver.discovery import review_resources
-from mooring.apiserver.users import User
 from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError

@@ -35,7 +35,7 @@ def create(name: str, groups: tuple[str, ...], data: Path) -> int:
 
     A server that runs accepts it at once.
     """
-    from mooring.apiserver.tokens import add_token
+    from mooring.apiserver.authentication.token_file import add_token
     from mooring.supervisor.data_folder import DataFolder
 
     path = DataFolder(data).tokens

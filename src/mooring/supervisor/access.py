@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mooring.apiserver.tokens import MASTERS, digest, put_token, read_tokens
+from mooring.apiserver.authentication.token_file import MASTERS, digest, put_token, read_tokens
 from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from mooring.apiserver.tokens import digest
+from mooring.apiserver.authentication.token_file import digest
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
 from mooring.supervisor.address import Address

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from mooring.apiserver.tokens import put_token
+from mooring.apiserver.authentication.token_file import put_token
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates
 from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig

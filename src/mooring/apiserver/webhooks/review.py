@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from mooring.admission.reviews import GroupVersionKind, GroupVersionResource, Operation, ReviewRequest, UserInfo
-from mooring.apiserver.users import User
+from mooring.apiserver.authentication.users import User
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.net.client_connection import HttpResponse

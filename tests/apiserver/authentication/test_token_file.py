@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mooring.apiserver.tokens import TokenError, TokenFile, add_token, put_token, read_tokens
-from mooring.apiserver.users import User
+from mooring.apiserver.authentication.token_file import TokenError, TokenFile, add_token, put_token, read_tokens
+from mooring.apiserver.authentication.users import User
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.apiserver.users import User
+from mooring.apiserver.authentication.users import User
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
