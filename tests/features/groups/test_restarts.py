@@ -34,6 +34,16 @@ def test_a_worker_that_is_gone_at_once_before_all_have_started_is_replaced_alone
     assert {name for name, uid in before.items() if town.uids()[name] != uid} == {"serve-0-2"}
 
 
+def test_a_worker_that_starts_and_goes_between_two_observations_takes_its_group_with_it() -> None:
+    town = Town(set_of("RecreateGroupAfterStart", pod={"nodeSelector": {"gpu": "yes"}}), nodes=1)
+    before = town.uids()
+    for name in before:
+        town.patch("Pod", name, {"status": {"phase": "Running"}}, subresource="status")
+    town.delete("Pod", "serve-0-2", grace=0)
+    town.run()
+    assert not set(before.values()) & set(town.uids().values())
+
+
 def test_a_pod_that_belongs_to_the_leader_itself_counts_as_a_worker() -> None:
     town = Town(set_of("RecreateGroupOnPodRestart"), nodes=1)
     leader = town.get("Pod", "serve-0")

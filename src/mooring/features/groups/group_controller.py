@@ -41,11 +41,12 @@ _AFTER_START: Final = "RecreateGroupAfterStart"
 class ObservedWorkers(NamedTuple):
     """The workers of one StatefulSet by name and uid. A worker that was replaced between two passes has another uid.
 
-    `started`: every pod of the group existed and had left Pending.
+    `complete`: every pod of the group existed. `started`: and had left Pending.
     """
 
     workers: str
     uids: frozenset[tuple[str, str]]
+    complete: bool
     started: bool
 
 
@@ -71,10 +72,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 1. A group whose member failed is made anew, by way of its leader.
     members = (*(() if workers is None else view.owned(POD, workers)), *view.owned(POD, leader))
     current = [pod for pod in members if revision_of(pod) == revision_of(leader)]
-    started = _started(blueprint, (leader, *current))
-    observed = (
-        None if workers is None else ObservedWorkers(workers.metadata.uid, frozenset(_identities(current)), started)
-    )
+    complete = len(current) + 1 >= (1 if blueprint is None else blueprint.template.size)
+    started = complete and _left_pending((leader, *current))
+    observed = None
+    if workers is not None:
+        observed = ObservedWorkers(workers.metadata.uid, frozenset(_identities(current)), complete, started)
     failed = _failed(view, lws, leader, observed, current, started=started)
     if failed and not leader.metadata.deleting:
         index = leader.metadata.labels.get(GROUP_INDEX, "")
@@ -128,9 +130,8 @@ def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | Non
     return blueprint_of(max(found, key=lambda each: each.revision)) if found else None
 
 
-def _started(blueprint: Blueprint | None, group: Sequence[Pod]) -> bool:
-    size = 1 if blueprint is None else blueprint.template.size
-    return len(group) >= size and all(pod.status.phase != "Pending" for pod in group)
+def _left_pending(pods: Sequence[Pod]) -> bool:
+    return all(pod.status.phase != "Pending" for pod in pods)
 
 
 def _failed(
@@ -152,7 +153,10 @@ def _failed(
             return pod.metadata.name
     known = view.memory(Memory)
     before = None if known is None else known.observed
-    if observed is None or before is None or before.workers != observed.workers or (after_start and not before.started):
+    if observed is None or before is None or before.workers != observed.workers:
+        return ""
+    # A worker that started and went between two observations counts as started if all the others are.
+    if after_start and not before.started and not (before.complete and _left_pending((leader, *members))):
         return ""
     missed = before.uids - observed.uids
     return min((name for name, uid in missed if not _stays(view, leader, name, uid)), default="")
