@@ -84,7 +84,7 @@ def volume(name: str, claim: Object, csi: Object) -> Object:
 
 
 def ask(registry: Registry, words: str, *, fields: tuple[tuple[str, str], ...] = (), user: User = KUBELET) -> str:
-    """The reason of a refusal; "yes" for what is allowed. `words` are verb, [group/]resource[:sub], [namespace/]name."""
+    """The reason of a refusal; "yes" for what is allowed. `words`: verb, [group/]resource[:sub], [namespace/]name."""
     verb, what, *named = words.split()
     namespace, _, name = named[0].rpartition("/") if named else ("", "", "")
     group, _, resource = what.rpartition("/")

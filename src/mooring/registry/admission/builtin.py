@@ -6,7 +6,7 @@ are not looked up and tokens not mounted, because nothing here issues them.
 
 from typing import Final
 
-from mooring.api.core.pod_references import MIRROR
+from mooring.api.core.pod_references import MIRROR, secret_names
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
@@ -59,9 +59,27 @@ def service_account(request: AdmissionRequest, view: ClusterView) -> Object | No
     if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
         return None
     spec = pod["spec"]
-    if spec.get("serviceAccountName") or MIRROR in pod["metadata"].get("annotations", {}):
+    if MIRROR in pod["metadata"].get("annotations", {}):
+        _check_mirror(request, pod)
+        return None
+    if spec.get("serviceAccountName"):
         return None
     return {**pod, "spec": {**spec, "serviceAccountName": "default", "serviceAccount": "default"}}
+
+
+def _check_mirror(request: AdmissionRequest, pod: Object) -> None:
+    """A mirror pod is made by a node, which must not get at an account or a Secret that way."""
+    spec = pod["spec"]
+    sources = [each for volume in spec.get("volumes", ()) for each in volume.get("projected", {}).get("sources", ())]
+    if spec.get("serviceAccountName"):
+        why = "a mirror pod may not reference service accounts"
+    elif any(secret_names(pod)):
+        why = "a mirror pod may not reference secrets"
+    elif any("serviceAccountToken" in source for source in sources):
+        why = "a mirror pod may not use ServiceAccountToken volume projections"
+    else:
+        return
+    raise ForbiddenError.of("pods", "", request.name, why)
 
 
 def topology_labels(request: AdmissionRequest, view: ClusterView) -> Object | None:
