@@ -15,6 +15,7 @@ import httpx2
 
 from mooring.apiserver.app import Application
 from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.apiserver.server import Server
 from mooring.kube.objects import Object
 from mooring.net.asgi import Receive, Scope, Send
@@ -33,6 +34,9 @@ WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+
+Headers = dict[str, str]
 
 
 class Answer(NamedTuple):
@@ -109,12 +113,14 @@ class Api:
     def __init__(self, server: Running, storage: MemoryStorage | None = None, **options: Any) -> None:
         self.storage = storage or CheckedStorage()
         self.now = START
+        # By token.
+        self.users = {TOKEN: ADMIN}
         history = options.pop("history_limit", 20_000)
         self.registry = Registry(self.storage, now=START, seed=1, history_limit=history)
         self.app = Application(
             self.registry,
             clock=lambda: self.now,
-            authenticate=lambda token: ADMIN if token == TOKEN else None,
+            authenticate=lambda token: self.users.get(token or ""),
             **options,
         )
         self.server = server
@@ -126,6 +132,15 @@ class Api:
         self.client.close()
         if isinstance(self.storage, CheckedStorage):
             self.storage.verify()
+
+    def bootstrap_rbac(self) -> None:
+        """Create the roles and bindings of every served cluster; most stories do without."""
+        self.server.call(lambda: bootstrap_rbac(self.registry, now=self.now))
+
+    def user(self, name: str, *groups: str) -> Headers:
+        """Headers of a request that somebody else sends."""
+        self.users[name] = User(name, (*groups, "system:authenticated"))
+        return {"authorization": f"Bearer {name}"}
 
     def wait(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)

@@ -5,11 +5,13 @@ one rule for all of them is kept here: a response is sent only when the writes t
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from time import perf_counter
 from typing import Final
 
+from mooring.apiserver.authorization.access_control import AccessControl, Authenticate
+from mooring.apiserver.authorization.attributes import Authorizer
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
@@ -22,11 +24,11 @@ from mooring.apiserver.negotiation import negotiate
 from mooring.apiserver.representations import Representations
 from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
-from mooring.apiserver.reviews import Authenticate, review, review_kind
+from mooring.apiserver.reviews import review, review_kind
 from mooring.apiserver.routing import RequestInfo, parse_path
 from mooring.apiserver.watches import Watches
 from mooring.apiserver.webhooks import Webhooks
-from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError
+from mooring.kube.status import ApiError, BadRequestError, InternalError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send
 from mooring.net.fairqueue import FairQueue
 from mooring.registry import Registry, Resource
@@ -35,7 +37,7 @@ __all__ = ["Application"]
 
 
 _HEALTH: Final = frozenset({"healthz", "livez", "readyz"})
-# Served without a token: a program that starts a server polls these before it has one.
+# Answered without waiting for the disk: they tell nothing that was written.
 _OPEN: Final = _HEALTH | {"version"}
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _OTHER: Final = Labels("OTHER", "", "", "", "")
@@ -43,13 +45,9 @@ _OTHER: Final = Labels("OTHER", "", "", "", "")
 _log = logging.getLogger(__name__)
 
 
-class Unauthorized(ApiError):
-    code = 401
-    reason = "Unauthorized"
-
-
 class Application:
-    """An API server as an ASGI application. `authenticate` tells whose a bearer token is.
+    """An API server as an ASGI application. `authenticate` tells whose a bearer token is; `authorizers` are asked
+    before RBAC whether a request is allowed.
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
     node is ever asked for logs.
@@ -64,15 +62,16 @@ class Application:
         on_failure: Callable[[], None] | None = None,
         bookmark_seconds: float = 60.0,
         nodes: NodeAccess | None = None,
+        authorizers: Sequence[Authorizer] = (),
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
         self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
         self.webhooks = Webhooks(registry, self.group_commit)
-        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks)
+        self.access = AccessControl(registry, authenticate, authorizers)
+        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._logs = None if nodes is None else LogProxy(self.context, nodes)
-        self._authenticate = authenticate
         self._metrics = ServerMetrics()
         self._nonresource = nonresource.NonResourceHandler(registry)
 
@@ -82,6 +81,7 @@ class Application:
         if self._logs is not None:
             self._logs.stop()
         self.webhooks.close()
+        self.access.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,7 +92,7 @@ class Application:
         warnings: list[str] = []
         labels = _OTHER
         try:
-            self._identify(request, target)
+            self.access.admit(request, target)
             call = self._call(request, target, warnings)
             if call is None:
                 response = await self._elsewhere(request, target)
@@ -118,19 +118,6 @@ class Application:
         gzip = not request.local and "gzip" in request.header(b"accept-encoding")
         await send_response(send, response, gzip=gzip)
         self._metrics.request(labels, response.status, perf_counter() - started)
-
-    # Who and what
-
-    def _identify(self, request: HttpRequest, target: RequestInfo) -> None:
-        user = self._authenticate(request.token)
-        if user is not None:
-            request.user = user
-        elif target.root not in _OPEN:
-            raise Unauthorized("Unauthorized")
-        if request.impersonates:
-            name = request.header(b"impersonate-user")
-            why = f'User "{request.user.name}" cannot impersonate resource "users" in API group "" at the cluster scope'
-            raise ForbiddenError.of("users", "", name, f"{why}: this API server does not serve impersonation")
 
     def _call(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Call | None:
         """The request on a resource that there is, None when it is about something else."""
@@ -223,7 +210,7 @@ class Application:
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
-        return json_response(review(group, kind, given, request.user, self._authenticate), 201)
+        return json_response(review(kind, given, request.user, target.namespace, self.access), 201)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
         checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}

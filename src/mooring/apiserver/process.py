@@ -16,6 +16,7 @@ from typing import Final
 
 from mooring.apiserver.app import Application
 from mooring.apiserver.authentication.token_file import TokenFile
+from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.apiserver.logs import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
@@ -62,6 +63,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
         registry.bootstrap(now=_now(), host=host, port=port)
+        bootstrap_rbac(registry, now=_now())
         if prepare is not None:
             prepare(registry)
         storage.commit()

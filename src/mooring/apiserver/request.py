@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl
 
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.users import ANONYMOUS
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
 from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
@@ -17,8 +17,6 @@ _MAX_PARAMETERS: Final = 1000
 # Longer queries hold continue tokens and are hardly ever sent twice.
 _MAX_CACHED_QUERY_BYTES: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
-
-_ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
 
 
 class TooLargeError(ApiError):
@@ -34,7 +32,7 @@ class HttpRequest:
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
-        self.user = _ANONYMOUS
+        self.user = ANONYMOUS
         self._scope = scope
         self._receive = receive
         self._headers: dict[bytes, bytes] | None = None
@@ -69,6 +67,10 @@ class HttpRequest:
         if self._headers is None:
             self._read_headers()
         return self._impersonates
+
+    @property
+    def impersonation_headers(self) -> list[tuple[bytes, bytes]]:
+        return [(key, value) for key, value in self._scope["headers"] if key[:12] == b"impersonate-"]
 
     @property
     def local(self) -> bool:

@@ -1,27 +1,20 @@
-"""Questions about access, which are asked by creating an object and are answered in it: nothing is stored.
+"""Questions about access, which are asked by creating an object and are answered in it: nothing is stored."""
 
-Whoever has a token may do everything; there are no rules to ask yet. The answers say so truthfully.
-"""
-
-from collections.abc import Callable
 from typing import Any, Final
 
 from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authorization.access_control import AccessControl, Authenticate
+from mooring.apiserver.authorization.attributes import AccessDecision, Attributes
+from mooring.apiserver.authorization.policy_rules import PolicyRule
 from mooring.apiserver.discovery import review_resources
-from mooring.kube.errors import invalid
+from mooring.kube.errors import FieldError, invalid
 from mooring.kube.objects import Object
-from mooring.kube.status import InvalidError
+from mooring.kube.status import BadRequestError, InvalidError
 
-__all__ = ["Authenticate", "review", "review_kind"]
+__all__ = ["review", "review_kind"]
 
-Authenticate = Callable[[str | None], User | None]
-
-_ANSWER: Final = {"allowed": True, "reason": "every authenticated user may do everything"}
-_EVERYTHING: Final = {
-    "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-    "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-    "incomplete": False,
-}
+_AUTHENTICATION: Final = "authentication.k8s.io"
+_AUTHORIZATION: Final = "authorization.k8s.io"
 
 
 def review_kind(group: str, version: str, plural: str, namespace: str | None) -> str | None:
@@ -32,21 +25,103 @@ def review_kind(group: str, version: str, plural: str, namespace: str | None) ->
     return None
 
 
-def review(group: str, kind: str, given: Object, user: User, authenticate: Authenticate) -> Object:
-    """The review with its answer."""
-    spec: Any = given.get("spec")
-    spec = spec if isinstance(spec, dict) else {}
+def review(kind: str, given: Object, user: User, namespace: str | None, access: AccessControl) -> Object:
+    """The review with its answer. `namespace` is that of the path."""
+    spec = _part(given, "spec")
+    group = _AUTHENTICATION if kind in ("SelfSubjectReview", "TokenReview") else _AUTHORIZATION
     answered: Object = {"kind": kind, "apiVersion": f"{group}/v1", "metadata": {}}
     if kind == "SelfSubjectReview":
         return answered | {"status": {"userInfo": _info(user)}}
-    if kind == "SelfSubjectRulesReview":
-        return answered | {"spec": spec, "status": _EVERYTHING}
     if kind == "TokenReview":
-        return answered | {"spec": spec, "status": _token_status(spec, authenticate)}
-    if bool(spec.get("resourceAttributes")) is bool(spec.get("nonResourceAttributes")):
+        return answered | {"spec": spec, "status": _token_status(spec, access.authenticate)}
+    if kind == "SelfSubjectRulesReview":
+        return answered | {"spec": {}, "status": _rules_status(spec, user, access)}
+    metadata = dict(_part(given, "metadata"))
+    if kind == "LocalSubjectAccessReview":
+        metadata.setdefault("namespace", namespace)
+        answered["metadata"] = {"namespace": namespace}
+    errors = _errors(kind, spec, metadata)
+    if errors:
+        raise InvalidError(kind, _AUTHORIZATION, "", errors)
+    if kind == "LocalSubjectAccessReview" and metadata["namespace"] != namespace:
+        raise BadRequestError(f"spec.resourceAttributes.namespace must match namespace: {namespace}")
+    subject = user if kind == "SelfSubjectAccessReview" else _subject(spec)
+    return answered | {"spec": spec, "status": _access_status(spec, subject, access)}
+
+
+def _access_status(spec: Object, subject: User, access: AccessControl) -> Object:
+    answer = access.authorizer(_attributes(spec, subject))
+    status: Object = {"allowed": answer.decision is AccessDecision.ALLOW}
+    if answer.decision is AccessDecision.DENY:
+        status["denied"] = True
+    return status | ({"reason": answer.reason} if answer.reason else {})
+
+
+def _attributes(spec: Object, subject: User) -> Attributes:
+    asked = _part(spec, "resourceAttributes")
+    if spec.get("resourceAttributes") is None:
+        path = _part(spec, "nonResourceAttributes")
+        return Attributes(subject, _text(path, "verb"), path=_text(path, "path") or "/")
+    fields = ("verb", "group", "resource", "subresource", "namespace", "name")
+    return Attributes(subject, *(_text(asked, field) for field in fields))._replace(
+        version=_text(asked, "version") or "*"
+    )
+
+
+def _subject(spec: Object) -> User:
+    extra = _part(spec, "extra")
+    pairs = tuple((str(key), _texts(extra, key)) for key in extra)
+    return User(_text(spec, "user"), _texts(spec, "groups"), _text(spec, "uid"), pairs)
+
+
+def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    errors: list[FieldError] = []
+    if resource is not None and path is not None:
+        why = "cannot be specified in combination with resourceAttributes"
+        errors.append(invalid("spec.nonResourceAttributes", path, why))
+    if resource is None and path is None:
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        raise InvalidError("", group, "", [invalid("spec.resourceAttributes", spec.get("resourceAttributes"), why)])
-    return answered | {"spec": spec, "status": _ANSWER}
+        errors.append(invalid("spec.resourceAttributes", None, why))
+    if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
+        errors.append(invalid("spec.user", "", "at least one of user or group must be specified"))
+    local = kind == "LocalSubjectAccessReview"
+    ignored = {"managedFields", "creationTimestamp", *(("namespace",) if local else ())}
+    if any(value for field, value in metadata.items() if field not in ignored):
+        why = "must be empty except for namespace" if local else "must be empty"
+        errors.append(invalid("metadata", metadata, why))
+    if local:
+        asked = _text(_part(spec, "resourceAttributes"), "namespace")
+        if resource is not None and asked != metadata["namespace"]:
+            errors.append(invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
+        if path is not None:
+            errors.append(invalid("spec.nonResourceAttributes", path, "disallowed on this kind of request"))
+    return errors
+
+
+def _rules_status(spec: Object, user: User, access: AccessControl) -> Object:
+    namespace = _text(spec, "namespace")
+    if not namespace:
+        raise BadRequestError("no namespace on request")
+    grants = access.rbac.grants(user, namespace)
+    status: Object = {
+        "resourceRules": [_resource_rule(rule) for rule in grants.rules if rule.resources],
+        "nonResourceRules": [
+            {"verbs": list(rule.verbs), "nonResourceURLs": list(rule.urls)} for rule in grants.rules if rule.urls
+        ],
+        "incomplete": False,
+    }
+    return status | ({"evaluationError": grants.error} if grants.error else {})
+
+
+def _resource_rule(rule: PolicyRule) -> Object:
+    found: Object = {
+        "verbs": list(rule.verbs),
+        "apiGroups": list(rule.api_groups),
+        "resources": list(rule.resources),
+        "resourceNames": list(rule.resource_names),
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def _token_status(spec: Object, authenticate: Authenticate) -> Object:
@@ -58,5 +133,28 @@ def _token_status(spec: Object, authenticate: Authenticate) -> Object:
 
 
 def _info(user: User) -> Object:
-    found: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    found: Object = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra},
+    }
     return {key: value for key, value in found.items() if value}
+
+
+# Bodies are not checked against a schema, so every value may be of any type.
+
+
+def _part(obj: Object, field: str) -> Object:
+    found: Any = obj.get(field)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(obj: Object, field: str) -> str:
+    found: Any = obj.get(field)
+    return found if isinstance(found, str) else ""
+
+
+def _texts(obj: Object, field: str) -> tuple[str, ...]:
+    found: Any = obj.get(field)
+    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()

@@ -147,8 +147,7 @@ class Registry(Reader):
         self._check_subresource(resource, subresource)
         if subresource == "scale":
             return self._rescale(resource, namespace, name, lambda _: obj, options)
-        creates = not subresource and self._core.strategy(resource).create_on_update
-        if creates and self._core.find(resource, namespace, name) is None:
+        if not subresource and self.creates_on_update(resource) and self._core.find(resource, namespace, name) is None:
             return self._writer.create(resource, obj, namespace, options)
         return self._writer.change(resource, namespace, name, lambda _: obj, options, subresource)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from mooring.apiserver.authentication.token_file import MASTERS, digest, put_token, read_tokens
+from mooring.apiserver.authentication.token_file import digest, put_token, read_tokens
+from mooring.apiserver.authentication.users import MASTERS
 from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
 
@@ -27,7 +28,7 @@ def issue_controllers_token(folder: DataFolder) -> str:
 
 def issue_node_token(folder: DataFolder) -> str:
     """A token for this machine as a node, for one start."""
-    return put_token(folder.tokens, NODE_USER, [NODES])
+    return put_token(folder.tokens, NODE_USER, [NODES, MASTERS])
 
 
 def write_kubeconfig(folder: DataFolder, server: str) -> None:

@@ -19,14 +19,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.users import AUTHENTICATED, User
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
 __all__ = ["Token", "TokenError", "TokenFile", "add_token", "check_name", "digest", "put_token", "read_tokens"]
-
-AUTHENTICATED: Final = "system:authenticated"
-MASTERS: Final = "system:masters"
 
 _HEADER: Final = "# Who may use this API: name, SHA-256 of the token, groups. `mooring token create` adds a line.\n"
 # How long a token may count on after it was taken out of the file.

@@ -61,6 +61,8 @@ async def update(context: Context, call: Call) -> Response:
 
     def attempt() -> tuple[Object, bool]:
         existed = _exists(context, call)
+        if not existed and not target.subresource and context.registry.creates_on_update(resource):
+            context.access.check_creation(request, target)
         made = context.registry.update(
             resource,
             obj,
@@ -97,6 +99,8 @@ async def patch(context: Context, call: Call) -> Response:
 
     def attempt() -> tuple[Object, bool]:
         existed = _exists(context, call)
+        if not existed and not target.subresource and patch_type == "apply":
+            context.access.check_creation(request, target)
         made = context.registry.patch(
             resource,
             call.namespace,

@@ -1,0 +1,76 @@
+"""Access control of a server: who sends a request, whom it impersonates, and whether it is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from mooring.apiserver.authentication.users import ANONYMOUS, User
+from mooring.apiserver.authorization.attributes import AccessDecision, Attributes, Authorizer
+from mooring.apiserver.authorization.chain import authorizer_chain
+from mooring.apiserver.authorization.forbidden import forbidden
+from mooring.apiserver.authorization.impersonation import read_impersonation
+from mooring.apiserver.authorization.rbac import RBAC_GROUP, RbacAuthorizer
+from mooring.apiserver.authorization.request_attributes import request_attributes
+from mooring.apiserver.request import HttpRequest
+from mooring.apiserver.routing import RequestInfo
+from mooring.kube.status import UnauthorizedError
+from mooring.registry import Registry
+
+__all__ = ["AccessControl", "Authenticate"]
+
+# Tells whose a bearer token is; None for a token that is nobody's, or for none.
+Authenticate = Callable[[str | None], User | None]
+
+_KINDS: Final = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
+
+
+class AccessControl:
+    """Authentication, impersonation and authorization. `authorizers` are asked before RBAC."""
+
+    def __init__(self, registry: Registry, authenticate: Authenticate, authorizers: Sequence[Authorizer] = ()) -> None:
+        self.authenticate = authenticate
+        self.rbac = RbacAuthorizer(registry.storage)
+        self.authorizer = authorizer_chain(self.rbac, authorizers)
+        # Never polled: only the wake callbacks are used, which are called on every change.
+        self._watches = [
+            registry.watch(
+                registry.resource(f"{RBAC_GROUP}/v1", kind),
+                resource_version=str(registry.revision),
+                wake=self.rbac.forget,
+            )
+            for kind in _KINDS
+        ]
+
+    def close(self) -> None:
+        for watch in self._watches:
+            watch.close()
+
+    def admit(self, request: HttpRequest, target: RequestInfo) -> None:
+        """Set the user of a request, and raise where that user may not make it."""
+        token = request.token
+        user = self.authenticate(token)
+        if user is None and token is not None:
+            raise UnauthorizedError("Unauthorized")
+        request.user = user or ANONYMOUS
+        if request.impersonates:
+            self._impersonate(request)
+        self.check(request_attributes(request, target))
+
+    def check(self, about: Attributes) -> None:
+        """Raise unless the request is allowed."""
+        answer = self.authorizer(about)
+        if answer.decision is not AccessDecision.ALLOW:
+            raise forbidden(about, answer.reason)
+
+    def check_creation(self, request: HttpRequest, target: RequestInfo) -> None:
+        """Raise unless an update or apply may create the object that it names."""
+        self.check(request_attributes(request, target)._replace(verb="create"))
+
+    def _impersonate(self, request: HttpRequest) -> None:
+        wanted = read_impersonation(request.impersonation_headers)
+        if wanted is None:
+            return
+        for about in wanted.checks(request.user):
+            self.check(about)
+        request.user = wanted.user()
