@@ -53,7 +53,7 @@ def lines(obj: Object) -> Iterator[str]:
 def text(plane: ControlPlane) -> str:
     made = ["# What kube-apiserver 1.35 creates at its start; made by scripts/bootstrap_roles.py."]
     for kind in _KINDS:
-        command = [tool("kubectl"), "--kubeconfig", str(plane.kubeconfig), "get", kind, "-A", "-o", "json"]
+        command = [str(tool("kubectl")), "--kubeconfig", str(plane.kubeconfig), "get", kind, "-A", "-o", "json"]
         found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         for obj in found["items"]:
             made += lines(obj)

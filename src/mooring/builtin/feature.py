@@ -41,6 +41,7 @@ _NAMES: Final = (
     "node-outages",
     "taint-eviction",
     "pod-gc",
+    "clusterrole-aggregation",
     "garbage-collector",
     "namespace",
 )

@@ -14,7 +14,7 @@ from mooring.api.core.types import View as Typed
 from mooring.api.kinds import DynamicKinds, Kind
 from mooring.api.meta import Bare, Condition, Meta
 from mooring.runtime.reads import metadata_of
-from mooring.workloads.kinds import LEASE, REPLICATION_CONTROLLER
+from mooring.workloads.kinds import CLUSTER_ROLE, LEASE, REPLICATION_CONTROLLER
 
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
     LEASE,
@@ -33,6 +33,7 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     metadata_of("rbac.authorization.k8s.io/v1", "RoleBinding"),
 )
 OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
+    CLUSTER_ROLE,
     metadata_of("v1", "PersistentVolume"),
     metadata_of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
@@ -41,7 +42,6 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     metadata_of("certificates.k8s.io/v1", "CertificateSigningRequest"),
     metadata_of("networking.k8s.io/v1", "IngressClass"),
     metadata_of("node.k8s.io/v1", "RuntimeClass"),
-    metadata_of("rbac.authorization.k8s.io/v1", "ClusterRole"),
     metadata_of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     metadata_of("scheduling.k8s.io/v1", "PriorityClass"),
     metadata_of("storage.k8s.io/v1", "StorageClass"),

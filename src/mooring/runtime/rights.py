@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from mooring.runtime.controller import Controller
     from mooring.runtime.dispatcher.store import Store
 
-Right = Literal["create", "patch", "delete", "status", "scale", "finalize", "finalizers", "binding", "eviction"]
+Right = Literal[
+    "create", "patch", "delete", "escalate", "status", "scale", "finalize", "finalizers", "binding", "eviction"
+]
 Rights = Mapping[Kind[Any], tuple[Right, ...]]
 
 # The verb on each sub-resource. `finalize` is not written in parts, so it is replaced.
@@ -76,9 +78,10 @@ def _needed(write: Write) -> tuple[Right, ...]:
             return ("status",)
         case Bind():
             return ("binding",)
-        case Apply():
-            # It makes what is not there.
-            return ("create", "patch")
+        case Apply(kind=kind):
+            # It makes what is not there. A role gets rules that its controller need not have itself.
+            escalates = kind.kind in ("ClusterRole", "Role")
+            return ("create", "patch", "escalate") if escalates else ("create", "patch")
         case Evict():
             return ("eviction",)
         case Scale():

@@ -24,6 +24,7 @@ from mooring.api.core.views import (
 from mooring.api.discovery.views import EndpointSlice
 from mooring.api.kinds import HasMeta, Kind
 from mooring.api.policy.views import PodDisruptionBudget
+from mooring.api.rbac.views import ClusterRole
 
 REVISION_LABEL = "controller-revision-hash"
 
@@ -78,4 +79,5 @@ ENDPOINTS = Kind("v1", "Endpoints", Endpoints)
 ENDPOINT_SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", EndpointSlice)
 REPLICATION_CONTROLLER = Kind("v1", "ReplicationController", ReplicationController)
 POD_DISRUPTION_BUDGET = Kind("policy/v1", "PodDisruptionBudget", PodDisruptionBudget)
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole", ClusterRole)
 LEASE = Kind("coordination.k8s.io/v1", "Lease", Lease)

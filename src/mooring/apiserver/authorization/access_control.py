@@ -8,10 +8,12 @@ from typing import Final
 from mooring.apiserver.authentication.users import ANONYMOUS, User
 from mooring.apiserver.authorization.attributes import AccessDecision, Attributes, Authorizer
 from mooring.apiserver.authorization.chain import authorizer_chain
+from mooring.apiserver.authorization.escalation import EscalationCheck
 from mooring.apiserver.authorization.forbidden import forbidden
 from mooring.apiserver.authorization.impersonation import read_impersonation
 from mooring.apiserver.authorization.rbac import RBAC_GROUP, RbacAuthorizer
 from mooring.apiserver.authorization.request_attributes import request_attributes
+from mooring.apiserver.authorization.signers import SignerCheck
 from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.status import UnauthorizedError
@@ -32,6 +34,8 @@ class AccessControl:
         self.authenticate = authenticate
         self.rbac = RbacAuthorizer(registry.storage)
         self.authorizer = authorizer_chain(self.rbac, authorizers)
+        registry.admission.late.append(EscalationCheck(self.authorizer, self.rbac))
+        registry.admission.builtin_validating.append(SignerCheck(self.authorizer))
         # Never polled: only the wake callbacks are used, which are called on every change.
         self._watches = [
             registry.watch(

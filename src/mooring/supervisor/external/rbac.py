@@ -26,7 +26,7 @@ _NAMESPACE: Final = "mooring-system"
 _GROUP: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/name": "mooring", "app.kubernetes.io/part-of": "mooring"}
 _LEASES: Final = "coordination.k8s.io"
-_VERBS: Final = ("get", "list", "watch", "create", "patch", "update", "delete")
+_VERBS: Final = ("get", "list", "watch", "create", "patch", "update", "delete", "escalate")
 _READING: Final = ("list", "watch")
 # The runtime's own roles, beside those that are called after controllers and webhooks.
 RUNTIME: Final = "runtime"
