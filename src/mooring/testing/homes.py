@@ -57,7 +57,7 @@ Users = Mapping[str, Sequence[str]]
 def api_only(name: str, folder: Path, users: Users | None = None) -> AbstractContextManager[Home]:
     """The API server of that home and nothing else: no controller moves what a test looks at.
 
-    `users` may come in too; they are names with their groups.
+    `users` may come in too; they are names with their groups. With them, aggregated roles have their rules.
     """
     return (_embedded_api if name == EMBEDDED else _real_api)(folder, users or {})
 
@@ -86,6 +86,8 @@ def _embedded_api(folder: Path, users: Users) -> Iterator[Home]:
     server = ProgramProcess(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
     try:
         server.wait_until(lambda: answers(f"{home.url}/readyz", home.ca), READY_SECONDS)
+        if users:
+            _aggregate_roles(home)
         yield home
     finally:
         server.stop()
@@ -131,13 +133,18 @@ def _home_of(kubeconfig: Path, folder: Path) -> Home:
 def _real_api(folder: Path, users: Users) -> Iterator[Home]:
     with ControlPlane(folder, users=users) as plane:
         home = _home_in(plane)
-        with home.api() as api:
-            _aggregate_roles(api)
+        if users:
+            _aggregate_roles(home)
         yield home
 
 
-def _aggregate_roles(api: Api) -> None:
+def _aggregate_roles(home: Home) -> None:
     """Give view, edit and admin the rules that a controller would: there is none beside the bare API server."""
+    with home.api() as api:
+        _aggregate(api)
+
+
+def _aggregate(api: Api) -> None:
     roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
     for name in ("view", "edit", "admin"):
         (selector,) = api.get(f"{roles}/{name}").body["aggregationRule"]["clusterRoleSelectors"]

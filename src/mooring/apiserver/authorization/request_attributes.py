@@ -10,7 +10,7 @@ from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.names import path_segment_texts
 
-__all__ = ["request_attributes"]
+__all__ = ["demanded_fields", "request_attributes"]
 
 _VERBS: Final = {
     "GET": "get",
@@ -29,7 +29,7 @@ def request_attributes(request: HttpRequest, target: RequestInfo) -> Attributes:
     fields: tuple[tuple[str, str], ...] = ()
     if not name and verb in ("get", "delete"):
         if selectors := request.query.get("fieldSelector"):
-            fields = _demanded_fields(selectors)
+            fields = demanded_fields(selectors)
         if verb == "delete":
             verb = "deletecollection"
         else:
@@ -52,7 +52,7 @@ def request_attributes(request: HttpRequest, target: RequestInfo) -> Attributes:
     )
 
 
-def _demanded_fields(selectors: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def demanded_fields(selectors: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The fields that selectors want to be equal to a value. All of them hold together, so one of them may be trusted.
 
     What is escaped is left out: no value that access hangs on has anything to escape.
