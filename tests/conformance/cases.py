@@ -9,6 +9,15 @@ A case is a list of steps in a namespace of its own. A table is one request with
         - a container has no name: {spec/containers/0/name: null}
 
 A row's keys are paths into the body; null takes the field away. `$do` and `$body` replace the request itself.
+
+A matrix is every request sent by every user, in one case; of an answer only the code and the sentence are kept:
+
+    - matrix: Pods
+      users: [anonymous, view]
+      requests:
+        - list pods: {do: GET /api/v1/namespaces/$NS/pods}
+
+A step says `by` whom it is sent; without it, by an administrator in system:masters.
 """
 
 from __future__ import annotations
@@ -22,8 +31,8 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).parent
-REQUEST_FIELDS = {"do", "body", "with", "content", "accept", "agent"}
-STEP_FIELDS = REQUEST_FIELDS | {"as", "pick", "managed", "patiently", "watch", "events", "during"}
+REQUEST_FIELDS = {"do", "body", "with", "content", "accept", "agent", "by", "headers"}
+STEP_FIELDS = REQUEST_FIELDS | {"as", "brief", "pick", "managed", "patiently", "watch", "events", "during"}
 
 
 @dataclass(frozen=True)
@@ -91,11 +100,22 @@ def _cases(file: str, entry: dict[str, Any], answers: Mapping[str, list[Any]]) -
         name = entry["case"]
         yield Case(file, name, _steps(entry["steps"]), _steps(entry.get("given", [])), answers.get(name))
         return
+    if "matrix" in entry:
+        name = entry["matrix"]
+        yield Case(file, name, list(_matrix_steps(entry)), _steps(entry.get("given", [])), answers.get(name))
+        return
     request = {key: entry[key] for key in STEP_FIELDS & entry.keys()}
     for row in entry["rows"]:
         ((sentence, changes),) = row.items()
         name = f"{entry['table']} {sentence}"
         yield Case(file, name, [_varied(request, changes or {})], _steps(entry.get("given", [])), answers.get(name))
+
+
+def _matrix_steps(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for row in entry["requests"]:
+        ((sentence, request),) = row.items()
+        for user in entry["users"]:
+            yield {**request, "by": user, "brief": f"{sentence} | {user}"}
 
 
 def _varied(request: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from mooring.testing.homes import HOMES, api_only
 from tests.conformance.playing import Player
+from tests.conformance.users import Clients
 from tests.registry.fuzz import Fuzz
 
 
@@ -45,7 +46,7 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         homes = [stack.enter_context(api_only(name, folder / name)) for name in HOMES]
-        players = [Player(stack.enter_context(home.api())) for home in homes]
+        players = [Player(stack.enter_context(Clients(home))) for home in homes]
         end, sent, differ = time.monotonic() + seconds, 0, 0
         for path, body in objects(seed):
             if time.monotonic() > end:

@@ -63,6 +63,10 @@ class Normal:
         if "managedFields" in found:
             # They are ordered by time, in which a second more or less is chance.
             found = found | {"managedFields": sorted(found["managedFields"], key=_manager)}
+        for rules in ("resourceRules", "nonResourceRules"):
+            # In the order of a Go map too.
+            if rules in found:
+                found = found | {rules: sorted(found[rules], key=str)}
         if "cells" in found:
             found = found | {"cells": [self._cell(cell) for cell in found["cells"]]}
         prefix = found.get("generateName")

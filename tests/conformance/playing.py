@@ -9,9 +9,10 @@ import time
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from mooring.testing.http import JSON, PATCHES, Answer, Api
+from mooring.testing.http import JSON, PATCHES, Answer
 from tests.conformance.cases import Case, changed
 from tests.conformance.normal import Normal
+from tests.conformance.users import ADMINISTRATOR, Clients
 
 REFERENCE = re.compile(r"\$\{([^}]+)\}")
 # Some things, like serving a new kind, take a server a moment.
@@ -19,9 +20,9 @@ PATIENCE = 20.0
 AGENT = "conformance"
 
 
-def play(api: Api, case: Case) -> list[Any]:
+def play(clients: Clients, case: Case) -> list[Any]:
     """One normalised answer per step."""
-    player = Player(api)
+    player = Player(clients)
     for step in case.given:
         player.must_succeed(step)
     return [player.answer(step) for step in case.steps]
@@ -30,8 +31,8 @@ def play(api: Api, case: Case) -> list[Any]:
 class Player:
     """A case's state: its namespace, and the answers that later steps refer to."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
         self._namespace = "c" + secrets.token_hex(4)
         self._captured: dict[str, Any] = {}
         self._normal = Normal(self._namespace)
@@ -41,11 +42,20 @@ class Player:
         if "watch" in step:
             return self._watch(step)
         answer = self._send(step)
+        if "brief" in step:
+            return f"{step['brief']}: {self._brief(answer)}"
         recorded: dict[str, Any] = {"code": answer.code}
         if answer.warnings:
             recorded["warnings"] = [self._normal.body(warning) for warning in answer.warnings]
         body = self._normal.body(answer.body, managed=step.get("managed", False))
         return recorded | _shown(answer.code, body, step.get("pick"))
+
+    def _brief(self, answer: Answer) -> str:
+        """The code, and of a refusal its sentence."""
+        if answer.code < 300:
+            return str(answer.code)
+        body = self._normal.body(answer.body)
+        return f"{answer.code} {body.get('message') if isinstance(body, dict) else body}"
 
     def must_succeed(self, step: dict[str, Any]) -> None:
         answer = self._send(step)
@@ -78,13 +88,13 @@ class Player:
         path, query = _split(target)
         body = self._filled(changed(step.get("body"), step.get("with", {})))
         content = step.get("content", JSON)
-        answer = self._api.request(
+        answer = self._clients[step.get("by", ADMINISTRATOR)].request(
             method,
             path,
             body,
             content=PATCHES.get(content, content),
             accept=step.get("accept", JSON),
-            headers={"User-Agent": step.get("agent", AGENT)},
+            headers={"User-Agent": step.get("agent", AGENT), **self._filled(step.get("headers", {}))},
             **query,
         )
         if "as" in step:
@@ -93,7 +103,9 @@ class Player:
 
     def _watch(self, step: dict[str, Any]) -> Any:
         path, query = _split(self._filled(step["watch"]))
-        with self._api.watch(path, accept=step.get("accept", JSON), **query) as watch:
+        with self._clients[step.get("by", ADMINISTRATOR)].watch(
+            path, accept=step.get("accept", JSON), **query
+        ) as watch:
             if watch.code != 200:
                 return {"code": watch.code} | _shown(watch.code, self._normal.body(json.loads(watch.text())), None)
             for inner in step.get("during", []):

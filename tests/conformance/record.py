@@ -13,13 +13,13 @@ from pathlib import Path
 import yaml
 
 from mooring.testing.homes import REAL, api_only
-from mooring.testing.http import Api
 from tests.conformance.cases import HERE, load_file
 from tests.conformance.playing import play
+from tests.conformance.users import USERS, Clients
 
 
-def record(api: Api, stem: str) -> None:
-    answers = {case.name: play(api, case) for case in load_file(HERE / "cases" / f"{stem}.yaml")}
+def record(clients: Clients, stem: str) -> None:
+    answers = {case.name: play(clients, case) for case in load_file(HERE / "cases" / f"{stem}.yaml")}
     text = yaml.safe_dump(answers, sort_keys=True, width=110, allow_unicode=True)
     path = HERE / "answers" / f"{stem}.yaml"
     path.write_text(f"# What kube-apiserver answers; recorded by record.py.\n{text}", encoding="utf-8")
@@ -27,9 +27,9 @@ def record(api: Api, stem: str) -> None:
 
 def main() -> None:
     stems = sys.argv[1:] or sorted(path.stem for path in (HERE / "cases").glob("*.yaml"))
-    with tempfile.TemporaryDirectory() as folder, api_only(REAL, Path(folder)) as home, home.api() as api:
+    with tempfile.TemporaryDirectory() as folder, api_only(REAL, Path(folder), USERS) as home, Clients(home) as clients:
         for stem in stems:
-            record(api, stem)
+            record(clients, stem)
 
 
 if __name__ == "__main__":

@@ -5,22 +5,24 @@ from __future__ import annotations
 import pytest
 
 from mooring.testing.homes import EMBEDDED, Home
-from mooring.testing.http import Api
 from tests.conformance.cases import Case, load, read_answers
 from tests.conformance.differences import accepted
 from tests.conformance.playing import play
+from tests.conformance.users import Clients
 
 CASES = load()
 ACCEPTED = accepted()
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
-def test_the_answer_is_the_real_one(case: Case, api_server: Home, api: Api, request: pytest.FixtureRequest) -> None:
+def test_the_answer_is_the_real_one(
+    case: Case, api_server: Home, clients: Clients, request: pytest.FixtureRequest
+) -> None:
     if api_server.name == EMBEDDED and case.id in ACCEPTED:
         # Strict: a difference that went away must leave the list too.
         request.applymarker(pytest.mark.xfail(reason=ACCEPTED[case.id], strict=True, raises=AssertionError))
     assert case.answers is not None, "There is no recorded answer: python -m tests.conformance.record"
-    assert play(api, case) == case.answers
+    assert play(clients, case) == case.answers
 
 
 def test_no_answer_is_without_its_case() -> None:

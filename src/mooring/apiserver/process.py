@@ -17,6 +17,7 @@ from typing import Final
 from mooring.apiserver.app import Application
 from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
+from mooring.apiserver.authorization.node import NodeAuthorizer
 from mooring.apiserver.logs import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
@@ -71,7 +72,12 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
 
         def make(on_failure: Callable[[], None]) -> Application:
             return Application(
-                registry, clock=_now, authenticate=tokens.authenticate, on_failure=on_failure, nodes=config.nodes
+                registry,
+                clock=_now,
+                authenticate=tokens.authenticate,
+                on_failure=on_failure,
+                nodes=config.nodes,
+                authorizers=[NodeAuthorizer(registry)],
             )
 
         return 0 if run(make, sock, tls) else 1

@@ -6,8 +6,10 @@ from mooring.apiserver.authentication.users import User
 from mooring.apiserver.authorization.access_control import AccessControl, Authenticate
 from mooring.apiserver.authorization.attributes import AccessDecision, Attributes
 from mooring.apiserver.authorization.policy_rules import PolicyRule
+from mooring.apiserver.authorization.request_attributes import demanded_fields
 from mooring.apiserver.discovery import review_resources
 from mooring.kube.errors import FieldError, invalid
+from mooring.kube.node_identity import node_of
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
 
@@ -15,6 +17,7 @@ __all__ = ["review", "review_kind"]
 
 _AUTHENTICATION: Final = "authentication.k8s.io"
 _AUTHORIZATION: Final = "authorization.k8s.io"
+_NODE_RULES: Final = "node authorizer does not support user rule resolution"
 
 
 def review_kind(group: str, version: str, plural: str, namespace: str | None) -> str | None:
@@ -38,13 +41,15 @@ def review(kind: str, given: Object, user: User, namespace: str | None, access: 
         return answered | {"spec": {}, "status": _rules_status(spec, user, access)}
     metadata = dict(_part(given, "metadata"))
     if kind == "LocalSubjectAccessReview":
-        metadata.setdefault("namespace", namespace)
+        if metadata.setdefault("namespace", namespace) != namespace:
+            raise BadRequestError(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
         answered["metadata"] = {"namespace": namespace}
     errors = _errors(kind, spec, metadata)
     if errors:
-        raise InvalidError(kind, _AUTHORIZATION, "", errors)
-    if kind == "LocalSubjectAccessReview" and metadata["namespace"] != namespace:
-        raise BadRequestError(f"spec.resourceAttributes.namespace must match namespace: {namespace}")
+        # A real server names no kind here.
+        raise InvalidError("", _AUTHORIZATION, "", errors)
     subject = user if kind == "SelfSubjectAccessReview" else _subject(spec)
     return answered | {"spec": spec, "status": _access_status(spec, subject, access)}
 
@@ -62,10 +67,21 @@ def _attributes(spec: Object, subject: User) -> Attributes:
     if spec.get("resourceAttributes") is None:
         path = _part(spec, "nonResourceAttributes")
         return Attributes(subject, _text(path, "verb"), path=_text(path, "path") or "/")
-    fields = ("verb", "group", "resource", "subresource", "namespace", "name")
-    return Attributes(subject, *(_text(asked, field) for field in fields))._replace(
-        version=_text(asked, "version") or "*"
+    verb, group, resource, subresource, namespace, name = (
+        _text(asked, field) for field in ("verb", "group", "resource", "subresource", "namespace", "name")
     )
+    fields = _fields(_part(asked, "fieldSelector"))
+    version = _text(asked, "version") or "*"
+    return Attributes(subject, verb, group, resource, subresource, namespace, name, version, fields=fields)
+
+
+def _fields(selector: Object) -> tuple[tuple[str, str], ...]:
+    """The fields that a selector wants to be equal to a value."""
+    requirements: Any = selector.get("requirements")
+    given = [each for each in requirements if isinstance(each, dict)] if isinstance(requirements, list) else []
+    single = [each for each in given if each.get("operator") == "In" and len(_texts(each, "values")) == 1]
+    required = tuple((_text(each, "key"), _texts(each, "values")[0]) for each in single)
+    return (*demanded_fields([_text(selector, "rawSelector")]), *required)
 
 
 def _subject(spec: Object) -> User:
@@ -76,6 +92,10 @@ def _subject(spec: Object) -> User:
 
 def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if path is not None:
+        # As Go prints it.
+        given = _part(spec, "nonResourceAttributes")
+        path = {"Path": _text(given, "path"), "Verb": _text(given, "verb")}
     errors: list[FieldError] = []
     if resource is not None and path is not None:
         why = "cannot be specified in combination with resourceAttributes"
@@ -103,15 +123,19 @@ def _rules_status(spec: Object, user: User, access: AccessControl) -> Object:
     namespace = _text(spec, "namespace")
     if not namespace:
         raise BadRequestError("no namespace on request")
-    grants = access.rbac.grants(user, namespace)
+    grants, is_node = access.rbac.grants(user, namespace), node_of(user.name, user.groups) is not None
     status: Object = {
         "resourceRules": [_resource_rule(rule) for rule in grants.rules if rule.resources],
         "nonResourceRules": [
             {"verbs": list(rule.verbs), "nonResourceURLs": list(rule.urls)} for rule in grants.rules if rule.urls
         ],
-        "incomplete": False,
+        # What a node may do follows from its pods, and is no list of rules.
+        "incomplete": is_node,
     }
-    return status | ({"evaluationError": grants.error} if grants.error else {})
+    problems = [_NODE_RULES] if is_node else []
+    problems += [grants.error] if grants.error else []
+    shown = f"[{', '.join(problems)}]" if len(problems) > 1 else "".join(problems)
+    return status | ({"evaluationError": shown} if shown else {})
 
 
 def _resource_rule(rule: PolicyRule) -> Object:

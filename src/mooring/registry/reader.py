@@ -9,6 +9,7 @@ from mooring.registry.admission.chain import Naming
 from mooring.registry.core import Core
 from mooring.registry.kinds.scale import ScalePaths, replicas_setter, to_scale
 from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
+from mooring.registry.pods_by_node import PodsByNode
 from mooring.registry.resources import Resource, Resources
 from mooring.registry.storage import Storage
 from mooring.registry.watch import Watch
@@ -21,6 +22,8 @@ class Reader:
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        # Made at the first question: most registries are never asked.
+        self._pods_by_node: PodsByNode | None = None
 
     # Kinds
 
@@ -87,6 +90,12 @@ class Reader:
         """Every object of a kind, or of one namespace."""
         resource = self.resource(api_version, kind)
         return self.list(resource, namespace).items
+
+    def pods_on(self, node: str) -> list[Object]:
+        """The pods that are bound to a node."""
+        if self._pods_by_node is None:
+            self._pods_by_node = PodsByNode(self._core)
+        return self._pods_by_node.on(node)
 
     # Reading
 

@@ -15,7 +15,8 @@ from mooring.kube.schemas.duplicates import FieldPath
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
 from mooring.registry.admission.builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
-from mooring.registry.admission.chain import AdmissionChain
+from mooring.registry.admission.chain import AdmissionChain, request_of
+from mooring.registry.admission.node_restriction import node_restriction
 from mooring.registry.admission.protection import Protection
 from mooring.registry.bootstrap import bootstrap, create_system_objects
 from mooring.registry.core import Convert, Core
@@ -209,9 +210,10 @@ class Registry(Reader):
         grace: int | None = None,
         dry_run: bool = False,
         user: str = "",
+        groups: Sequence[str] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, "", dry_run, "Ignore", False, user, warnings)
+        options = _options(now, "", dry_run, "Ignore", False, user, warnings, groups)
         old = self._core.read(resource, namespace, name)
         # Converted first: what cannot be shown must not be gone when that is found out.
         self._core.load(resource, old)
@@ -249,6 +251,7 @@ class Registry(Reader):
         grace: int | None = None,
         dry_run: bool = False,
         user: str = "",
+        groups: Sequence[str] = (),
     ) -> Sequence[Object]:
         """Delete what the selectors select; returns what each object is, or was, afterwards."""
         if "deletecollection" not in resource.verbs:
@@ -264,6 +267,7 @@ class Registry(Reader):
                 grace=grace,
                 dry_run=dry_run,
                 user=user,
+                groups=groups,
             )
             for obj in chosen
         ]
@@ -294,17 +298,30 @@ class Registry(Reader):
         propagation: Propagation | None = None,
         dry_run: bool = False,
         user: str = "",
+        groups: Sequence[str] = (),
     ) -> Object:
         """Delete a pod if its disruption budget allows it; 429 otherwise."""
-        options = _options(now, "", dry_run, "Ignore", False, user, None)
+        options = _options(now, "", dry_run, "Ignore", False, user, None, groups)
         pods, budgets = self.resource("v1", "Pod"), self.resource("policy/v1", "PodDisruptionBudget")
+        # Of the built-in functions only this one knows evictions; webhooks were asked before.
+        eviction = {"metadata": {"namespace": namespace, "name": name}}
+        node_restriction(request_of("CREATE", pods, eviction, None, "eviction", options), self)
         pod = self._core.read(pods, namespace, name)
         check_preconditions(pods, pod["metadata"], uid, resource_version)
         check_eviction(self._core, budgets, pod, options)
         if not dry_run:
             self._writer.change(pods, namespace, name, lambda current: disrupted(current, options), options, "status")
         return self.delete(
-            pods, namespace, name, now=now, uid=uid, grace=grace, propagation=propagation, dry_run=dry_run, user=user
+            pods,
+            namespace,
+            name,
+            now=now,
+            uid=uid,
+            grace=grace,
+            propagation=propagation,
+            dry_run=dry_run,
+            user=user,
+            groups=groups,
         )
 
     def adopt(self, obj: Object) -> Object:

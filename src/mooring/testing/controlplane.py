@@ -1,8 +1,9 @@
 """A real Kubernetes control plane on loopback, the second home of every test: etcd, kube-apiserver, and on request
 kube-scheduler and kube-controller-manager.
 
-Settings are a cluster's defaults (RBAC, every default admission plugin), except that people come by token instead of by
-client certificate and that etcd does not wait for the disk unless told to.
+Settings are a cluster's defaults (the Node authorizer and RBAC, every default admission plugin and NodeRestriction),
+except that people come by token instead of by client certificate and that etcd does not wait for the disk unless told
+to.
 
     python -m mooring.testing.controlplane --data DIR --with kube-scheduler,kube-controller-manager
 """
@@ -18,7 +19,7 @@ import ssl
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -39,7 +40,10 @@ EXTRAS = ("kube-scheduler", "kube-controller-manager")
 
 
 class ControlPlane:
-    """Starts with `start` or `with`; `kubeconfig` is the administrator's. `flags` are more of the API server's."""
+    """Starts with `start` or `with`; `kubeconfig` is the administrator's. `flags` are more of the API server's.
+
+    `users` are more users, by name, with their groups; `tokens` has a token for each.
+    """
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class ControlPlane:
         fsync: bool = False,
         gates: Collection[str] = (),
         flags: Collection[str] = (),
+        users: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         for name in extras:
             if name not in EXTRAS:
@@ -63,6 +68,8 @@ class ControlPlane:
         self.port = free_port()
         self.etcd_port = free_port()
         self.token = secrets.token_urlsafe(32)
+        self.users = dict(users or {})
+        self.tokens = {name: secrets.token_urlsafe(32) for name in self.users}
         self._processes: list[ProgramProcess] = []
 
     @property
@@ -115,7 +122,11 @@ class ControlPlane:
     def _write_access(self) -> None:
         users = self.folder / "tokens.csv"
         users.touch(mode=0o600)
-        users.write_text(f'{self.token},kubernetes-admin,admin,"system:masters"\n', encoding="utf-8")
+        lines = [f'{self.token},kubernetes-admin,admin,"system:masters"\n']
+        for name, groups in self.users.items():
+            # An empty fourth field would be a group without a name.
+            lines.append(f"{self.tokens[name]},{name}," + (f',"{",".join(groups)}"' if groups else "") + "\n")
+        users.write_text("".join(lines), encoding="utf-8")
         write_kubeconfig(self.kubeconfig, "real", self.url, self.ca, self.token)
 
     def _start_etcd(self) -> None:
@@ -147,6 +158,7 @@ class ControlPlane:
             f"--service-account-signing-key-file={key}",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction",
             "--allow-privileged=true",
             # A loopback address may not be an endpoint of the kubernetes Service.
             "--endpoint-reconciler-type=none",

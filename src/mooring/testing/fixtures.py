@@ -30,16 +30,17 @@ def missing(error: ToolMissing) -> NoReturn:
 @pytest.fixture(scope="session", params=HOMES)
 def api_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """Each home's API server, alone."""
-    yield from _running(api_only(request.param, tmp_path_factory.mktemp(f"{request.param}-api")))
+    yield from running(api_only(request.param, tmp_path_factory.mktemp(f"{request.param}-api")))
 
 
 @pytest.fixture(scope="session", params=HOMES)
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """Each home with scheduler and controllers."""
-    yield from _running(whole(request.param, tmp_path_factory.mktemp(f"{request.param}-cluster")))
+    yield from running(whole(request.param, tmp_path_factory.mktemp(f"{request.param}-cluster")))
 
 
-def _running(starting: AbstractContextManager[Home]) -> Iterator[Home]:
+def running(starting: AbstractContextManager[Home]) -> Iterator[Home]:
+    """The body of a fixture that gives a home."""
     try:
         home = starting.__enter__()
     except ToolMissing as error:

@@ -7,9 +7,9 @@ answers. `api_only` gives the bare API server; `whole` adds scheduler and contro
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,7 +33,7 @@ GATES = ("MaxUnavailableStatefulSet=true",)
 
 @dataclass(frozen=True)
 class Home:
-    """A running API server and how its administrator reaches it."""
+    """A running API server and how its administrator reaches it, and others by the tokens that they have."""
 
     name: str
     url: str
@@ -41,14 +41,25 @@ class Home:
     ca: Path
     kubeconfig: Path
     folder: Path
+    tokens: Mapping[str, str] = field(default_factory=dict)
 
     def api(self) -> Api:
         return Api(self.url, self.token, self.ca)
 
+    def api_as(self, user: str | None) -> Api:
+        """The API as a user sees it who has a token, or as one without, who is None."""
+        return Api(self.url, None if user is None else self.tokens[user], self.ca)
 
-def api_only(name: str, folder: Path) -> AbstractContextManager[Home]:
-    """The API server of that home and nothing else: no controller moves what a test looks at."""
-    return _starters(_embedded_api, _real_api)[name](folder)
+
+Users = Mapping[str, Sequence[str]]
+
+
+def api_only(name: str, folder: Path, users: Users | None = None) -> AbstractContextManager[Home]:
+    """The API server of that home and nothing else: no controller moves what a test looks at.
+
+    `users` may come in too; they are names with their groups. With them, aggregated roles have their rules.
+    """
+    return (_embedded_api if name == EMBEDDED else _real_api)(folder, users or {})
 
 
 def whole(
@@ -62,25 +73,21 @@ def whole(
     return _embedded_whole(folder, nodes) if name == EMBEDDED else _real_whole(folder, nodes, run_arguments)
 
 
-Starter = Callable[[Path], AbstractContextManager[Home]]
-
-
-def _starters(embedded: Starter, real: Starter) -> dict[str, Starter]:
-    return {EMBEDDED: embedded, REAL: real}
-
-
 @contextmanager
-def _embedded_api(folder: Path) -> Iterator[Home]:
+def _embedded_api(folder: Path, users: Users) -> Iterator[Home]:
     folder.mkdir(parents=True, exist_ok=True)
     certificates = ensure_certificates(folder, ("127.0.0.1", "localhost"), now=datetime.now(UTC))
     tokens = folder / "tokens"
     token = put_token(tokens, "kubernetes-admin", ["system:masters"])
-    port = free_port()
-    home = Home(EMBEDDED, f"https://127.0.0.1:{port}", token, certificates.authority, folder / "kubeconfig", folder)
+    given = {name: put_token(tokens, name, groups) for name, groups in users.items()}
+    url = f"https://127.0.0.1:{(port := free_port())}"
+    home = Home(EMBEDDED, url, token, certificates.authority, folder / "kubeconfig", folder, given)
     write_kubeconfig(home.kubeconfig, EMBEDDED, home.url, home.ca, token)
     server = ProgramProcess(_api_command(folder, certificates, tokens, port), folder / "apiserver.log")
     try:
         server.wait_until(lambda: answers(f"{home.url}/readyz", home.ca), READY_SECONDS)
+        if users:
+            _aggregate_roles(home)
         yield home
     finally:
         server.stop()
@@ -123,9 +130,30 @@ def _home_of(kubeconfig: Path, folder: Path) -> Home:
 
 
 @contextmanager
-def _real_api(folder: Path) -> Iterator[Home]:
-    with ControlPlane(folder) as plane:
-        yield _home_in(plane)
+def _real_api(folder: Path, users: Users) -> Iterator[Home]:
+    with ControlPlane(folder, users=users) as plane:
+        home = _home_in(plane)
+        if users:
+            _aggregate_roles(home)
+        yield home
+
+
+def _aggregate_roles(home: Home) -> None:
+    """Give view, edit and admin the rules that a controller would: there is none beside the bare API server."""
+    with home.api() as api:
+        _aggregate(api)
+
+
+def _aggregate(api: Api) -> None:
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    for name in ("view", "edit", "admin"):
+        (selector,) = api.get(f"{roles}/{name}").body["aggregationRule"]["clusterRoleSelectors"]
+        chosen = ",".join(f"{key}={value}" for key, value in selector["matchLabels"].items())
+        parts = api.get(roles, labelSelector=chosen).body["items"]
+        rules = [rule for part in parts if part["metadata"]["name"] != name for rule in part.get("rules") or ()]
+        answer = api.patch(f"{roles}/{name}", "merge", {"rules": rules})
+        if answer.code != 200:
+            raise ValueError(f"ClusterRole {name} was refused: {answer.body}")
 
 
 @contextmanager
@@ -156,4 +184,4 @@ def simulated(node: Object) -> Object:
 
 
 def _home_in(plane: ControlPlane) -> Home:
-    return Home(REAL, plane.url, plane.token, plane.ca, plane.kubeconfig, plane.folder)
+    return Home(REAL, plane.url, plane.token, plane.ca, plane.kubeconfig, plane.folder, plane.tokens)

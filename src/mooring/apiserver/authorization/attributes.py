@@ -12,9 +12,10 @@ __all__ = ["AccessAnswer", "AccessDecision", "Attributes", "Authorizer"]
 
 
 class Attributes(NamedTuple):
-    """One request. `path` is set for non-resource requests only, the fields before it for the others only.
+    """One request. `path` is set for non-resource requests only, the fields around it for the others only.
 
-    `namespace` is empty for what is in no namespace and for requests across all of them.
+    `namespace` is empty for what is in no namespace and for requests across all of them. `fields` are the pairs of a
+    field and its value that the field selector of a list, watch or deletecollection demands.
     """
 
     user: User
@@ -26,6 +27,7 @@ class Attributes(NamedTuple):
     name: str = ""
     version: str = ""
     path: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 class AccessDecision(Enum):

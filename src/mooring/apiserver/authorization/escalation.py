@@ -23,7 +23,7 @@ from mooring.apiserver.authorization.policy_rules import (
 from mooring.apiserver.authorization.rbac import RBAC_GROUP, RbacAuthorizer
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
-from mooring.kube.status import ForbiddenError
+from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 
 __all__ = ["EscalationCheck"]
@@ -67,8 +67,14 @@ class EscalationCheck:
 
     def _check_binding(self, request: AdmissionRequest, user: User, binding: Object) -> None:
         reference, namespace = binding["roleRef"], request.namespace
-        if not self._allowed(user, "bind", f"{reference['kind'].lower()}s", namespace, reference["name"]):
-            self._confirm(request, user, self._rbac.role_rules(reference, namespace))
+        if self._allowed(user, "bind", f"{reference['kind'].lower()}s", namespace, reference["name"]):
+            return
+        try:
+            rules = self._rbac.role_rules(reference, namespace)
+        except NotFoundError:
+            # A real server answers with the resource of the request, whatever it was that it did not find.
+            raise NotFoundError.of(request.resource.plural, RBAC_GROUP, reference["name"]) from None
+        self._confirm(request, user, rules)
 
     def _allowed(self, user: User, verb: str, resource: str, namespace: str, name: str) -> bool:
         about = Attributes(user, verb, RBAC_GROUP, resource, "", namespace, name, "*")

@@ -50,6 +50,7 @@ async def delete(context: Context, call: Call) -> Response:
             grace=options.grace,
             dry_run=options.dry_run,
             user=call.user,
+            groups=call.request.user.groups,
             warnings=call.warnings,
         )
 
@@ -91,6 +92,7 @@ def _delete_all(context: Context, call: Call, options: DeleteOptions) -> Sequenc
         grace=options.grace,
         dry_run=options.dry_run,
         user=call.user,
+        groups=call.request.user.groups,
     )
 
 
@@ -116,6 +118,7 @@ async def _delete_each(context: Context, call: Call, options: DeleteOptions) -> 
             grace=options.grace,
             dry_run=options.dry_run,
             user=call.user,
+            groups=call.request.user.groups,
         )
 
     gone = []

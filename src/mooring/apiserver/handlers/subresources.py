@@ -88,6 +88,7 @@ async def _evict(context: Context, call: Call) -> Response:
         propagation=how.propagation,
         dry_run=options.dry_run or how.dry_run,
         user=call.user,
+        groups=call.request.user.groups,
     )
     return json_response(_CREATED, 201, call.warnings)
 

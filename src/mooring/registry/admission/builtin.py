@@ -6,6 +6,7 @@ are not looked up and tokens not mounted, because nothing here issues them.
 
 from typing import Final
 
+from mooring.api.core.pod_references import MIRROR, secret_names
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
@@ -19,6 +20,7 @@ from mooring.registry.admission.classes import (
     runtime_class,
 )
 from mooring.registry.admission.limit_ranges import check_limits, default_limits
+from mooring.registry.admission.node_restriction import node_restriction, restrict_deletion
 from mooring.registry.kinds.definitions import accept_definition
 from mooring.registry.kinds.pods import topology
 from mooring.registry.kinds.services import allocate_addresses
@@ -57,9 +59,27 @@ def service_account(request: AdmissionRequest, view: ClusterView) -> Object | No
     if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
         return None
     spec = pod["spec"]
-    if spec.get("serviceAccountName") or "kubernetes.io/config.mirror" in pod["metadata"].get("annotations", {}):
+    if MIRROR in pod["metadata"].get("annotations", {}):
+        _check_mirror(request, pod)
+        return None
+    if spec.get("serviceAccountName"):
         return None
     return {**pod, "spec": {**spec, "serviceAccountName": "default", "serviceAccount": "default"}}
+
+
+def _check_mirror(request: AdmissionRequest, pod: Object) -> None:
+    """A mirror pod is made by a node, which must not get at an account or a Secret that way."""
+    spec = pod["spec"]
+    sources = [each for volume in spec.get("volumes", ()) for each in volume.get("projected", {}).get("sources", ())]
+    if spec.get("serviceAccountName"):
+        why = "a mirror pod may not reference service accounts"
+    elif any(secret_names(pod)):
+        why = "a mirror pod may not reference secrets"
+    elif any("serviceAccountToken" in source for source in sources):
+        why = "a mirror pod may not use ServiceAccountToken volume projections"
+    else:
+        return
+    raise ForbiddenError.of("pods", "", request.name, why)
 
 
 def topology_labels(request: AdmissionRequest, view: ClusterView) -> Object | None:
@@ -183,6 +203,7 @@ BUILTIN_ADMISSION: Final[tuple[Admission, ...]] = (
     namespace_lifecycle,
     default_limits,
     service_account,
+    node_restriction,
     taint_new_nodes,
     priority,
     one_default_priority,
@@ -193,5 +214,11 @@ BUILTIN_ADMISSION: Final[tuple[Admission, ...]] = (
     default_ingress_class,
     topology_labels,
 )
-BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (keep_system_priorities, check_limits, check_growth, check_overhead)
+BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
+    restrict_deletion,
+    keep_system_priorities,
+    check_limits,
+    check_growth,
+    check_overhead,
+)
 LATE_ADMISSION: Final[tuple[Admission, ...]] = (accept_definition, allocate_addresses, name_requester)

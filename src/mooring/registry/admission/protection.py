@@ -6,6 +6,7 @@ last user is gone, so that deleting a claim works without controllers.
 
 from typing import Final
 
+from mooring.api.core.pod_references import claim_names
 from mooring.kube.objects import Object
 from mooring.registry.admission.classes import PROTECTION
 from mooring.registry.core import Core
@@ -50,7 +51,7 @@ class Protection:
         for pod in self._core.storage.items("pods", namespace):
             if pod.get("status", {}).get("phase") in _FINISHED or not pod["spec"].get("nodeName"):
                 continue
-            if name in _claims_of(pod):
+            if name in claim_names(pod):
                 return True
         return False
 
@@ -72,10 +73,3 @@ class Protection:
             self._core.remove(resource, obj)
             return
         self._core.commit(resource, {**obj, "metadata": {**metadata, "finalizers": kept}}, obj)
-
-
-def _claims_of(pod: Object) -> set[str]:
-    volumes = pod["spec"].get("volumes", ())
-    named = {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if "persistentVolumeClaim" in volume}
-    own = {f"{pod['metadata']['name']}-{volume['name']}" for volume in volumes if "ephemeral" in volume}
-    return named | own
