@@ -130,6 +130,7 @@ class EmbeddedCluster:
                 "key": str(self._certificates.node_key),
                 "caller": digest(self._fetching),
                 "folder": str(self.folder.node),
+                "data": str(self.folder.path),
             }
 
         log = self.folder.logs / "node.log"

@@ -56,7 +56,7 @@ async def _run(config: dict[str, Any]) -> None:
     serving = server_context(Path(config["certificate"]), Path(config["key"]))
     machine = machine_info()
     transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
-    settings = Settings(Path(config["folder"]), serving, config["caller"])
+    settings = Settings(Path(config["folder"]), Path(config["data"]), serving, config["caller"])
     try:
         await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))
     finally:

@@ -15,8 +15,8 @@ import pytest
 
 from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.objects import Object
+from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import mark_of
-from mooring.nodes.process.containers.processes import sandbox_problem
 from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log
 from mooring.nodes.process.machine_info import MachineInfo

@@ -21,8 +21,9 @@ from mooring.client.transport import AsyncTransport, Change, Item, Scope
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
+from mooring.nodes.process.containers.isolation import Isolation, find_isolation
+from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
-from mooring.nodes.process.containers.processes import sandbox_problem
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo
@@ -48,9 +49,13 @@ _log = logging.getLogger("mooring.node")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token."""
+    """`folder` is the node's own, `data` the folder of the whole cluster, which pods do not see.
+
+    `tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token.
+    """
 
     folder: Path
+    data: Path
     tls: ssl.SSLContext | None
     caller: str
 
@@ -76,7 +81,7 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
-    agent = Kubelet(transport, machine, folder, mark, problem)
+    agent = Kubelet(transport, machine, folder, mark, problem, data=settings.data)
     server = LogServer(agent.log_of, settings.caller)
     port = await server.start(settings.tls)
     registration = NodeRegistration(transport, machine, port, _now)
@@ -113,7 +118,17 @@ async def _register(registration: NodeRegistration, agent: Kubelet, stop: asynci
 class Kubelet:
     """The pod workers of the node, by uid; the informer handler of its pods."""
 
-    def __init__(self, transport: AsyncTransport, machine: MachineInfo, folder: Path, mark: str, problem: str) -> None:
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        machine: MachineInfo,
+        folder: Path,
+        mark: str,
+        problem: str,
+        *,
+        data: Path | None = None,
+    ) -> None:
+        """`data` is the folder that no pod sees, the node's own if not given."""
         self.node: Object = {}
         self._machine = machine
         self._context = NodeContext(
@@ -123,6 +138,7 @@ class Kubelet:
             disk=Disk(folder.absolute()),
             node_fields=NodeFields(machine.name, machine.address, machine.capacity),
             problem=problem,
+            isolation=find_isolation(data or folder, folder, mark),
             user=os.geteuid(),
             mark=mark,
             clock=_now,
@@ -153,6 +169,7 @@ class Kubelet:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._halt()
+            await asyncio.to_thread(self._context.isolation.control_groups.remove)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._context.broadcaster.finish(), _LAST_EVENTS_SECONDS)
             recording.cancel()
@@ -165,6 +182,10 @@ class Kubelet:
             if meta["namespace"] == namespace and meta["name"] == pod and not worker.gone:
                 return worker.log_of(container, previous=previous)
         raise NoLog(f'pod "{pod}" is not known to node {self._machine.name}')
+
+    @property
+    def isolation(self) -> Isolation:
+        return self._context.isolation
 
     def _take_node(self, node: Object) -> None:
         self.node = node

@@ -12,6 +12,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.fields import NodeFields
+from mooring.nodes.process.containers.isolation import Isolation
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.references import reference_to
 from mooring.nodes.process.volumes.disk import Disk
@@ -31,6 +32,7 @@ class NodeContext:
     disk: Disk
     node_fields: NodeFields
     problem: str
+    isolation: Isolation
     user: int
     mark: str
     clock: Callable[[], datetime]

@@ -9,21 +9,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from mooring.nodes.process.containers.proc import MARK, children, family, kill_marked, memory_of
-from mooring.nodes.process.containers.sandbox import Mount, inner_command, sandbox_arguments
+from mooring.nodes.process.containers.launch import ID, Launch
+from mooring.nodes.process.containers.proc import children, family, kill_marked, memory_of
 from mooring.nodes.process.logs import LogWriter, StreamName
 
-__all__ = ["ContainerProcess", "ExecResult", "Launch", "launch", "sandbox_problem"]
+__all__ = ["ContainerProcess", "ExecResult", "launch"]
 
-ID: Final = "MOORING_CONTAINER"
 _CHUNK: Final = 1 << 16
 _DRAIN_SECONDS: Final = 1.0
 _SHORTEST_POLL_SECONDS: Final = 0.002
@@ -31,52 +28,11 @@ _LONGEST_POLL_SECONDS: Final = 0.05
 _OUTPUT: Final = 10 << 10
 
 
-@dataclass(frozen=True)
-class Launch:
-    """Everything about a container that is about to run."""
-
-    id: str
-    command: Sequence[str]
-    environment: Mapping[str, str]
-    folder: str
-    hostname: str
-    mark: str
-    log: LogWriter
-    sandboxed: bool
-    mounts: Sequence[Mount] = ()
-    read_only: bool = False
-    user: int | None = None
-    group: int | None = None
-    groups: Sequence[int] = field(default_factory=tuple)
-    memory: int | None = None
-
-    def inner(self, command: Sequence[str], *, limited: bool = True) -> list[str]:
-        memory = self.memory if limited else None
-        return inner_command(command, user=self.user, group=self.group, groups=self.groups, memory=memory)
-
-
 class ExecResult(NamedTuple):
     """How a command that was run beside a container ended; `code` is None when it took too long."""
 
     code: int | None
     output: str
-
-
-def sandbox_problem() -> str:
-    """Why containers cannot have a file system of their own here; empty if they can."""
-    if shutil.which("bwrap") is None:
-        return "bubblewrap is not installed (its program is bwrap; on Debian and Ubuntu: apt install bubblewrap)"
-    arguments = ["--die-with-parent", "--unshare-pid", "--unshare-uts", "--bind", "/", "/", "--proc", "/proc"]
-    try:
-        tried = subprocess.run(
-            ["bwrap", *arguments, "--tmpfs", "/dev", "--", "true"], capture_output=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap cannot be run: {error}"
-    if tried.returncode == 0:
-        return ""
-    said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-    return f"this machine does not let bubblewrap make a sandbox: {said or f'exit code {tried.returncode}'}"
 
 
 class ContainerProcess:
@@ -137,11 +93,15 @@ class ContainerProcess:
             kill_marked(self.order.id, ID)
 
     def over_limit(self) -> bool:
-        """Whether its processes hold more memory than they may; from then on that is why it ends."""
-        limit = self.order.memory
-        if limit is None:
-            return False
-        self.out_of_memory = memory_of(family(self._process.pid), limit) > limit
+        """Whether its processes hold more memory than they may; from then on that is why it ends.
+
+        Where the kernel keeps the limit, it has killed one of them by then; the others go with it, as with a kubelet.
+        """
+        limit, group = self.order.watched_memory, self.order.group
+        if limit is not None:
+            self.out_of_memory = memory_of(family(self._process.pid), limit) > limit
+        elif group is not None:
+            self.out_of_memory = group.killed_for_memory()
         return self.out_of_memory
 
     async def execute(self, command: Sequence[str], seconds: float) -> ExecResult:
@@ -149,10 +109,10 @@ class ContainerProcess:
         read, write = os.pipe()
         try:
             child = _Child(
-                self._beside(command),
+                self.order.words_beside(command, self._first()),
                 stdout=write,
                 stderr=write,
-                env=_plain_environment(self.order) if self.order.sandboxed else _outer_environment(self.order),
+                env=self.order.plain_environment if self.order.sandboxed else self.order.outer_environment(),
                 cwd=None if self.order.sandboxed else self.order.folder,
             )
         except BaseException:
@@ -174,15 +134,6 @@ class ContainerProcess:
                 await child.wait()
             output.close()
         return ExecResult(code if code >= 0 else 128 - code, output.data.decode(errors="replace"))
-
-    def _beside(self, command: Sequence[str]) -> list[str]:
-        inner = self.order.inner(command, limited=False)
-        if not self.order.sandboxed:
-            return inner
-        # Who is not root owns the container's user namespace and must enter it first.
-        users = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
-        where = ["--target", str(self._first()), "--mount", "--pid", "--uts", f"--wdns={self.order.folder}"]
-        return ["nsenter", *where, *users, "--", *inner]
 
     def _first(self) -> int:
         if not self.order.sandboxed:
@@ -218,15 +169,12 @@ def launch(order: Launch) -> ContainerProcess:
         if order.sandboxed and status_read is not None and status_write is not None:
             os.set_blocking(status_read, False)
             passed = [status_write, _arguments_file(order, status_write)]
-            words = ["bwrap", "--args", str(passed[1]), "--", *order.inner(order.command)]
-        else:
-            words = order.inner(["setpriv", "--pdeathsig", "KILL", "--", *order.command])
         child = _Child(
-            words,
+            order.words(passed[1] if passed else -1),
             stdout=outputs.write["stdout"],
             stderr=outputs.write["stderr"],
             pass_fds=passed,
-            env=_outer_environment(order),
+            env=order.outer_environment(),
             cwd=None if order.sandboxed else order.folder,
         )
     except BaseException:
@@ -244,30 +192,11 @@ def launch(order: Launch) -> ContainerProcess:
 
 def _arguments_file(order: Launch, status: int) -> int:
     """A file in memory with bwrap's arguments: secrets in them are not for everybody who lists processes."""
-    arguments = sandbox_arguments(
-        order.mounts,
-        _plain_environment(order),
-        hostname=order.hostname,
-        folder=order.folder,
-        status_fd=status,
-        read_only=order.read_only,
-    )
     descriptor = os.memfd_create("arguments")
     with open(descriptor, "wb", closefd=False) as file:
-        file.write(b"\0".join(os.fsencode(word) for word in arguments) + b"\0")
+        file.write(b"\0".join(os.fsencode(word) for word in order.sandbox_arguments(status)) + b"\0")
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
-
-
-def _plain_environment(order: Launch) -> dict[str, str]:
-    return dict(order.environment)
-
-
-def _outer_environment(order: Launch) -> dict[str, str]:
-    marks = {MARK: order.mark, ID: order.id}
-    if order.sandboxed:
-        return {"PATH": os.environ.get("PATH", os.defpath), **marks}
-    return {**order.environment, **marks}
 
 
 class _Child:

@@ -1,30 +1,28 @@
 """The command line that gives a container a file system of its own: this machine's, with the pod's volumes in it.
 
-bubblewrap starts from an empty root and binds into it what it is told. A mount path that this machine lacks must not be
-made on its disk, so the folder where it is missing is rebuilt in memory, entry by entry, and the path is made there.
-Processes get numbers of their own too, so that all of them end with the first one.
+bubblewrap starts from an empty root and binds into it what it is told. Processes get numbers of their own too, so that
+all of them end with the first one, and none sees those of the machine or of another container.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["Mount", "inner_command", "sandbox_arguments"]
+from mooring.nodes.process.containers import trusted_setpriv
+from mooring.nodes.process.containers.machine_files import layer_arguments, read_only_arguments
+from mooring.nodes.process.containers.machine_view import MachineView
+from mooring.nodes.process.containers.mount_table import below
 
-# What a container has of this machine's /dev: the usual, accelerators, and what goes with them.
-_DEVICES: Final = (
-    *("null", "zero", "full", "random", "urandom", "tty", "pts"),
-    *("nvidia*", "dri", "kfd", "infiniband", "fuse", "net", "kvm"),
-)
-_LINKS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
-# Where a container has the folders that had to be rebuilt, as they are.
-_ASIDE: Final = "/.machine"
-# These are made anew.
-_MADE: Final = ("/dev", "/proc")
+__all__ = ["Mount", "Sandbox", "inner_command", "sandbox_arguments"]
+
+_BASIC_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
+_LINKS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+# What setpriv needs until the container's command runs.
+_DROPPING: Final = ("SETGID", "SETPCAP", "SETUID")
 
 
 class Mount(NamedTuple):
@@ -35,60 +33,155 @@ class Mount(NamedTuple):
     read_only: bool = False
 
 
+@dataclass(frozen=True)
+class Sandbox:
+    """What a sandbox is made of. `overlays` are the container's layer, `scratch` its folder where it has no layer.
+
+    `devices` are those beyond the usual ones. `shared_memory` is the size of /dev/shm in bytes, None for the kernel's.
+    """
+
+    view: MachineView
+    mounts: Sequence[Mount] = ()
+    overlays: Sequence[tuple[str, str]] = ()
+    scratch: str = ""
+    devices: Sequence[str] = ()
+    read_only: bool = False
+    privileged: bool = False
+    host_ipc: bool = False
+    shared_memory: int | None = None
+
+
 def sandbox_arguments(
-    mounts: Sequence[Mount],
+    sandbox: Sandbox,
     environment: Mapping[str, str],
     *,
     hostname: str,
     folder: str,
     status_fd: int,
-    read_only: bool = False,
+    capabilities: Iterable[str],
 ) -> list[str]:
     """Arguments for bwrap, up to the command."""
     found = ["--die-with-parent", "--unshare-pid", "--unshare-uts", "--hostname", hostname[:63]]
+    found += [] if sandbox.host_ipc else ["--unshare-ipc"]
     found += ["--json-status-fd", str(status_fd)]
-    found += _root(read_only)
-    targets = sorted((mount._replace(target=_resolved(mount.target)) for mount in mounts), key=_depth)
-    for place in _rebuilt([mount.target for mount in targets]):
-        found += _in_memory(place, read_only)
-    found += ["--proc", "/proc", *_devices()]
+    targets = sorted((mount._replace(target=_resolved(mount.target)) for mount in sandbox.mounts), key=_depth)
+    if sandbox.overlays:
+        found += layer_arguments(sandbox.overlays, sandbox.view)
+    else:
+        scratch = "" if sandbox.read_only else sandbox.scratch
+        found += read_only_arguments(sandbox.view, [mount.target for mount in targets], scratch)
+    found += [*_kernel(sandbox), *_devices(sandbox), *_run()]
+    if sandbox.view.root:
+        found += _setpriv()
     for mount in targets:
         found += ["--ro-bind" if mount.read_only else "--bind", mount.source, mount.target]
+        found += _covered_in(mount, sandbox.view)
+    if sandbox.read_only:
+        for place in ("/run", *dict.fromkeys(place for _, place in (*reversed(sandbox.overlays), ("", "/")))):
+            found += ["--remount-ro", place]
+    if sandbox.view.root:
+        found += ["--cap-drop", "ALL"]
+        for name in sorted({*capabilities, *_DROPPING}):
+            found += ["--cap-add", f"CAP_{name}"]
     found += ["--chdir", folder, "--clearenv"]
     for name, value in environment.items():
         found += ["--setenv", name, value]
     return found
 
 
+def _kernel(sandbox: Sandbox) -> list[str]:
+    found = ["--proc", "/proc", "--bind" if sandbox.privileged else "--ro-bind", "/sys", "/sys"]
+    if sandbox.view.root and not sandbox.privileged:
+        # Settings of the whole machine, which root may write to whatever its capabilities are.
+        found += ["--ro-bind", "/proc/sys", "/proc/sys"]
+    return found
+
+
+def _devices(sandbox: Sandbox) -> list[str]:
+    """A /dev of its own, with terminals of its own where root can make them.
+
+    For others bwrap's ready-made one makes a user namespace that probes could not enter afterwards.
+    """
+    if sandbox.privileged:
+        return ["--dev-bind", "/dev", "/dev"]
+    if sandbox.view.root:
+        found = ["--dev", "/dev"]
+    else:
+        found = ["--tmpfs", "/dev"]
+        for name in _BASIC_DEVICES:
+            found += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        for name, target in _LINKS.items():
+            found += ["--symlink", target, f"/dev/{name}"]
+    size = [] if sandbox.shared_memory is None else ["--size", str(sandbox.shared_memory)]
+    found += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
+    for device in sandbox.devices:
+        found += ["--dev-bind-try", device, device]
+    return found
+
+
+def _run() -> list[str]:
+    """An empty /run: on this machine it has the sockets of services that obey everybody who reaches them."""
+    found = ["--perms", "0755", "--tmpfs", "/run"]
+    names = os.path.realpath("/etc/resolv.conf")
+    if below(names, "/run") and Path(names).is_file():
+        found += ["--ro-bind", names, names]
+    return found
+
+
+def _setpriv() -> list[str]:
+    found = ["--perms", "0755", "--tmpfs", trusted_setpriv.PLACE]
+    for source, target in trusted_setpriv.setpriv_files():
+        found += ["--ro-bind", source, target]
+    return [*found, "--remount-ro", trusted_setpriv.PLACE]
+
+
+def _covered_in(mount: Mount, view: MachineView) -> list[str]:
+    """A folder that is mounted may hold the data folder, which is covered there too."""
+    found = []
+    for path in view.data:
+        if path != mount.source and below(path, mount.source):
+            inside = os.path.relpath(path, mount.source)
+            found += ["--perms", "0555", "--tmpfs", str(Path(mount.target) / inside)]
+    return found
+
+
 def inner_command(
-    command: Sequence[str], *, user: int | None, group: int | None, groups: Iterable[int], memory: int | None
+    command: Sequence[str],
+    *,
+    setpriv: Sequence[str],
+    user: int | None,
+    group: int | None,
+    groups: Iterable[int],
+    capabilities: Iterable[str],
+    kept: Iterable[str] = (),
+    memory: int | None,
 ) -> list[str]:
-    """The command with its user and its memory limit."""
+    """The command with its user, its rights and its memory limit.
+
+    `setpriv` is the program that takes rights away, empty where there are none to take. `kept` are capabilities that
+    stay with a user who is not root.
+    """
     words = list(command)
     if memory is not None:
         # Not the address space, of which many programs reserve far more than they use: what they can write to.
         words = ["prlimit", f"--data={memory}:{memory}", "--", *words]
-    others = sorted(set(groups))
-    if user is None and group is None and not others:
+    if not setpriv:
         return words
-    found = ["setpriv"]
+    others = sorted(set(groups))
+    found = [*setpriv, f"--bounding-set={_listed(capabilities)}", "--no-new-privs"]
+    passed = _listed(kept if user else ())
+    found += [f"--inh-caps={passed}", f"--ambient-caps={passed}"]
     if user is not None:
         found.append(f"--reuid={user}")
     if group is not None or user is not None:
         found.append(f"--regid={0 if group is None else group}")
-    found.append(f"--groups={','.join(map(str, others))}" if others else "--clear-groups")
+    if user is not None or group is not None or others:
+        found.append(f"--groups={','.join(map(str, others))}" if others else "--clear-groups")
     return [*found, "--", *words]
 
 
-def _devices() -> list[str]:
-    """A /dev of its own. bwrap's ready-made one makes a user namespace that probes could not enter afterwards."""
-    found = ["--tmpfs", "/dev", "--perms", "1777", "--dir", "/dev/shm"]
-    for pattern in _DEVICES:
-        for device in sorted(map(str, Path("/dev").glob(pattern))):
-            found += ["--dev-bind", device, device]
-    for name, target in _LINKS.items():
-        found += ["--symlink", target, f"/dev/{name}"]
-    return found
+def _listed(capabilities: Iterable[str]) -> str:
+    return ",".join(["-all", *(f"+{name.lower()}" for name in sorted(capabilities))])
 
 
 def _depth(mount: Mount) -> int:
@@ -100,49 +193,3 @@ def _resolved(target: str) -> str:
     path = Path(os.path.normpath(target))
     found = path.parent.resolve() / path.name
     return str(found.resolve() if found.is_symlink() else found)
-
-
-def _root(read_only: bool) -> list[str]:
-    found = []
-    for entry in sorted(os.scandir("/"), key=lambda entry: entry.name):
-        if entry.path not in _MADE:
-            found += _entry(entry, read_only)
-    return found
-
-
-def _in_memory(place: str, read_only: bool) -> list[str]:
-    mode = stat.S_IMODE(Path(place).stat().st_mode)
-    aside = f"{_ASIDE}{place}"
-    found = ["--ro-bind" if read_only else "--bind", place, aside, "--perms", f"{mode:04o}", "--tmpfs", place]
-    for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
-        # Each mount takes longer than the one before, and /etc has hundreds of files; for most of them a link will do.
-        # Not for programs, which may look for what belongs to them beside themselves.
-        if entry.is_file(follow_symlinks=False) and not entry.stat().st_mode & 0o111:
-            found += ["--symlink", f"{aside}/{entry.name}", entry.path]
-        else:
-            found += _entry(entry, read_only)
-    return found
-
-
-def _entry(entry: os.DirEntry[str], read_only: bool) -> list[str]:
-    if entry.is_symlink():
-        return ["--symlink", str(Path(entry.path).readlink()), entry.path]
-    # What goes away at this very moment is not missed.
-    return ["--ro-bind-try" if read_only else "--bind-try", entry.path, entry.path]
-
-
-def _rebuilt(targets: Sequence[str]) -> list[str]:
-    """The folders of this machine in which a mount path is missing, the outer ones first."""
-    found = set()
-    for target in targets:
-        if os.path.lexists(target) or _below(target, _MADE):
-            continue
-        place = next(parent for parent in Path(target).parents if parent.is_dir())
-        # Inside of another mount it is made there, as it would be in a container; the root is in memory anyway.
-        if place != Path("/") and not _below(target, [other for other in targets if other != target]):
-            found.add(str(place))
-    return sorted(found, key=lambda place: place.count("/"))
-
-
-def _below(path: str, others: Iterable[str]) -> bool:
-    return any(path.startswith(f"{other}/") for other in others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pwd
 import secrets
@@ -10,11 +11,16 @@ from typing import Final
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.kube.quantities import value
+from mooring.kube.quantities import milli_value, value
 from mooring.nodes.process.containers.command_lookup import start_problem
+from mooring.nodes.process.containers.devices import devices
 from mooring.nodes.process.containers.environment import ConfigError, command_of, environment, references
-from mooring.nodes.process.containers.processes import ContainerProcess, Launch, launch
-from mooring.nodes.process.containers.sandbox import Mount
+from mooring.nodes.process.containers.launch import Launch
+from mooring.nodes.process.containers.layers import Layer
+from mooring.nodes.process.containers.machine_files import make_scratch
+from mooring.nodes.process.containers.processes import ContainerProcess, launch
+from mooring.nodes.process.containers.rights import Rights, rights_of
+from mooring.nodes.process.containers.sandbox import Mount, Sandbox
 from mooring.nodes.process.containers.users import Users, users_of
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_context import NodeContext
@@ -55,6 +61,7 @@ async def start(
     name = container["name"]
     try:
         users = users_of(pod, container, context.user)
+        rights = rights_of(pod, container, context.isolation.capabilities, sandboxed=not context.problem)
         named = await _named(context, pod, container)
         mounts = mounts_of(context, pod, container, named)
     except (ConfigError, VolumeError, OSError, MooringError) as error:
@@ -64,28 +71,38 @@ async def start(
     if not command:
         why = f"no command specified: a process node ignores images, so the command of container {name} must be given"
         raise CannotCreate(CreateFailed(name, "CreateContainerError", why, False))
-    order = _order(context, pod, container, attempt, identity, command, variables, mounts, users)
+    try:
+        order = _order(context, pod, container, attempt, identity, command, variables, mounts, users, rights)
+    except OSError as error:
+        why = f"the node cannot make what container {name} needs: {error.strerror}: {error.filename}"
+        raise CannotCreate(CreateFailed(name, "CreateContainerError", why, True)) from None
     problem = start_problem(command[0], variables.get("PATH", ""), order.folder, order.mounts)
     if problem:
-        order.log.close()
+        _abandon(order)
         raise StartFailed(problem)
     try:
         process = launch(order)
     except OSError as error:
-        order.log.close()
+        _abandon(order)
         raise StartFailed(f"the container cannot be started: {error}") from None
     try:
         await process.begun()
+        if order.layer is not None:
+            await asyncio.to_thread(order.layer.unmount)
     except BaseException:
         process.kill()
         await process.wait()
+        order.release()
         raise
-    notes = (
-        [RecordEvent("Warning", "SecurityContextIgnored", f"Container {name}: {users.note}", name)]
-        if users.note
-        else []
-    )
-    return process, notes
+    ignored = [note for note in (users.note, rights.note) if note]
+    return process, [
+        RecordEvent("Warning", "SecurityContextIgnored", f"Container {name}: {note}", name) for note in ignored
+    ]
+
+
+def _abandon(order: Launch) -> None:
+    order.log.close()
+    order.release()
 
 
 async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
@@ -124,6 +141,7 @@ def _order(
     variables: dict[str, str],
     mounts: list[Mount],
     users: Users,
+    rights: Rights,
 ) -> Launch:
     uid, name = pod["metadata"]["uid"], container["name"]
     disk = context.disk
@@ -132,8 +150,12 @@ def _order(
     message.parent.mkdir(parents=True, exist_ok=True)
     message.write_bytes(b"")
     message.chmod(0o666)
-    sandboxed = not context.problem
     path = container.get("terminationMessagePath") or _MESSAGE_PATH
+    memory, cpu = limit_of(container, "memory"), limit_of(container, "cpu")
+    group = context.isolation.control_groups.make(identity, memory=memory, cpu_milli=cpu)
+    layer, sandbox = None, None
+    if not context.problem:
+        layer, sandbox = _sandbox(context, pod, container, [*mounts, Mount(str(message.absolute()), path)], memory)
     return Launch(
         id=identity,
         command=command,
@@ -142,16 +164,45 @@ def _order(
         hostname=_hostname(pod),
         mark=context.mark,
         log=LogWriter(disk.log(uid, name, attempt)),
-        sandboxed=sandboxed,
-        mounts=[*mounts, Mount(str(message.absolute()), path)] if sandboxed else (),
-        read_only=bool((container.get("securityContext") or {}).get("readOnlyRootFilesystem")),
+        sandbox=sandbox,
+        layer=layer,
+        group=group,
         user=users.user,
-        group=users.group,
+        gid=users.group,
         groups=users.groups,
-        memory=_memory(container),
+        capabilities=rights.capabilities,
+        kept=rights.kept,
+        memory=memory,
     )
 
 
-def _memory(container: Object) -> int | None:
-    limit = ((container.get("resources") or {}).get("limits") or {}).get("memory")
-    return None if limit is None else value(limit)
+def _sandbox(
+    context: NodeContext, pod: Object, container: Object, mounts: list[Mount], memory: int | None
+) -> tuple[Layer | None, Sandbox]:
+    folder = context.disk.layer(pod["metadata"]["uid"], container["name"])
+    # What an earlier run wrote is not for this one.
+    Layer(folder, ()).remove()
+    view = context.isolation.view()
+    layer = Layer(folder, view.disks) if view.layered else None
+    if layer is None:
+        make_scratch(folder)
+    security = container.get("securityContext") or {}
+    return layer, Sandbox(
+        view=view,
+        mounts=mounts,
+        overlays=() if layer is None else layer.mount(),
+        scratch=str(folder),
+        devices=devices(),
+        read_only=bool(security.get("readOnlyRootFilesystem")),
+        privileged=bool(security.get("privileged")) and view.root,
+        host_ipc=bool(pod["spec"].get("hostIPC")),
+        shared_memory=memory,
+    )
+
+
+def limit_of(container: Object, resource: str) -> int | None:
+    """A limit in bytes, or in thousandths of a CPU."""
+    found = ((container.get("resources") or {}).get("limits") or {}).get(resource)
+    if found is None:
+        return None
+    return milli_value(found) if resource == "cpu" else value(found)

@@ -11,6 +11,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.containers.prober import run_handler
 from mooring.nodes.process.containers.probes import ProbeTiming, ProbeVerdict
 from mooring.nodes.process.containers.processes import ContainerProcess
+from mooring.nodes.process.containers.termination_message import termination_message
 from mooring.nodes.process.logs import last_words
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.model import End, Ended, PodEvent, Probed, ProbeKind, RecordEvent
@@ -20,8 +21,8 @@ __all__ = ["ContainerSupervisor"]
 
 
 _MEMORY_SECONDS: Final = 0.5
-_MOST_MESSAGE_BYTES: Final = 4096
 _START_ERROR_EXIT_CODE: Final = 128
+_KILLED_EXIT_CODE: Final = 137
 
 
 class ContainerSupervisor:
@@ -70,7 +71,9 @@ class ContainerSupervisor:
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
-        self._post(Ended(self._name, await asyncio.to_thread(self._end, code)))
+        end = await asyncio.to_thread(self._end, code)
+        await asyncio.to_thread(self.process.order.release)
+        self._post(Ended(self._name, end))
 
     async def stop(self, seconds: float) -> None:
         """Run the preStop hook, then send the stop signal. The pod worker kills it at the deadline."""
@@ -149,16 +152,15 @@ class ContainerSupervisor:
             text = last_words(order.log.path, lines=3) or "the sandbox could not be made"
             return End(_START_ERROR_EXIT_CODE, "StartError", text, None, now, order.id)
         reason = "Completed" if code == 0 else "Error"
-        if self.process.out_of_memory:
-            reason, code = "OOMKilled", 137
+        group = order.group
+        if self.process.out_of_memory or (
+            code == _KILLED_EXIT_CODE and group is not None and group.killed_for_memory()
+        ):
+            reason, code = "OOMKilled", _KILLED_EXIT_CODE
         return End(code, reason, self._message(code), self._started, now, order.id)
 
     def _message(self, code: int) -> str:
-        path = self._context.disk.message(self._pod()["metadata"]["uid"], self._name)
-        try:
-            text = path.read_bytes()[:_MOST_MESSAGE_BYTES].decode(errors="replace")
-        except OSError:
-            text = ""
+        text = termination_message(self._context.disk.message(self._pod()["metadata"]["uid"], self._name))
         if text or not code or self._container.get("terminationMessagePolicy") != "FallbackToLogsOnError":
             return text
         return last_words(self.process.order.log.path)

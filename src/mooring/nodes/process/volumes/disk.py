@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.kube.objects import Object
+from mooring.nodes.process.containers.layers import unmount_below
 from mooring.nodes.process.volumes.contents import File, VolumeError
 
 __all__ = ["Disk", "host_path", "make_empty", "place_content", "sub_path"]
@@ -42,6 +43,10 @@ class Disk:
         """Where a container leaves its last words."""
         return self.pod(uid) / "messages" / container
 
+    def layer(self, uid: str, container: str) -> Path:
+        """Where the files lie that a container writes outside of its volumes."""
+        return self.pod(uid) / "layers" / container
+
     def forget_logs(self, uid: str, container: str, before: int) -> None:
         """Remove the logs of runs older than this one."""
         folder = self.pod(uid) / "logs" / container
@@ -52,6 +57,7 @@ class Disk:
                     path.unlink()
 
     def remove(self, uid: str) -> None:
+        unmount_below(self.pod(uid))
         shutil.rmtree(self.pod(uid), ignore_errors=True)
 
     def keep_only(self, uids: Iterable[str]) -> None:

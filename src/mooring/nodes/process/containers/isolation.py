@@ -1,0 +1,40 @@
+"""What this machine lets the node use to keep containers apart, found once when the node starts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from mooring.nodes.process.containers.capabilities import bounding_set
+from mooring.nodes.process.containers.cgroups import ControlGroups, find_control_groups
+from mooring.nodes.process.containers.layers import layer_problem, unmount_below
+from mooring.nodes.process.containers.machine_view import MachineView, machine_view
+
+__all__ = ["Isolation", "find_isolation"]
+
+
+class Isolation(NamedTuple):
+    """`data` is the folder that no pod sees. `capabilities` are what the node can give: none if it is not root."""
+
+    data: Path
+    layered: bool
+    capabilities: frozenset[str]
+    control_groups: ControlGroups
+
+    def view(self) -> MachineView:
+        return machine_view(self.data, layered=self.layered)
+
+
+def find_isolation(data: Path, folder: Path, mark: str) -> Isolation:
+    """`folder` is the node's own. What an earlier node left mounted or in control groups is removed."""
+    if os.geteuid() == 0:
+        unmount_below(folder)
+    groups = find_control_groups(mark)
+    groups.clear()
+    return Isolation(
+        data=data,
+        layered=not layer_problem(folder),
+        capabilities=bounding_set() if os.geteuid() == 0 else frozenset(),
+        control_groups=groups,
+    )

@@ -1,0 +1,101 @@
+"""The writable layer of a container: this machine's files, with what the container writes kept apart from them.
+
+Every disk of the machine is the lower part of an overlay whose upper part is a folder of the container. The overlay is
+mounted only until the sandbox has taken it over, so that nothing is left mounted whenever the node ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mooring.nodes.process.containers.mount_table import below, mount_points
+
+__all__ = ["Layer", "layer_problem", "mount_tmpfs", "unmount_below"]
+
+_MS_NOSUID: Final = 2
+_MS_NODEV: Final = 4
+_MNT_DETACH: Final = 2
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Layer(NamedTuple):
+    """`disks` are the mount points of this machine that containers see, the root first."""
+
+    folder: Path
+    disks: Sequence[str]
+
+    def mount(self) -> list[tuple[str, str]]:
+        """Mount an overlay for each disk: its folder, and where it belongs. Raises OSError."""
+        found = []
+        try:
+            for number, disk in enumerate(self.disks):
+                place = self.folder / str(number)
+                parts = {name: place / name for name in ("upper", "work", "merged")}
+                for part in parts.values():
+                    part.mkdir(parents=True, exist_ok=True)
+                shutil.copystat(disk, parts["upper"])
+                names = (disk, *(str(parts[name]) for name in ("upper", "work")))
+                lower, upper, work = (_escaped(name) for name in names)
+                _mount("overlay", str(parts["merged"]), f"lowerdir={lower},upperdir={upper},workdir={work}")
+                found.append((str(parts["merged"]), disk))
+        except OSError:
+            self.unmount()
+            raise
+        return found
+
+    def unmount(self) -> None:
+        """The sandbox has its own hold of the overlays by now, or will never have."""
+        for number in range(len(self.disks)):
+            _libc.umount2(os.fsencode(self.folder / str(number) / "merged"), _MNT_DETACH)
+
+    def remove(self) -> None:
+        self.unmount()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def layer_problem(folder: Path) -> str:
+    """Why containers of this folder cannot have a layer each; empty if they can."""
+    if os.geteuid() != 0:
+        return "only root can mount overlays"
+    with tempfile.TemporaryDirectory(prefix="layer-", dir=folder) as name:
+        layer = Layer(Path(name), ["/"])
+        try:
+            layer.mount()
+        except OSError as error:
+            return f"overlays cannot be mounted: {error.strerror}"
+        layer.unmount()
+    return ""
+
+
+def mount_tmpfs(folder: Path, size: int | None) -> None:
+    """Raises OSError."""
+    _mount("tmpfs", str(folder), "mode=0777" if size is None else f"mode=0777,size={size}")
+
+
+def unmount_below(folder: Path) -> None:
+    """Unmount everything in a folder, the inner ones first."""
+    real = os.path.realpath(folder)
+    with suppress(OSError):
+        for each in reversed(mount_points()):
+            if below(each.path, real):
+                _libc.umount2(os.fsencode(each.path), _MNT_DETACH)
+
+
+def _mount(kind: str, target: str, options: str) -> None:
+    words = (kind, target, kind, options)
+    source, place, fstype, data = (os.fsencode(word) for word in words)
+    if _libc.mount(source, place, fstype, _MS_NOSUID | _MS_NODEV, data):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), target)
+
+
+def _escaped(path: str) -> str:
+    """Commas part options and colons part lower folders."""
+    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
