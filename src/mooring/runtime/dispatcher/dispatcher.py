@@ -98,8 +98,8 @@ class Dispatcher(DispatcherState):
             if request != spared:
                 self._wake(request, foreign=request != writer)
         if kind in self._subscriptions.listed:
-            for index, value, counter in store.lookups(change, self._subscriptions.listed[kind]):
-                for request in requests.get((kind, index, value, counter), ()):
+            for lookup in store.lookups(change, self._subscriptions.listed[kind]):
+                for request in requests.get(lookup, ()):
                     if request != spared:
                         self._wake(request, foreign=request != writer)
         for fold in self._folds_of.get(kind, ()):
