@@ -23,7 +23,7 @@ class Assumption(NamedTuple):
 
 
 class Overlay:
-    """Pods are put on their nodes when somebody is about to look (`settle`): most are seen there before anybody does."""
+    """Pods are put on their nodes when somebody is about to look (`settle`): most are seen there before that."""
 
     def __init__(self, cluster: SchedulerCache) -> None:
         self._cluster = cluster
