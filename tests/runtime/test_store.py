@@ -80,7 +80,7 @@ def test_lists_and_counts_follow_every_change_and_name_what_changed(kind: Kind[T
         after = answers(store)
         assert after == expected(things)
         different = {question for question in QUESTIONS if before[question] != after[question]}
-        told = set() if change is None else set(store.lookups(change, {"colour"}))
+        told = set() if change is None else {lookup[1:] for lookup in store.lookups(change, {"colour"})}
         assert different <= told
         assert {question for question in told if question[2]} <= different
         assert change is None or store.lookups(change, {"owner"}) == []
@@ -94,8 +94,10 @@ def test_a_controller_adds_questions_of_its_own_to_a_kind_that_it_shares() -> No
         store.put({"metadata": {"name": f"t{version}", "resourceVersion": str(version)}, "size": size})
     assert [thing.metadata.name for thing in store.members("size", "2")] == ["t1", "t2"]
     assert store.count("all", "", "sizes") == 7
-    store.put({"metadata": {"name": "t1", "resourceVersion": "9"}, "size": 3})
+    change = store.put({"metadata": {"name": "t1", "resourceVersion": "9"}, "size": 3})
     assert store.count("size", "3", "sizes") == 6
+    assert change is not None
+    assert (shared, "all", "", "sizes") in store.lookups(change, {"all"})
 
 
 def test_two_controllers_cannot_give_one_name_to_different_questions() -> None:

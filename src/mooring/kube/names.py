@@ -5,6 +5,7 @@ bytes of UTF-8, as the API counts them, and patterns always match the whole stri
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -144,12 +145,19 @@ def _mask_trailing_dash(name: str) -> str:
 
 def is_qualified_name(value: str) -> list[str]:
     """The rule for label keys, taint keys, finalizers, resource names and other qualified names."""
+    if _is_qualified(value):
+        return []
+    prefix, slash, name = value.partition("/")
+    return _qualified_name_errors(prefix, name if slash else value, bool(slash))
+
+
+@lru_cache(maxsize=1024)
+def _is_qualified(value: str) -> bool:
+    """Clusters have many objects and few keys of labels."""
     prefix, slash, name = value.partition("/")
     if not slash:
         name = value
-    if _key(name) and len(name) <= 63 and (not slash or (_subdomain(prefix) and len(prefix) <= 253)):
-        return []
-    return _qualified_name_errors(prefix, name, bool(slash))
+    return bool(_key(name) and len(name) <= 63 and (not slash or (_subdomain(prefix) and len(prefix) <= 253)))
 
 
 def _qualified_name_errors(prefix: str, name: str, prefixed: bool) -> list[str]:

@@ -13,6 +13,7 @@ _NAIVE_EPOCH: Final = datetime(1970, 1, 1)
 _SECOND: Final = timedelta(seconds=1)
 
 
+@lru_cache(maxsize=64)
 def timestamp(now: datetime) -> str:
     """The second in which a moment lies. Every write asks for it, and a thousand of them for the same one."""
     return _text((now - (_EPOCH if now.tzinfo is not None else _NAIVE_EPOCH)) // _SECOND)

@@ -31,8 +31,8 @@ class DueQueue:
         self._moments: list[datetime] = []
         self._pods: dict[datetime, dict[Key, Pod]] = {}
 
-    def change(self, kind: Kind[Any], change: Changed) -> bool:
-        """Apply a change; True if the pod has a write to come."""
+    def change(self, kind: Kind[Any], change: Changed) -> bool | datetime:
+        """Apply a change; returns the time of the first write to come, if there is one."""
         before, after = _due(change.old), _due(change.new)
         if before is not None and before != after:
             pods = self._pods[before]
@@ -40,13 +40,12 @@ class DueQueue:
             if not pods:
                 del self._pods[before]
                 del self._moments[bisect_right(self._moments, before) - 1]
-        if after is None:
-            return False
-        pods = self._pods.setdefault(after, {})
-        if not pods:
-            insort(self._moments, after)
-        pods[change.key] = change.new
-        return True
+        if after is not None:
+            pods = self._pods.setdefault(after, {})
+            if not pods:
+                insort(self._moments, after)
+            pods[change.key] = change.new
+        return self._moments[0] if self._moments else False
 
     def until(self, now: datetime) -> Iterator[Pod]:
         """The pods whose write is due, the longest overdue first."""

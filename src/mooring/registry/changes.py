@@ -45,8 +45,11 @@ def merge(
     """The new object: what the client may set from the given one, the rest from the current one."""
     strategy = core.strategy(resource)
     was: Object = current["metadata"]
-    sent: Object = was if given.get("metadata") is was else own_metadata(resource, given)
-    metadata = _take_over(core, resource, sent, was, name, replaces=options.replaces)
+    if _is_untouched(given.get("metadata"), was):
+        # A patch that names the version it was decided on, and changes nothing else here.
+        metadata = was.copy()
+    else:
+        metadata = _take_over(core, resource, own_metadata(resource, given), was, name, replaces=options.replaces)
     if (given.get("metadata") or {}).get("managedFields") in ([], [{}]):
         # To send nothing where managers were is to ask that they be forgotten.
         metadata["managedFields"] = []
@@ -108,6 +111,19 @@ def _set_status(core: Core, resource: Resource, new: Object, current: Object, st
     else:
         new["status"] = own_status(resource, core.schema(resource), status)
     core.strategy(resource).default_status(new)
+
+
+def _is_untouched(metadata: Any, was: Object) -> bool:
+    """Whether every field is the stored one itself, or the same text."""
+    if metadata is was:
+        return True
+    if metadata.__class__ is not dict or len(metadata) != len(was):
+        return False
+    for key, value in metadata.items():
+        stored = was.get(key)
+        if value is not stored and not (value.__class__ is str and value == stored):
+            return False
+    return True
 
 
 def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, name: str, *, replaces: bool) -> Object:

@@ -1,7 +1,6 @@
 """JSON, merge and strategic merge patches of stored objects. Server-side apply is in `managed_fields`."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from mooring.api.core.decoding.errors import restoring_error
@@ -10,7 +9,7 @@ from mooring.kube.json_errors import unmarshal_complaint
 from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch, merge_patch, strategic_merge_patch
 from mooring.kube.schemas import Schema
-from mooring.kube.status import InvalidError, RejectedPatchError, UnknownError
+from mooring.kube.status import ApiError, InvalidError, RejectedPatchError, UnknownError
 from mooring.registry.request_body import UnknownFieldsError, UnreadableError, WrongTypeError
 from mooring.registry.resources import Resource
 
@@ -60,24 +59,22 @@ def check_patch_options(patch_type: PatchType, force: bool) -> None:
         raise InvalidError("PatchOptions", "meta.k8s.io", "", [error])
 
 
-@contextmanager
-def as_patch_error(resource: Resource, patch_type: PatchType, body: Any) -> Iterator[None]:
-    """Report a patched object that cannot be decoded as an error of the patch, as kube-apiserver does."""
-    try:
-        yield
-    except UnreadableError as error:
+def as_patch_error(
+    resource: Resource, patch_type: PatchType, body: Any, error: UnreadableError | UnknownFieldsError | WrongTypeError
+) -> ApiError:
+    """A patched object that cannot be decoded, as an error of the patch, which it is to kube-apiserver."""
+    if isinstance(error, UnreadableError):
         if patch_type == "apply":
-            raise _unapplied(resource, body, error) from None
+            return _unapplied(resource, body, error)
         if patch_type == "strategic":
             shown, why = go_text(body), restoring_error(error.shape, error.value) or error.why
         else:
             shown, why = go_json(error.value), error.why
-        raise InvalidError("", "", "", [invalid("patch", shown, why)]) from None
-    except (UnknownFieldsError, WrongTypeError) as error:
-        if patch_type == "apply":
-            raise
-        shown = go_text(body) if patch_type == "strategic" else go_json(error.value)
-        raise InvalidError("", "", "", [invalid("patch", shown, error.why)]) from None
+        return InvalidError("", "", "", [invalid("patch", shown, why)])
+    if patch_type == "apply":
+        return error
+    shown = go_text(body) if patch_type == "strategic" else go_json(error.value)
+    return InvalidError("", "", "", [invalid("patch", shown, error.why)])
 
 
 def _unapplied(resource: Resource, body: Any, error: UnreadableError) -> UnknownError:

@@ -89,7 +89,9 @@ class Reader:
     def all(self, api_version: str, kind: str, namespace: str | None = None) -> Sequence[Object]:
         """Every object of a kind, or of one namespace."""
         resource = self.resource(api_version, kind)
-        return self.list(resource, namespace).items
+        items = self._core.storage.items(resource.store, namespace if resource.namespaced else None)
+        load = self._core.loader(resource)
+        return items if load is None else [load(item) for item in items]
 
     def pods_on(self, node: str) -> list[Object]:
         """The pods that are bound to a node."""

@@ -28,6 +28,7 @@ from mooring.registry.kinds.pods import bind, check_eviction, disrupted
 from mooring.registry.kinds.scale import replicas_setter, to_scale
 from mooring.registry.patches import PatchType, as_patch_error, check_patch_options, patcher
 from mooring.registry.reader import Reader
+from mooring.registry.request_body import UnknownFieldsError, UnreadableError, WrongTypeError
 from mooring.registry.resources import Resource
 from mooring.registry.storage import MemoryStorage, Storage
 from mooring.registry.write_options import FieldValidation, Options
@@ -186,16 +187,17 @@ class Registry(Reader):
         options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
-        if patch_type == "apply":
-            with as_patch_error(resource, patch_type, body):
+        scales = subresource == "scale" and patch_type != "apply"
+        schema = builtin_schema("autoscaling/v1", "Scale") if scales else self._core.schema(resource)
+        make = patcher(resource, schema, patch_type, body) if patch_type != "apply" else None
+        try:
+            if make is None:
                 return self._writer.apply(resource, namespace, name, body, options, subresource)
-        if subresource == "scale":
-            make = patcher(resource, builtin_schema("autoscaling/v1", "Scale"), patch_type, body)
-            with as_patch_error(resource, patch_type, body):
+            if scales:
                 return self._rescale(resource, namespace, name, make, options)
-        make = patcher(resource, self._core.schema(resource), patch_type, body)
-        with as_patch_error(resource, patch_type, body):
             return self._writer.change(resource, namespace, name, make, options, subresource)
+        except (UnreadableError, UnknownFieldsError, WrongTypeError) as error:
+            raise as_patch_error(resource, patch_type, body, error) from None
 
     def delete(
         self,

@@ -142,7 +142,7 @@ class Decision(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        return not any(self.stages)
+        return not (self.intent or self.children or self.status or self.records or self.release)
 
 
 def status(kind: Kind[Any], obj: HasMeta, body: Object) -> Patch:

@@ -50,17 +50,28 @@ class ClusterEvent(NamedTuple):
 
 class ClusterState:
     def __init__(self) -> None:
-        self.cluster = SchedulerCache()
-        self.engine = Engine(self.cluster)
+        self._cluster = SchedulerCache()
+        self._engine = Engine(self._cluster)
         # Pods without a node that this scheduler is to place, in order of arrival.
         self.pending: dict[str, Pod] = {}
         # Victims of preemption that are marked as such and not terminating yet.
         self.victims: dict[str, Pod] = {}
-        # Assumed pods: decided, and not observed yet. Everything in it is also in `cluster`.
-        self._unconfirmed = Overlay(self.cluster)
+        # Assumed pods: decided, and not observed yet. Whoever asks for `cluster` or `engine` finds them there.
+        self._unconfirmed = Overlay(self._cluster)
         self._events: list[ClusterEvent] = []
         # How many events were dropped: event number n is `_events[n - _forgotten]`.
         self._forgotten = 0
+
+    @property
+    def cluster(self) -> SchedulerCache:
+        """The cluster with every assumed pod on its node."""
+        self._unconfirmed.settle()
+        return self._cluster
+
+    @property
+    def engine(self) -> Engine:
+        self._unconfirmed.settle()
+        return self._engine
 
     # Cluster events
 
@@ -104,7 +115,7 @@ class ClusterState:
         used = [each[cluster.order].tolist() for each in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
         pods = [(info, info.node_name, info.nominated) for info in cluster.pods.values()]
         waiting = (list(self.pending.items()), list(self.victims.items()), self._unconfirmed.assumed())
-        return nodes, used, pods, nominated, waiting, self.position, self.engine.start
+        return nodes, used, pods, nominated, waiting, self.position, self._engine.start
 
     # Observed objects
 
@@ -114,8 +125,8 @@ class ClusterState:
             self._unconfirmed.confirm(name)
             self.victims.pop(name, None)
             self.pending.pop(name, None)
-            gone = self.cluster.pods[name]
-            self.cluster.remove_pod(name)
+            gone = self._cluster.pods[name]
+            self._cluster.remove_pod(name)
             self._record_left(gone)
             return
         if _is_pending(new):
@@ -127,11 +138,11 @@ class ClusterState:
         else:
             self.victims.pop(name, None)
         if old is not None and name not in self._unconfirmed and _same_to_placement(old, new):
-            self.cluster.pods[name].start_time = new.status.start_time
+            self._cluster.pods[name].start_time = new.status.start_time
             return
-        self._unconfirmed.confirm(name)
-        before = self.cluster.pods.get(name)
-        info = self.cluster.set_pod(cast(core.Pod, new))
+        self._unconfirmed.confirm(name, new.spec.node_name)
+        before = self._cluster.pods.get(name)
+        info = self._cluster.set_pod(cast(core.Pod, new))
         self._record_pod(before, info, old, new)
 
     def _record_pod(self, before: PodInfo | None, info: PodInfo, old: Pod | None, new: Pod) -> None:
@@ -159,23 +170,23 @@ class ClusterState:
 
     def change_node(self, key: Key, new: Node | None) -> None:
         if new is None:
-            self.cluster.remove_node(key.name)
+            self._cluster.remove_node(key.name)
             self.record(ClusterEvent("left", key.name))
         else:
-            self.cluster.set_node(cast(core.Node, new))
+            self._cluster.set_node(cast(core.Node, new))
             self.record(ClusterEvent("node", key.name))
 
     def change_namespace(self, key: Key, old: Namespace | None, new: Namespace | None) -> None:
         if new is None:
-            self.cluster.remove_namespace(key.name)
+            self._cluster.remove_namespace(key.name)
         else:
-            self.cluster.set_namespace(cast(core.Namespace, new))
+            self._cluster.set_namespace(cast(core.Namespace, new))
         if old is None or new is None or old.metadata.labels != new.metadata.labels:
             self.record(ClusterEvent("namespace", namespace=key.name))
 
     def change_owner(self, kind: str, key: Key, old: Any, new: Any) -> None:
         if new is None:
-            self.cluster.default_selectors.remove_owner(kind, *key)
+            self._cluster.default_selectors.remove_owner(kind, *key)
             return
         if old is not None and old.spec.selector == new.spec.selector:
             return
@@ -183,19 +194,19 @@ class ClusterState:
         view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
         selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
         meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
-        self.cluster.default_selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+        self._cluster.default_selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
 
     def change_service(self, key: Key, new: Service | None) -> None:
         if new is None:
-            self.cluster.default_selectors.remove_service(*key)
+            self._cluster.default_selectors.remove_service(*key)
         else:
-            self.cluster.default_selectors.set_service(cast(core.Service, new))
+            self._cluster.default_selectors.set_service(cast(core.Service, new))
 
     def change_budget(self, key: Key, new: PodDisruptionBudget | None) -> None:
         if new is None:
-            self.cluster.remove_budget(str(key))
+            self._cluster.remove_budget(str(key))
         else:
-            self.cluster.set_budget(cast(policy.PodDisruptionBudget, new))
+            self._cluster.set_budget(cast(policy.PodDisruptionBudget, new))
 
 
 def _is_pending(pod: Pod) -> bool:

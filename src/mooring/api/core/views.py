@@ -99,7 +99,7 @@ class Pod(View, frozen=True):
     @property
     def active(self) -> bool:
         """Neither finished nor on its way out: it counts towards the replicas of its owner."""
-        return not self.finished and not self.metadata.deleting
+        return self.metadata.deletion_timestamp is None and self.status.phase not in ("Succeeded", "Failed")
 
     @property
     def terminating(self) -> bool:

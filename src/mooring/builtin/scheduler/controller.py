@@ -53,6 +53,8 @@ class Batch:
     def __init__(self, view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> None:
         self._view = view
         self._state = state
+        self._cluster = state.cluster
+        self._engine = state.engine
         self._overlay = overlay
         # Where the search for the next pod begins.
         self.start = queue.start
@@ -73,7 +75,7 @@ class Batch:
         for name, (uid, node) in queue.nominations.items():
             pod = self._state.pending.get(name)
             if pod is not None and pod.metadata.uid == uid and not pod.status.nominated_node_name:
-                self._overlay.nominate(self._state.cluster.pods[name], node)
+                self._overlay.nominate(self._cluster.pods[name], node)
                 held[name] = node
         return held
 
@@ -88,14 +90,16 @@ class Batch:
 
     def place(self, pod: Pod) -> Failure | None:
         """Bind a pod, or say why it cannot be bound."""
-        info = self._state.cluster.pods[str(key_of(pod))]
+        self._overlay.settle()
+        key = key_of(pod)
+        info = self._cluster.pods[str(key)]
         alike = equivalence_class(info)
         known = self._known(alike)
         if known is not None:
             failure, moved = known
             self.start += moved
             return failure
-        placed = self._state.engine.place(info, self.start)
+        placed = self._engine.place(info, self.start)
         if placed.slot < 0:
             # A search that finds nothing moves on as well.
             failure = self._explain(info)
@@ -105,15 +109,15 @@ class Batch:
         self.start = placed.next_start
         self._nominations.pop(info.key, None)
         self._overlay.bind(info, placed.slot)
-        key = key_of(pod)
-        self.binds.append(Bind(POD, key, info.node_name))
-        said = f"Successfully assigned {info.key} to {info.node_name}"
+        node = self._cluster.names[placed.slot]
+        self.binds.append(Bind(POD, key, node))
+        said = f"Successfully assigned {info.key} to {node}"
         self.events.append(Event(POD, key, "Normal", "Scheduled", said, action="Binding"))
         return None
 
     def _known(self, alike: tuple[object, ...]) -> tuple[Failure, int] | None:
         """The answer to a pod like this one, if the cluster is still as it was."""
-        cluster = self._state.cluster
+        cluster = self._cluster
         position = cluster.journal_start + len(cluster.journal)
         if position != self._memo_position:
             self._memo.clear()
@@ -121,7 +125,7 @@ class Batch:
         return self._memo.get(alike)
 
     def _explain(self, info: PodInfo) -> Failure:
-        found = self._state.engine.explain(info)
+        found = self._engine.explain(info)
         if found.error:
             return Failure(found.error, True, frozenset(), "")
         preemption = found.preemption
@@ -131,7 +135,7 @@ class Batch:
         if preemption.slot >= 0 and self._makes_room(info):
             return Failure(f"{found.message} preemption: {messages.VICTIM_LEAVING}", False, blockers, None)
         if preemption.slot >= 0:
-            node = self._state.cluster.names[preemption.slot]
+            node = self._cluster.names[preemption.slot]
             return Failure(found.message, False, blockers, node, preemption.victims)
         ineligible = messages.NEVER_PREEMPTS in preemption.message or messages.VICTIM_LEAVING in preemption.message
         return Failure(found.message, False, blockers, None if ineligible else "")
@@ -151,7 +155,7 @@ class Batch:
         # A nomination that is not on record yet is written again, whatever became of the write before.
         nominated = self._nominations.get(str(key)) if failure.nominated is None else failure.nominated
         if failure.nominated == "" and self._nominations.pop(str(key), ""):
-            self._overlay.nominate(self._state.cluster.pods[str(key)], "")
+            self._overlay.nominate(self._cluster.pods[str(key)], "")
         self._set_status(pod, reason, failure.message, nominated)
         if failure.nominated and failure.victims:
             self._preempt(pod, failure.nominated, failure.victims)
@@ -171,7 +175,7 @@ class Batch:
             self.statuses.append(Patch(POD, key_of(pod), {"status": body}, "status"))
 
     def _preempt(self, pod: Pod, node: str, victims: tuple[PodInfo, ...]) -> None:
-        state, cluster = self._state, self._state.cluster
+        state, cluster = self._state, self._cluster
         info = cluster.pods[str(key_of(pod))]
         for rival in sorted(cluster.nominated.get(node, {}).values(), key=lambda rival: rival.key):
             # Who counted on this node at a lower priority has to look again.

@@ -48,7 +48,11 @@ def _without_nulls(value: Any) -> Any:
     if value.__class__ is list:
         return [_without_nulls(item) for item in value]
     if value.__class__ is dict:
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        return {
+            key: _without_nulls(item) if item.__class__ is dict or item.__class__ is list else item
+            for key, item in value.items()
+            if item is not None
+        }
     return value
 
 

@@ -173,15 +173,15 @@ def request_of(
     """The request that admission is asked about, for one write."""
     metadata = (obj or old or {})["metadata"]
     return AdmissionRequest(
-        operation=operation,
-        resource=resource,
-        namespace=metadata.get("namespace", ""),
-        name=metadata["name"],
-        object=obj,
-        old_object=old,
-        subresource=subresource,
-        user=options.user,
-        groups=options.groups,
-        dry_run=options.dry_run,
-        warnings=options.warnings,
+        operation,
+        resource,
+        metadata.get("namespace", ""),
+        metadata["name"],
+        obj,
+        old,
+        subresource,
+        options.user,
+        options.groups,
+        options.dry_run,
+        options.warnings,
     )

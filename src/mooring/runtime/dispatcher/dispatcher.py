@@ -98,13 +98,12 @@ class Dispatcher(DispatcherState):
             if request != spared:
                 self._wake(request, foreign=request != writer)
         if kind in self._subscriptions.listed:
-            for index, value, counter in store.lookups(change, self._subscriptions.listed[kind]):
-                for request in requests.get((kind, index, value, counter), ()):
+            for lookup in store.lookups(change, self._subscriptions.listed[kind]):
+                for request in requests.get(lookup, ()):
                     if request != spared:
                         self._wake(request, foreign=request != writer)
         for fold in self._folds_of.get(kind, ()):
-            if fold.apply(self._folds[fold], kind, change):
-                self._folded[fold] = None
+            self._fold(fold, kind, change)
         if kind in self._definitions.by:
             for news in self._definitions.take(kind, change):
                 self._redefine(news)
@@ -174,8 +173,11 @@ class Dispatcher(DispatcherState):
         return before
 
     def _fold(self, fold: Fold[Any], kind: Kind[Any], change: Changed) -> None:
-        if fold.apply(self._folds[fold], kind, change):
+        news = fold.apply(self._folds[fold], kind, change)
+        if news is True:
             self._folded[fold] = None
+        elif news:
+            self.timers.add_all(news, self._subscriptions.keys.get(FoldQuestion(fold), ()))
 
     def _wake_all(self, question: tuple[Any, ...], *, foreign: bool) -> None:
         for request in self._subscriptions.keys.get(question, ()):
@@ -258,11 +260,14 @@ class Dispatcher(DispatcherState):
         if runs:
             decision = decision._replace(records=records_of(runs, self.stores.find, now))
         if not decision.empty:
-            intents = self._intents.setdefault(request, Intents())
+            intents = self._intents.get(request)
+            if intents is None:
+                intents = self._intents[request] = Intents()
             also = () if controller.defined is None else self._definitions.now[controller.defined]
             stages = requests_for(controller, decision, self.stores.find, intents, also)
         self.hot_loops.wrote(request, stages)
-        check_samples(controller.name, controller.metrics, decision.metrics)
+        if decision.metrics:
+            check_samples(controller.name, controller.metrics, decision.metrics)
         self._assumptions.replace(request, decision.assumes)
         return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
@@ -292,22 +297,12 @@ class Dispatcher(DispatcherState):
     def settle(self, task: Task, outcome: Outcome, now: datetime) -> None:
         """A task's requests have been executed, up to the first that failed."""
         request = task.request
-        for (kind, key), version in outcome.versions.items():
-            self._own[kind, key] = (request, version, task.final)
         if outcome.versions or outcome.gone:
-            newest: dict[Kind[Any], int] = {}
-            readable = self._readable[request.controller]
-            for (kind, key), version in outcome.versions.items():
-                for view in self.stores.showing(kind, key, outcome.labels.get((kind, key)), readable):
-                    newest[view] = max(newest.get(view, 0), version)
-                    if view.is_partial:
-                        self._own[view, key] = (request, version, task.final)
-            gone = [(view, key, uid) for kind, key, uid in outcome.gone for view in self.stores.views_of(kind)]
-            self.expectations.expect(request, newest, gone)
+            self._expect(task, outcome)
         if outcome.stopped:
             # What was not carried out must not count as sent.
             self._intents.pop(request, None)
-        elif request in self._intents:
+        elif outcome.versions and request in self._intents:
             self._intents[request].left(outcome.versions)
         if outcome.failed:
             self.timers.add(now + (outcome.retry_after or self.queue.backoff(request)), request)
@@ -320,7 +315,7 @@ class Dispatcher(DispatcherState):
             self.timers.add(now + self.queue.backoff(request), request)
         else:
             self.queue.forget(request)
-        held, rests = request in self.expectations, request in self._rests_until
+        held, rests = request in self.expectations, bool(self._rests_until) and request in self._rests_until
         if self.queue.done(request, held=held or rests):
             if held:
                 self._waiting.add(request)
@@ -331,6 +326,21 @@ class Dispatcher(DispatcherState):
         primary = request.controller.of
         if primary is not None and self.stores[primary].get(request.key) is None and request not in self.timers:
             self._forget(request)
+
+    def _expect(self, task: Task, outcome: Outcome) -> None:
+        """Hold a key until it has seen what it wrote, wherever that will be shown to it."""
+        request = task.request
+        newest: dict[Kind[Any], int] = {}
+        readable = self._readable[request.controller]
+        for (kind, key), version in outcome.versions.items():
+            own = request, version, task.final
+            self._own[kind, key] = own
+            for view in self.stores.showing(kind, key, outcome.labels.get((kind, key)), readable):
+                newest[view] = max(newest.get(view, 0), version)
+                if view.is_partial:
+                    self._own[view, key] = own
+        gone = [(view, key, uid) for kind, key, uid in outcome.gone for view in self.stores.views_of(kind)]
+        self.expectations.expect(request, newest, gone)
 
     def _forget(self, request: ReconcileRequest) -> None:
         """An object that is gone leaves nothing behind but what its key still asks about others."""

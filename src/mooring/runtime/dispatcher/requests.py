@@ -79,6 +79,8 @@ def requests_for(
     """The requests of a decision, stage by stage. `defined` are kinds that may be written beside the declared ones."""
     stages = []
     for stage in decision.stages:
+        if not stage:
+            continue
         requests = []
         written = set()
         for write in stage:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
@@ -12,15 +13,27 @@ from mooring.runtime.dispatcher.observedobject import ObservedObject, Reader, ve
 T = TypeVar("T", bound=HasMeta)
 
 NOT_LISTED = "has not been listed yet"
-# An index, one of its values and, for counts, a counter ("" asks for the members).
-Lookup = tuple[str, str, str]
-Places = tuple[tuple[str, str], ...]
+# What a key may have asked: a kind, an index, one of its values and, for counts, a counter ("" asks for the members).
+Lookup = tuple[Kind[Any], str, str, str]
+
+
+class _Place:
+    """The objects at one value of an index, and what each counter makes of them."""
+
+    __slots__ = ("at", "counts", "index", "lookup", "members")
+
+    def __init__(self, kind: Kind[Any], at: tuple[str, str], counters: int) -> None:
+        self.at = at
+        self.index, value = at
+        self.lookup: Lookup = (kind, self.index, value, "")
+        self.members: dict[Key, None] = {}
+        self.counts = [0] * counters
 
 
 class Facts(NamedTuple):
-    """Where a view stands in the indexes, as (index, value), and for how much each counter counts it."""
+    """Where a view stands in the indexes, and for how much each counter counts it."""
 
-    places: Places
+    places: tuple[_Place, ...]
     counted: tuple[int, ...]
 
 
@@ -32,16 +45,6 @@ class Changed(NamedTuple):
     new: Any
     old_facts: Facts | None = None
     new_facts: Facts | None = None
-
-
-class _Place(Generic[T]):
-    """The objects at one value of an index, and what each counter makes of them."""
-
-    __slots__ = ("counts", "members")
-
-    def __init__(self, counters: int) -> None:
-        self.members: dict[Key, T] = {}
-        self.counts = [0] * counters
 
 
 class Store(Generic[T]):
@@ -58,9 +61,11 @@ class Store(Generic[T]):
         self._views: dict[Key, T] = {}
         self._versions: dict[Key, int] = {}
         self._indexes = kept.every_index
-        self._stays_with = kept.stays_with
+        # The parts of a view that decide about its places, all at once; None where that is not known.
+        self._placed_by = attrgetter(*kept.stays_with) if kept.stays_with else None
         self._facts: dict[Key, Facts] = {}
-        self._places: dict[tuple[str, str], _Place[T]] = {}
+        # The places that have members.
+        self._places: dict[tuple[str, str], _Place] = {}
         self._numbers = {counter: number for number, counter in enumerate(kept.counters)}
         self._counters = tuple(kept.counters.values())
 
@@ -78,7 +83,7 @@ class Store(Generic[T]):
         if index not in self._indexes:
             raise KeyError(f"{self.kind} has no index {index!r}; it has {', '.join(sorted(self._indexes))}")
         place = self._places.get((index, value))
-        return () if place is None else tuple(place.members[key] for key in sorted(place.members))
+        return () if place is None else tuple([self._views[key] for key in sorted(place.members)])
 
     def count(self, index: str, value: str, counter: str) -> int:
         if counter not in self._numbers:
@@ -139,82 +144,85 @@ class Store(Generic[T]):
         """The lists and counts by these indexes whose answer a change may have changed."""
         old, new = change.old_facts, change.new_facts
         if old is new and new is not None:
-            return [(index, value, "") for index, value in new.places if index in indexes]
-        places = (*(old.places if old is not None else ()), *(new.places if new is not None else ()))
-        found = [(index, value, "") for index, value in dict.fromkeys(places) if index in indexes]
-        for counter, left, entered in self._recounted(old, new):
-            found += [(index, value, counter) for index, value in (*left, *entered) if index in indexes]
+            return [place.lookup for place in new.places if place.index in indexes]
+        left = [] if old is None else [place for place in old.places if place.index in indexes]
+        entered = [] if new is None else [place for place in new.places if place.index in indexes]
+        places = left if left == entered else list(dict.fromkeys((*left, *entered)))
+        found = [place.lookup for place in places]
+        for number, counter in enumerate(self._numbers):
+            was = 0 if old is None else old.counted[number]
+            now = 0 if new is None else new.counted[number]
+            if was != now:
+                touched = places if was and now else left if was else entered
+            elif was and left != entered:
+                touched = [place for place in places if (place in left) != (place in entered)]
+            else:
+                continue
+            found += [(*place.lookup[:3], counter) for place in touched]
         return found
 
     def _replace(self, key: Key, view: T | None) -> Changed | None:
         old = self._views.get(key)
         if old == view:
             return None
-        old_facts = self._facts.pop(key, None)
-        new_facts = None if view is None else self._find_facts(view, old, old_facts)
-        if view is None or new_facts is None:
-            del self._views[key]
-        else:
-            self._views[key] = view
-            self._facts[key] = new_facts
-        if view is not None and old_facts == new_facts:
+        old_facts = self._facts.get(key)
+        if view is None:
+            del self._views[key], self._facts[key]
+            self._index(key, old_facts, None)
+            return Changed(key, old, None, old_facts, None)
+        new_facts = self._find_facts(view, old, old_facts)
+        self._views[key] = view
+        if old_facts == new_facts:
             # It stays where it was and counts as it did, which is what most changes are.
-            new_facts = old_facts
-        self._index(key, view, old_facts, new_facts)
+            return Changed(key, old, view, old_facts, old_facts)
+        self._facts[key] = new_facts
+        self._index(key, old_facts, new_facts)
         return Changed(key, old, view, old_facts, new_facts)
 
     def _find_facts(self, view: T, old: T | None, before: Facts | None) -> Facts:
         counted = tuple([counts(view) for counts in self._counters])
-        if before is not None and self._stays_with and self._stays(view, old):
+        placed_by = self._placed_by
+        if before is not None and placed_by is not None and placed_by(view) == placed_by(old):
             return before if before.counted == counted else Facts(before.places, counted)
-        places = [(index, value) for index, values in self._indexes.items() for value in values(view)]
+        places = [self._place(index, value) for index, values in self._indexes.items() for value in values(view)]
         return Facts(tuple(dict.fromkeys(places)), counted)
 
-    def _stays(self, view: T, old: T | None) -> bool:
-        for part in self._stays_with:  # noqa: SIM110 - a generator here would cost as much as what it asks
-            if getattr(view, part) != getattr(old, part):
-                return False
-        return True
+    def _place(self, index: str, value: str) -> _Place:
+        at = index, value
+        place = self._places.get(at)
+        if place is None:
+            place = self._places[at] = _Place(self.kind, at, len(self._counters))
+        return place
 
-    def _index(self, key: Key, view: T | None, old: Facts | None, new: Facts | None) -> None:
-        """Put a view in its places, take it out of those that it has left, and count it where it counts."""
-        if old is not None and old is not new:
-            stays = new.places if new is not None else ()
-            self._leave(key, old, stays)
-        if view is None or new is None:
+    def _index(self, key: Key, old: Facts | None, new: Facts | None) -> None:
+        """Put an object in its places, take it out of those that it has left, and count it where it counts."""
+        if old is not None and new is not None and old.places == new.places:
+            changes = [
+                (n, now - was) for n, (was, now) in enumerate(zip(old.counted, new.counted, strict=True)) if now != was
+            ]
+            for place in new.places:
+                for number, by in changes:
+                    place.counts[number] += by
             return
-        enters = [each for each in enumerate(new.counted) if each[1]] if old is not new else ()
-        for at in new.places:
-            place = self._places.get(at)
-            if place is None:
-                place = self._places[at] = _Place(len(self._counters))
-            place.members[key] = view
-            for number, amount in enters:
+        if old is not None:
+            self._leave(key, old)
+        if new is not None:
+            self._enter(key, new)
+
+    def _enter(self, key: Key, facts: Facts) -> None:
+        counted = [each for each in enumerate(facts.counted) if each[1]]
+        for place in facts.places:
+            # It may have lost its last member, this one, a moment ago.
+            self._places[place.at] = place
+            place.members[key] = None
+            for number, amount in counted:
                 place.counts[number] += amount
 
-    def _leave(self, key: Key, old: Facts, stays: Places) -> None:
-        """Take back what was counted, and give up the places that are left for good."""
-        counted = [each for each in enumerate(old.counted) if each[1]]
-        for at in old.places:
-            place = self._places[at]
+    def _leave(self, key: Key, facts: Facts) -> None:
+        counted = [each for each in enumerate(facts.counted) if each[1]]
+        for place in facts.places:
+            del place.members[key]
             for number, amount in counted:
                 place.counts[number] -= amount
-            if at not in stays:
-                del place.members[key]
-                if not place.members:
-                    del self._places[at]
-
-    def _recounted(self, old: Facts | None, new: Facts | None) -> Iterator[tuple[str, Places, Places]]:
-        """Every counter that a change touches, with the places in which it counts less, and more."""
-        for number, counter in enumerate(self.kind.counters):
-            was = 0 if old is None else old.counted[number]
-            now = 0 if new is None else new.counted[number]
-            if not (was or now):
-                continue
-            counted = old.places if old is not None and was else ()
-            counts = new.places if new is not None and now else ()
-            if was != now:
-                yield counter, counted, counts
-            elif counted != counts:
-                left = tuple(place for place in counted if place not in counts)
-                yield counter, left, tuple(place for place in counts if place not in counted)
+            if not place.members:
+                del self._places[place.at]

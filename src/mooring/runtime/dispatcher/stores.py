@@ -33,9 +33,23 @@ class Stores(dict[Kind[Any], Store[Any]]):
 
     def showing(
         self, kind: Kind[Any], key: Key, labels: Mapping[str, str] | None, readable: Container[Kind[Any]]
-    ) -> Iterator[Kind[Any]]:
+    ) -> Iterable[Kind[Any]]:
         """The views in which a write of an object will be seen, where `readable` are those that its writer reads."""
-        for view in self.views_of(kind):
+        views = self.views_of(kind)
+        if views == (kind,) and not kind.is_partial:
+            # So it is with most kinds.
+            return views
+        return self._several_showing(views, kind, key, labels, readable)
+
+    def _several_showing(
+        self,
+        views: Iterable[Kind[Any]],
+        kind: Kind[Any],
+        key: Key,
+        labels: Mapping[str, str] | None,
+        readable: Container[Kind[Any]],
+    ) -> Iterator[Kind[Any]]:
+        for view in views:
             if view is kind and not view.is_partial:
                 yield view
                 continue

@@ -181,9 +181,7 @@ class Simulation:
         raise HotLoopError(f"more than {MAX_STEPS} runs at one instant (seed {self.seed})")
 
     def _deliver(self) -> None:
-        for kind, stream in tuple(self._streams.items()):
-            if not stream.news:
-                continue
+        for kind, stream in [each for each in self._streams.items() if each[1].news]:
             try:
                 for change in stream.poll():
                     self.dispatcher.observe(kind, change.type, change.object)

@@ -78,12 +78,9 @@ def _zero(kind: str) -> Any:
     return simple[1] if simple else _OMIT
 
 
-def _omitting(kind: str) -> Decoder:
-    """The decoder of a field that is not written when it is empty."""
-    inner = _decoder(kind)
-    if kind[0] == "*" or kind in _NEVER_EMPTY or _zero(kind) is _OMIT:
-        return inner
-    return lambda value: inner(value) or _OMIT
+def _is_omitted(kind: str) -> bool:
+    """Whether a field of this type, unless it is always written, is not written when it is empty."""
+    return not (kind[0] == "*" or kind in _NEVER_EMPTY or _zero(kind) is _OMIT)
 
 
 @cache
@@ -91,13 +88,16 @@ def _struct_decoder(kind: str) -> Decoder:
     decoders: dict[str, Decoder] = {}
     always: dict[str, Any] = {}
     inner: list[tuple[str, Decoder]] = []
+    omitted: set[str] = set()
     for field in fields_of(kind):
         zero = _zero(field.type)
         if zero is _OMIT:
             inner.append((field.name, _decoder(field.type)))
         elif field.always or (field.type in _WRITTEN_UNSET and not field.omits_zero):
             always[field.name] = zero
-        decoders[field.name] = _decoder(field.type) if field.always else _omitting(field.type)
+        decoders[field.name] = _decoder(field.type)
+        if not field.always and _is_omitted(field.type):
+            omitted.add(field.name)
 
     def read(value: Any) -> dict[str, Any]:
         result = always.copy()
@@ -106,10 +106,12 @@ def _struct_decoder(kind: str) -> Decoder:
                 raise _MismatchError
             for name, item in value.items():
                 known = decoders.get(name)
-                if known is not None and item is not None:
-                    decoded = known(item)
-                    if decoded is not _OMIT:
-                        result[name] = decoded
+                if known is None or item is None:
+                    continue
+                # Most values are texts, and a call costs more than this look.
+                decoded = item if known is _string and item.__class__ is str else known(item)
+                if decoded or name not in omitted:
+                    result[name] = decoded
         for name, decoder in inner:
             if name not in result:
                 result[name] = decoder(None)
@@ -144,6 +146,8 @@ def _map_decoder(kind: str) -> Decoder:
                 raise _MismatchError
         if zero is _OMIT:
             return {key: inner(item) for key, item in value.items()}
+        if inner is _string:
+            return {key: item if item.__class__ is str else _text(item) for key, item in value.items()}
         return {key: zero if item is None else inner(item) for key, item in value.items()}
 
     return read
@@ -153,6 +157,11 @@ def _string(value: Any) -> str:
     if isinstance(value, str):
         return value
     raise _MismatchError
+
+
+def _text(value: Any) -> str:
+    """A text in a map, where null is an empty one."""
+    return "" if value is None else _string(value)
 
 
 def _boolean(value: Any) -> bool:
