@@ -26,7 +26,7 @@ from mooring.features.groups.revisions import (
 )
 from mooring.features.groups.rollout import LeaderSetState, Limits, Step, limits_of, next_step
 from mooring.features.groups.state import ObservedGroups, observe_groups, was_of
-from mooring.features.groups.status import report, report_conflict, without_conflict
+from mooring.features.groups.status import report, report_conflict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
@@ -79,7 +79,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if leaders is not None and leaders.metadata.deleting:
         return Decision()
     if leaders is not None and not (is_controlled_by(leaders, lws) or was_of(leaders, lws)):
-        return _conflict(lws, leaders, now, memory)
+        reported = report_conflict(lws, (leaders,), now)
+        status = status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS)
+        return Decision(status=status, events=reported.events, memory=memory)
 
     # 2. What groups are made from is on record before any is made.
     history = _history(view, lws, leaders)
@@ -104,7 +106,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 5. Status says what was observed; revisions that no group uses are deleted.
     placing = tell_placing(view, lws, leaders, observed, None if memory is None else memory.advice)
-    reported = report(lws, leaders, observed, now, (*placing.conditions, *without_conflict(lws)))
+    reported = report(lws, leaders, observed, now, placing.conditions)
     unused = _unused_revisions(history, observed) if reported.finished and not changed else ()
     status = status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS)
     refused = _refusal(lws, leader_set, view.problem)
@@ -115,19 +117,6 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         events = [] if memory is not None and memory.reported == refused.message else [refused]
     memory = Memory(now, placing.advice, "" if refused is None else refused.message)
     return Decision((), tuple(children), status, unused, (*events, *reported.events), memory=memory)
-
-
-def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory: Memory | None) -> Decision:
-    """Another owner has the name of the leaders' StatefulSet, and nothing can be made until it is free."""
-    owner = leaders.metadata.controller
-    whose = "has no controller" if owner is None else f"is controlled by {owner.kind} {owner.name}"
-    text = f"StatefulSet {leaders.metadata.name} exists and {whose}; delete it, or choose another name for this set"
-    reported = report_conflict(lws, now, text)
-    return Decision(
-        status=status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS),
-        events=reported.events,
-        memory=memory,
-    )
 
 
 def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
