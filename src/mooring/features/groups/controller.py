@@ -23,6 +23,7 @@ from mooring.features.groups.revisions import (
     is_revision_of,
     new_revision,
     revision_of,
+    rewrite_unsorted,
 )
 from mooring.features.groups.rollout import LeaderSetState, Limits, Step, limits_of, next_step
 from mooring.features.groups.state import ObservedGroups, observe_groups, was_of
@@ -37,6 +38,8 @@ from mooring.workloads.placeable import Advice
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order, next_number, renumbered, surplus
 
+# The finalizer with which the garbage collector holds an object whose deletion leaves orphans.
+_ORPHAN: Final = "orphan"
 _ALWAYS: Final = ("replicas", "readyReplicas", "updatedReplicas")
 
 
@@ -63,8 +66,12 @@ class History(NamedTuple):
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     lws = view.get(LEADER_WORKER_SET, *key)
-    if lws is None or lws.metadata.deleting:
+    if lws is None:
         return Decision()
+    if lws.metadata.deleting:
+        orphaned = _ORPHAN in lws.metadata.finalizers
+        rewritten = rewrite_unsorted(view, lws, view.owned(CONTROLLER_REVISION, lws)) if orphaned else None
+        return rewritten or Decision()
 
     memory = view.memory(Memory)
     if (
@@ -121,12 +128,15 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
-    orphans = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
-    adopted = tuple(adopt(CONTROLLER_REVISION, o, LEADER_WORKER_SET, lws) for o in orphans if is_revision_of(o, lws))
-    if adopted:
-        # A set of this name was deleted and left its groups behind.
-        return Decision(intent=adopted)
+    found = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
+    orphans = [each for each in found if is_revision_of(each, lws)]
     revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
+    rewritten = rewrite_unsorted(view, lws, (*orphans, *revisions))
+    if rewritten is not None:
+        return rewritten
+    if orphans:
+        # A set of this name was deleted and left its groups behind.
+        return Decision(intent=tuple(adopt(CONTROLLER_REVISION, each, LEADER_WORKER_SET, lws) for each in orphans))
     revision_hash = "" if leaders is None else revision_of(leaders)
     current = equal_revision(revisions, lws, revision_hash)
     if current is None:
