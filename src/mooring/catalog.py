@@ -84,6 +84,11 @@ class Catalog:
         chosen = frozenset(self.names if names is None else names)
         return tuple(each for feature in self.features if feature.serves_kinds(chosen) for each in feature.resources())
 
+    def custom_kinds(self) -> frozenset[tuple[str, str]]:
+        """Our own kinds in every version, which a cluster serves only where their definitions are, by apiVersion."""
+        own = (each for feature in self.features for each in feature.resources())
+        return frozenset((each.api_version(version), each.kind) for each in own for version in each.versions)
+
     def feature_of(self, api_version: str, kind: str) -> Feature | None:
         """The feature whose kind this is."""
         for feature in self.features:

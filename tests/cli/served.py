@@ -17,12 +17,14 @@ from pathlib import Path
 from mooring.apiserver.app import Application
 from mooring.apiserver.authentication.users import User
 from mooring.apiserver.server import Server
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ForbiddenError, UnauthorizedError
 from mooring.manifests.emit import to_yaml
 from mooring.net.asgi import Receive, Scope, Send
 from mooring.registry import MemoryStorage, Registry
 from mooring.registry.storage import Storage
+from mooring.testing.http import Api
 
 USER = "ada"
 
@@ -80,6 +82,13 @@ class ServedCluster:
             namespace = meta.get("namespace", "") if resource.namespaced else ""
             known = {"resourceVersion": str(revision), "uid": f"{obj['kind']}-{meta['name']}"}
             self._storage.put(resource.store, namespace, meta["name"], {**obj, "metadata": {**meta, **known}}, revision)
+
+    def serve_features(self) -> None:
+        """Serve the kinds of all features, as their definitions in the cluster would."""
+        with Api(self.url) as api:
+            for definition in CATALOG.definitions():
+                answer = api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+                assert answer.code == 201, answer.body
 
     @property
     def verbs(self) -> set[str]:

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from mooring.catalog import CATALOG
-from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY
+from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, NAME, REVISION
 from mooring.features.groups.feature import GROUPS
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
@@ -109,7 +109,7 @@ class Place:
     def path(self, kind: str) -> str:
         if kind == "LeaderWorkerSet":
             return SETS.format(self.name)
-        group = "/apis/apps/v1" if kind == "StatefulSet" else "/api/v1"
+        group = "/apis/apps/v1" if kind in ("StatefulSet", "ControllerRevision") else "/api/v1"
         return f"{group}/namespaces/{self.name}/{kind.lower()}s"
 
     def create(self, obj: Object) -> Object:
@@ -276,6 +276,11 @@ def test_a_set_that_is_deleted_without_its_groups_lets_them_go_and_takes_them_ba
     """A server refuses to change a revision whose data it would write in other bytes, even to take its owner off."""
     container = {"name": "main", "image": "registry.example.com/serve:1", "command": ["sh", "-c", "a && b <c >d"]}
     lws = leader_worker_set(replicas=2, size=2, pod={"containers": [container]})
+    # A revision that an early version of Mooring left behind, with keys that are not sorted.
+    group = {"workerTemplate": {"spec": {"containers": [container]}}, "size": 3, "$patch": "replace"}
+    labels = {NAME: "serve", REVISION: "early"}
+    early = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "early", "labels": labels}}
+    place.create({**early, "revision": 1, "data": {"spec": {"leaderWorkerTemplate": group}}})
     place.create(lws)
     place.wait(place.available)
     before = uids(place)

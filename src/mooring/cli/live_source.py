@@ -7,7 +7,7 @@ one, so of fifty thousand pods only the views and one page are in memory.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -48,9 +48,16 @@ Take = Callable[[str, Any], None]
 """Called with the kind and the view of each object."""
 
 
-async def read_kinds(transport: HttpTransport, views: Views, take: Take) -> list[str]:
-    """List all objects of some kinds; returns a message for each kind that could not be listed."""
-    kinds = [_KindReader(transport, *kind, view, take) for kind, view in views.items()]
+async def read_kinds(
+    transport: HttpTransport, views: Views, take: Take, may_be_missing: Collection[tuple[str, str]] = ()
+) -> list[str]:
+    """List all objects of some kinds; returns a message for each kind that could not be listed.
+
+    Of kinds that `may_be_missing`, by apiVersion and kind, a cluster that does not serve them has no objects.
+    """
+    kinds = [
+        _KindReader(transport, *kind, view, take, may_be_missing=kind in may_be_missing) for kind, view in views.items()
+    ]
     async with asyncio.TaskGroup() as group:
         reading = [group.create_task(kind.read()) for kind in kinds]
     return [gap for task in reading if (gap := task.result())]
@@ -58,13 +65,21 @@ async def read_kinds(transport: HttpTransport, views: Views, take: Take) -> list
 
 class _KindReader:
     def __init__(
-        self, transport: HttpTransport, api_version: str, kind: str, view: type[msgspec.Struct], take: Take
+        self,
+        transport: HttpTransport,
+        api_version: str,
+        kind: str,
+        view: type[msgspec.Struct],
+        take: Take,
+        *,
+        may_be_missing: bool,
     ) -> None:
         self._transport = transport
         self._api_version, self._kind = api_version, kind
         self._view = view
         self._decode = msgspec.json.Decoder(view).decode
         self._take = take
+        self._may_be_missing = may_be_missing
 
     async def read(self) -> str:
         try:
@@ -77,6 +92,8 @@ class _KindReader:
                 raise refusal(
                     self._transport.server, f"list {self._kind} objects, which nothing goes without", error
                 ) from None
+            if self._may_be_missing and isinstance(error, NotFoundError):
+                return ""
             left_out = _LEFT_OUT.get(self._kind, "none can be explained from it")
             if isinstance(error, ForbiddenError):
                 return f"you may not list {self._kind} objects: {left_out}"

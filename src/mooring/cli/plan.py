@@ -24,7 +24,7 @@ ADVICE = 3
     multiple=True,
     required=True,
     metavar="FILE",
-    help="The cluster, as kubectl get ... -A -o yaml prints it.",
+    help="The cluster, as mooring snapshot or kubectl get ... -A -o yaml writes it.",
 )
 @click.option("-n", "--namespace", default="default", metavar="NAME", help="Namespace of manifests that name none.")
 @click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")

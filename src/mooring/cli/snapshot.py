@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,21 +30,27 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
       mooring snapshot -o cluster.yaml.gz
       mooring explain pod/web-0 -n shop --snapshot cluster.yaml.gz
 
-    It holds nodes, pods, namespaces, services, workloads, disruption budgets and priority classes, and of each only the
+    It holds nodes, pods, namespaces, services, workloads (those of features where the
+    cluster has them), disruption budgets and priority classes, and of each only the
     fields that decide where pods land. Annotations, environments, commands and secrets are left out. The same cluster
     gives the same bytes. Nothing is written to the cluster.
     """
     import asyncio
 
+    from mooring.catalog import CATALOG
     from mooring.cli.live_source import PAGE, first_of, read_kinds
-    from mooring.cli.snapshot_writer import SAVED, Item, SnapshotEncoder, save_snapshot, write
+    from mooring.cli.snapshot_writer import Item, SnapshotEncoder, save_snapshot, saved_kinds, write
 
     encoder, items = SnapshotEncoder(), list[Item]()
+
+    def take(kind: str, view: Any) -> None:
+        items.append(encoder.item(kind, view))
+
     transport, _ = connect(kubeconfig, context, page=PAGE)
 
     async def read() -> list[str]:
         try:
-            return await read_kinds(transport, SAVED, lambda kind, view: items.append(encoder.item(kind, view)))
+            return await read_kinds(transport, saved_kinds(), take, may_be_missing=CATALOG.custom_kinds())
         finally:
             await transport.close()
 

@@ -14,17 +14,15 @@ from typing import IO, Any, Final
 import msgspec
 
 from mooring.api.core.types import ConditionSummary, ContainerStatus, Pod, PodStatus, Volume
+from mooring.catalog import CATALOG
 from mooring.manifests.emit import to_yaml
 from mooring.placement.snapshot import VIEWS, to_object, wire_fields
-from mooring.placement.workloads.owners import WORKLOADS, PodTemplate, Workload, controller_of
+from mooring.placement.workloads.owners import PodTemplate, Workload, controller_of
 
-__all__ = ["SAVED", "Item", "SnapshotEncoder", "save_snapshot", "write"]
+__all__ = ["Item", "SnapshotEncoder", "save_snapshot", "saved_kinds", "write"]
 
-SAVED: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {**VIEWS, **WORKLOADS}
-"""The kinds of a snapshot file, and the view that each is read as."""
-
-# Small and general things first, so that a file is readable from the top.
-_ORDER: Final = (
+# Small and general things first, so that a file is readable from the top; kinds of features come before Pods.
+_FIRST: Final = (
     "Namespace",
     "PriorityClass",
     "Node",
@@ -35,9 +33,7 @@ _ORDER: Final = (
     "ReplicaSet",
     "ReplicationController",
     "Job",
-    "Pod",
 )
-_API_VERSIONS: Final = {kind: api_version for api_version, kind in SAVED}
 # Of the volumes that can tie a pod to nodes, what names them; credentials stand beside it.
 _NAMED_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "persistent_volume_claim": ("claimName",),
@@ -47,13 +43,21 @@ _NAMED_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "iscsi": ("iqn", "lun", "targetPortal"),
     "rbd": ("image", "monitors", "pool"),
 }
-# The conditions of a pod that placement asks about.
-_CONDITIONS: Final = ("DisruptionTarget", "PodResizePending")
+# The conditions of a pod that placement asks about, and the one that a plan begins with.
+_CONDITIONS: Final = ("DisruptionTarget", "PodResizePending", "Ready")
 _GZIP_LEVEL: Final = 5
 _MOST_CACHED_TEXTS: Final = 20_000
 
 Item = tuple[tuple[int, str], str]
 """An object's sort key in the file and its text."""
+
+
+def saved_kinds() -> dict[tuple[str, str], type[msgspec.Struct]]:
+    """The kinds of a snapshot file, those of features included, and the view that each is read as."""
+    workloads = {
+        (each.api_version, each.kind): each.view for each in CATALOG.workloads().values() if each.kind != "Pod"
+    }
+    return {**VIEWS, **workloads}
 
 
 class SnapshotEncoder:
@@ -62,14 +66,17 @@ class SnapshotEncoder:
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
         self._known: dict[tuple[str, bytes], str] = {}
+        self._api_versions = {kind: api_version for api_version, kind in saved_kinds()}
+        others = sorted(self._api_versions.keys() - {*_FIRST, "Pod"})
+        self._ranks = {kind: rank for rank, kind in enumerate((*_FIRST, *others, "Pod"))}
 
     def item(self, kind: str, view: Any) -> Item:
         metadata = view.metadata
         key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-        return (_ORDER.index(kind), key), "".join(self._lines(kind, trimmed(view)))
+        return (self._ranks[kind], key), "".join(self._lines(kind, trimmed(view)))
 
     def _lines(self, kind: str, view: Any) -> Iterator[str]:
-        yield f"- apiVersion: {_API_VERSIONS[kind]}\n  kind: {kind}\n"
+        yield f"- apiVersion: {self._api_versions[kind]}\n  kind: {kind}\n"
         for name, key, default in wire_fields(type(view)):
             value = getattr(view, name)
             if value == default:
@@ -101,16 +108,20 @@ def trimmed(view: Any) -> Any:
     if isinstance(view, Pod):
         spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
         return Pod(view.metadata, spec, _status(view.status))
-    if isinstance(view, Workload):
-        template = view.spec.template
-        if controller_of(view.metadata) is not None or template is None:
-            # Its owner is asked instead; old ReplicaSets are many.
-            template = None
-        else:
-            spec = replace(template.spec, volumes=_volumes(template.spec.volumes))
-            labels = replace(PodTemplate().metadata, labels=template.metadata.labels)
-            template = replace(template, metadata=labels, spec=spec)
-        return replace(view, spec=replace(view.spec, template=template))
+    if isinstance(view, Workload) and controller_of(view.metadata) is not None and view.spec.replicas == 0:
+        # Its owner is asked instead; old ReplicaSets are many.
+        return replace(view, spec=replace(view.spec, template=None))
+    return _with_trimmed_templates(view)
+
+
+def _with_trimmed_templates(view: Any) -> Any:
+    """A copy in which every pod template, at any depth, has its labels and what a pod would have."""
+    replace = msgspec.structs.replace
+    if isinstance(view, PodTemplate):
+        spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
+        return replace(view, metadata=replace(PodTemplate().metadata, labels=view.metadata.labels), spec=spec)
+    if isinstance(view, msgspec.Struct):
+        return replace(view, **{name: _with_trimmed_templates(getattr(view, name)) for name in view.__struct_fields__})
     return view
 
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["go_json"]
+__all__ = ["go_json", "has_sorted_keys", "with_sorted_keys"]
 
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
+_encode_in_order: Final = msgspec.json.Encoder().encode
 # None of them occurs outside of strings.
 _ESCAPED: Final = (
     (b"&", b"\\u0026"),
@@ -29,3 +30,12 @@ def go_json(value: Any) -> bytes:
     for plain, escaped in _ESCAPED:
         text = text.replace(plain, escaped)
     return text
+
+
+def with_sorted_keys(value: Any) -> Any:
+    """A copy whose keys are in the order in which Go writes them, at every depth."""
+    return msgspec.to_builtins(value, order="sorted")
+
+
+def has_sorted_keys(value: Any) -> bool:
+    return _encode_in_order(value) == _encode(value)

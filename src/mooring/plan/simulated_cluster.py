@@ -25,6 +25,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.plan import nodes
 from mooring.plan.gc_threshold import raised_gc_threshold
+from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
@@ -105,6 +106,7 @@ class SimulatedCluster:
 
     def _restore(self, obj: Object) -> None:
         self._serve(obj)
+        obj = identified(obj)
         namespace = obj.get("metadata", {}).get("namespace")
         if namespace:
             self._ensure_namespace(namespace, note=False)

@@ -16,6 +16,7 @@ import msgspec
 
 from mooring.api.apps.views import ControllerRevision
 from mooring.api.kinds import HasMeta, Kind, key_of
+from mooring.kube.go_json import with_sorted_keys
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Patch, Write
 from mooring.workloads.kinds import CONTROLLER_REVISION
@@ -81,7 +82,7 @@ def controller_revision(
     }
     if annotations:
         metadata["annotations"] = dict(annotations)
-    return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": data, "revision": number})
+    return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": with_sorted_keys(data), "revision": number})
 
 
 def template_revision(

@@ -7,7 +7,7 @@ from typing import Any
 from mooring.features.groups.api import KIND, REVISION
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
-from tests.features.groups.town import Town
+from tests.features.groups.town import CONTROLLERS, Town
 
 
 def owner_of(obj: Object) -> str:
@@ -75,12 +75,12 @@ def test_workers_whose_leader_is_deleted_without_them_are_those_of_the_next_lead
     assert town.conditions()["Available"] == "True"
 
 
-def other_stateful_set(**metadata: Any) -> Object:
+def other_stateful_set(name: str = "serve", **metadata: Any) -> Object:
     labels = {"app": "other"}
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "metadata": {"name": "serve", "namespace": "default", **metadata},
+        "metadata": {"name": name, "namespace": "default", **metadata},
         "spec": {
             "replicas": 0,
             "selector": {"matchLabels": labels},
@@ -112,6 +112,82 @@ def test_the_owner_of_the_stateful_set_in_the_way_is_named() -> None:
     town = Town(other_stateful_set(ownerReferences=[owner]), leader_worker_set(), nodes=1, run=False)
     town.run(1)
     assert "is controlled by Database big" in conflict(town)["message"]
+
+
+def test_a_stateful_set_of_somebody_else_in_the_place_of_workers_is_left_alone_and_the_set_says_so() -> None:
+    town = Town(other_stateful_set("serve-1"), leader_worker_set(replicas=2, size=2), nodes=1)
+    text = "StatefulSet serve-1 exists and has no controller; delete it, or choose another name for this set"
+    assert town.get("StatefulSet", "serve-1")["spec"]["selector"] == {"matchLabels": {"app": "other"}}
+    assert conflict(town) == {"status": "True", "reason": "StatefulSetNotOwned", "message": text}
+    assert town.told("FailedCreate") == [text]
+    assert town.status()["readyReplicas"] == 1
+    assert town.conditions()["Progressing"] == "True"
+    town.delete("StatefulSet", "serve-1")
+    town.run()
+    assert conflict(town)["status"] == "False"
+    assert town.conditions()["Available"] == "True"
+
+
+def test_several_stateful_sets_in_the_way_are_counted() -> None:
+    town = Town(*map(other_stateful_set, ("serve-0", "serve-1")), leader_worker_set(replicas=2, size=2), nodes=1)
+    assert "StatefulSet serve-0 exists and has no controller (1 more like it);" in conflict(town)["message"]
+
+
+def test_workers_of_an_earlier_leader_are_no_conflict_before_they_are_collected() -> None:
+    without_collector = [each for each in CONTROLLERS if each.name != "garbage-collector"]
+    town = Town(leader_worker_set(replicas=2, size=2), nodes=1, controllers=without_collector)
+    old = town.uids()["serve-0"]
+    town.delete("Pod", "serve-0")
+    town.run()
+    assert owner_of(town.get("StatefulSet", "serve-0")) == old != town.uids()["serve-0"]
+    assert "Conflicted" not in {each["type"] for each in town.status()["conditions"]}
+
+
+def unsorted_revision(town: Town, name: str, **changed: Any) -> Object:
+    """The revision of the set as an early version of Mooring wrote it, in the place of the sorted one."""
+    (made,) = own_revisions(town)
+    town.delete("ControllerRevision", made["metadata"]["name"])
+    meta = {field: made["metadata"][field] for field in ("labels", "ownerReferences", "namespace")}
+    spec = dict(reversed(list(made["data"]["spec"].items())))
+    return town.create({**made, "metadata": {**meta, "name": name, **changed}, "data": {"spec": spec}})
+
+
+def own_revisions(town: Town) -> list[Object]:
+    return [obj for obj in town.all("ControllerRevision").values() if "leaderWorkerTemplate" in obj["data"]["spec"]]
+
+
+def test_a_revision_with_unsorted_keys_is_replaced_by_a_sorted_copy() -> None:
+    town = Town(leader_worker_set(replicas=2, size=2), nodes=1)
+    before, old = town.uids(), unsorted_revision(town, "serve-old")
+    town.run()
+    (copy,) = own_revisions(town)
+    assert list(copy["data"]["spec"]) == ["leaderWorkerTemplate", "networkConfig"] == list(old["data"]["spec"])[::-1]
+    assert (copy["data"], copy["revision"]) == (old["data"], old["revision"])
+    assert copy["metadata"]["labels"] == old["metadata"]["labels"]
+    assert owner_of(copy) == town.get(KIND)["metadata"]["uid"]
+    assert town.uids() == before
+
+
+def test_an_orphaned_revision_with_unsorted_keys_is_adopted_as_a_sorted_copy() -> None:
+    town = Town(leader_worker_set(replicas=2, size=2), nodes=1)
+    before = town.uids()
+    unsorted_revision(town, "serve-old", ownerReferences=[])
+    town.run()
+    (copy,) = own_revisions(town)
+    assert (copy["metadata"]["name"] != "serve-old", owner_of(copy)) == (True, town.get(KIND)["metadata"]["uid"])
+    assert town.uids() == before
+
+
+def test_a_set_that_is_being_orphaned_lets_a_revision_with_unsorted_keys_go_as_a_sorted_copy() -> None:
+    """A real server refuses to take the owner off the revision, so the garbage collector would try for ever."""
+    without_collector = [each for each in CONTROLLERS if each.name != "garbage-collector"]
+    town = Town(leader_worker_set(replicas=2, size=2), nodes=1, controllers=without_collector)
+    unsorted_revision(town, "serve-old")
+    town.delete(KIND, "serve", propagation="Orphan")
+    town.run()
+    (copy,) = own_revisions(town)
+    assert copy["metadata"]["name"] != "serve-old"
+    assert "ownerReferences" not in copy["metadata"]
 
 
 def events(town: Town, reason: str) -> list[Object]:

@@ -43,7 +43,8 @@ def test_a_set_whose_revision_was_written_in_another_spelling_stays_as_it_is() -
     town.create({**old, "metadata": {name: old["metadata"][name] for name in kept}, "data": data})
     town.run()
     assert town.uids() == before
-    assert [obj["metadata"]["name"] for obj in own_revisions(town)] == [old["metadata"]["name"]]
+    (copy,) = own_revisions(town)
+    assert (copy["metadata"]["labels"], copy["revision"]) == (old["metadata"]["labels"], old["revision"])
 
 
 def test_of_two_revisions_of_one_template_groups_keep_their_own() -> None:

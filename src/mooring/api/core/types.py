@@ -29,6 +29,7 @@ class ObjectMeta(View, frozen=True):
     name: str = ""
     namespace: str = ""
     labels: Labels | None = None
+    creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
 

@@ -221,7 +221,7 @@ class LeaderWorkerSetStatus(View, frozen=True):
         Markers(
             "Available: all groups are ready. Progressing: groups come or go. UpdateInProgress: groups are being "
             "replaced. Placeable: whether every group can land on the nodes there are, and if not, why and what would "
-            "help.",
+            "help. Conflicted: a StatefulSet of a name that the set needs belongs to another.",
             list_type="map",
             list_map_keys=("type",),
         ),

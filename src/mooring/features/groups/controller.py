@@ -23,10 +23,11 @@ from mooring.features.groups.revisions import (
     is_revision_of,
     new_revision,
     revision_of,
+    rewrite_unsorted,
 )
 from mooring.features.groups.rollout import LeaderSetState, Limits, Step, limits_of, next_step
 from mooring.features.groups.state import ObservedGroups, observe_groups, was_of
-from mooring.features.groups.status import report, report_conflict, without_conflict
+from mooring.features.groups.status import report, report_conflict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
@@ -37,6 +38,8 @@ from mooring.workloads.placeable import Advice
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order, next_number, renumbered, surplus
 
+# The finalizer with which the garbage collector holds an object whose deletion leaves orphans.
+_ORPHAN: Final = "orphan"
 _ALWAYS: Final = ("replicas", "readyReplicas", "updatedReplicas")
 
 
@@ -63,8 +66,12 @@ class History(NamedTuple):
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     lws = view.get(LEADER_WORKER_SET, *key)
-    if lws is None or lws.metadata.deleting:
+    if lws is None:
         return Decision()
+    if lws.metadata.deleting:
+        orphaned = _ORPHAN in lws.metadata.finalizers
+        rewritten = rewrite_unsorted(view, lws, view.owned(CONTROLLER_REVISION, lws)) if orphaned else None
+        return rewritten or Decision()
 
     memory = view.memory(Memory)
     if (
@@ -79,7 +86,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if leaders is not None and leaders.metadata.deleting:
         return Decision()
     if leaders is not None and not (is_controlled_by(leaders, lws) or was_of(leaders, lws)):
-        return _conflict(lws, leaders, now, memory)
+        reported = report_conflict(lws, (leaders,), now)
+        status = status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS)
+        return Decision(status=status, events=reported.events, memory=memory)
 
     # 2. What groups are made from is on record before any is made.
     history = _history(view, lws, leaders)
@@ -104,7 +113,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 5. Status says what was observed; revisions that no group uses are deleted.
     placing = tell_placing(view, lws, leaders, observed, None if memory is None else memory.advice)
-    reported = report(lws, leaders, observed, now, (*placing.conditions, *without_conflict(lws)))
+    reported = report(lws, leaders, observed, now, placing.conditions)
     unused = _unused_revisions(history, observed) if reported.finished and not changed else ()
     status = status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS)
     refused = _refusal(lws, leader_set, view.problem)
@@ -117,27 +126,17 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision((), tuple(children), status, unused, (*events, *reported.events), memory=memory)
 
 
-def _conflict(lws: LeaderWorkerSet, leaders: StatefulSet, now: datetime, memory: Memory | None) -> Decision:
-    """Another owner has the name of the leaders' StatefulSet, and nothing can be made until it is free."""
-    owner = leaders.metadata.controller
-    whose = "has no controller" if owner is None else f"is controlled by {owner.kind} {owner.name}"
-    text = f"StatefulSet {leaders.metadata.name} exists and {whose}; delete it, or choose another name for this set"
-    reported = report_conflict(lws, now, text)
-    return Decision(
-        status=status_change(LEADER_WORKER_SET, lws, lws.status, reported.status, _ALWAYS),
-        events=reported.events,
-        memory=memory,
-    )
-
-
 def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
-    orphans = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
-    adopted = tuple(adopt(CONTROLLER_REVISION, o, LEADER_WORKER_SET, lws) for o in orphans if is_revision_of(o, lws))
-    if adopted:
-        # A set of this name was deleted and left its groups behind.
-        return Decision(intent=adopted)
+    found = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
+    orphans = [each for each in found if is_revision_of(each, lws)]
     revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
+    rewritten = rewrite_unsorted(view, lws, (*orphans, *revisions))
+    if rewritten is not None:
+        return rewritten
+    if orphans:
+        # A set of this name was deleted and left its groups behind.
+        return Decision(intent=tuple(adopt(CONTROLLER_REVISION, each, LEADER_WORKER_SET, lws) for each in orphans))
     revision_hash = "" if leaders is None else revision_of(leaders)
     current = equal_revision(revisions, lws, revision_hash)
     if current is None:

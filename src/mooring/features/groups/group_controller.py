@@ -10,16 +10,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
 from mooring.features.groups.api import (
     EXCLUSIVE_TOPOLOGY,
     GROUP_INDEX,
-    GROUP_KEY,
     NAME,
     RECREATE_AFTER_START,
-    REVISION,
     WORKER_INDEX,
     LeaderWorkerSet,
 )
@@ -27,7 +24,7 @@ from mooring.features.groups.events import CREATE, DELETE, event_about
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, revision_of
-from mooring.features.groups.state import was_of
+from mooring.features.groups.state import is_left_behind
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
@@ -96,7 +93,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
     # 4. The workers, unless they are there, are not wanted, or have to wait for their leader.
     there = view.get(STATEFUL_SET, *key)
-    if there is not None and _left_behind(there, lws, leader):
+    if there is not None and is_left_behind(there, lws.metadata.name, leader):
         children.append(adopt(STATEFUL_SET, there, POD, leader))
     if blueprint.template.size <= 1 or there is not None:
         return Decision(children=tuple(children), memory=Memory(observed))
@@ -194,14 +191,6 @@ def _domain(view: View, lws: LeaderWorkerSet, leader: Pod) -> dict[str, str] | s
     if value is None:
         return f"node {name} has no label {topology}"
     return {topology: value}
-
-
-def _left_behind(workers: StatefulSet, lws: LeaderWorkerSet, leader: Pod) -> bool:
-    """Whether the workers of this very group have no controller, since their leader was deleted with orphans."""
-    if workers.metadata.deleting or not was_of(workers, lws):
-        return False
-    ours, theirs = workers.metadata.labels, leader.metadata.labels
-    return all(ours.get(label) == theirs.get(label) for label in (GROUP_KEY, REVISION))
 
 
 def _events(

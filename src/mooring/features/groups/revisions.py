@@ -12,14 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mooring.api.apps.views import ControllerRevision
-from mooring.api.kinds import HasMeta
+from mooring.api.kinds import HasMeta, key_of
 from mooring.features.groups.api import NAME, REVISION, UNIQUE_PER_REPLICA, LeaderWorkerSet, LeaderWorkerTemplate
 from mooring.features.groups.api import read_template as typed_template
 from mooring.features.groups.kinds import LEADER_WORKER_SET
 from mooring.features.groups.revision_data import canonical_data, data_of
-from mooring.kube.go_json import go_json
+from mooring.kube.go_json import go_json, has_sorted_keys
 from mooring.kube.objects import Object
-from mooring.runtime.decision import Create
+from mooring.runtime.decision import Create, Decision, Delete
+from mooring.runtime.view import View
+from mooring.workloads.kinds import CONTROLLER_REVISION
 from mooring.workloads.revisions import controller_revision, next_number, safe_encoded
 
 
@@ -95,3 +97,28 @@ def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], 
     revision_hash = revision_hash or data_hash(data, map(revision_of, revisions))
     labels = {NAME: lws.metadata.name, REVISION: revision_hash}
     return controller_revision(LEADER_WORKER_SET, lws, f"{revision_hash}-{number}", data, number, labels=labels)
+
+
+def rewrite_unsorted(view: View, lws: LeaderWorkerSet, revisions: Iterable[ControllerRevision]) -> Decision | None:
+    """Replace the revisions whose keys are not sorted by sorted copies; None where all are.
+
+    Early versions of Mooring wrote such revisions, and a real API server refuses every change of them (see `go_json`):
+    they can be neither adopted nor orphaned. The copy of a set that is being deleted has no owner, as if orphaned.
+    """
+    unsorted = [each for each in revisions if not has_sorted_keys(each.data)]
+    if not unsorted:
+        return None
+    copies = [_sorted_copy(lws, each) for each in unsorted]
+    missing = tuple(copy for copy in copies if view.get(CONTROLLER_REVISION, *copy.key) is None)
+    # A revision is deleted when its copy exists, for groups may have to be made from it.
+    return Decision(intent=missing, children=tuple(Delete(CONTROLLER_REVISION, key_of(each)) for each in unsorted))
+
+
+def _sorted_copy(lws: LeaderWorkerSet, revision: ControllerRevision) -> Create:
+    suffix = f"{revision_of(revision)}-{revision.revision}-sorted"
+    made = controller_revision(
+        LEADER_WORKER_SET, lws, suffix, revision.data, revision.revision, labels=revision.metadata.labels
+    )
+    if lws.metadata.deleting:
+        del made.object["metadata"]["ownerReferences"]
+    return made

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta
-from mooring.features.groups.api import NAME, LeaderWorkerSet
+from mooring.features.groups.api import GROUP_KEY, NAME, REVISION, LeaderWorkerSet
 from mooring.features.groups.identity import ordinal_of
 from mooring.features.groups.revisions import Blueprint, revision_of
 from mooring.features.groups.rollout import GroupState
@@ -22,6 +22,7 @@ class Group(NamedTuple):
 
     `complete`: the workers' StatefulSet exists, or the group has no workers. `leader_ready`: the leader runs and is
     ready. `terminating`: the leader has a deletionTimestamp. `unschedulable`: how many pods of the group fit no node.
+    `in_the_way`: a StatefulSet that has the name of the workers' and belongs to another.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Group(NamedTuple):
     leader_ready: bool
     terminating: bool
     unschedulable: int
+    in_the_way: StatefulSet | None = None
 
 
 class ObservedGroups(NamedTuple):
@@ -71,13 +73,30 @@ def _group(view: View, leader: Pod, number: int, size: int, revision_hash: str) 
     if size <= 1:
         return Group(number, own, leader_ready, own == revision_hash, True, leader_ready, terminating, unschedulable)
     workers = view.get(STATEFUL_SET, leader.metadata.namespace, leader.metadata.name)
-    # A set of the same name may be that of an earlier leader, on its way out.
     if workers is None or not is_controlled_by(workers, leader):
-        return Group(number, own, False, False, False, leader_ready, terminating, unschedulable)
+        in_the_way = None if workers is None or _goes_or_is_adopted(workers, leader) else workers
+        return Group(number, own, False, False, False, leader_ready, terminating, unschedulable, in_the_way)
     updated, ready = own == revision_hash == revision_of(workers), leader_ready and workers_ready(workers)
     if not ready:
         unschedulable += view.count(POD, "owner", workers.metadata.uid, "unschedulable")
     return Group(number, own, ready, updated, True, leader_ready, terminating, unschedulable)
+
+
+def is_left_behind(workers: StatefulSet, lws_name: str, leader: Pod) -> bool:
+    """Whether the workers of this very group have no controller, since their leader was deleted with orphans."""
+    ours, theirs = workers.metadata.labels, leader.metadata.labels
+    if workers.metadata.deleting or workers.metadata.controller is not None or ours.get(NAME) != lws_name:
+        return False
+    return all(ours.get(label) == theirs.get(label) for label in (GROUP_KEY, REVISION))
+
+
+def _goes_or_is_adopted(workers: StatefulSet, leader: Pod) -> bool:
+    """Whether a StatefulSet that is not the leader's waits for nobody: the garbage collector or the leader takes it."""
+    if workers.metadata.deleting or is_left_behind(workers, leader.metadata.labels.get(NAME, ""), leader):
+        return True
+    # That of an earlier leader goes with it.
+    owner = workers.metadata.controller
+    return owner is not None and (owner.kind, owner.name) == ("Pod", leader.metadata.name)
 
 
 def workers_ready(workers: StatefulSet) -> bool:

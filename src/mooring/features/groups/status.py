@@ -6,7 +6,7 @@ the message with which it began.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -61,7 +61,9 @@ def report(
         true = (AVAILABLE,)
     else:
         true = (PROGRESSING,)
-    conditions, begun = _conditions(lws, true, extra, now)
+    in_the_way = [group.in_the_way for group in observed.groups.values() if group.in_the_way is not None]
+    conflict = _conflict(lws, in_the_way)
+    conditions, begun = _conditions(lws, true, (*extra, *conflict.conditions), now)
     status = LeaderWorkerSetStatus(
         conditions=conditions,
         ready_replicas=ready,
@@ -74,26 +76,39 @@ def report(
     events = tuple(
         event_about(lws, "Normal", each.reason, f"{each.message}{tail}", UPDATE, _written(lws)) for each in begun
     )
-    return Report(status, events, finished=partition == 0 and done == replicas)
+    return Report(status, (*events, *conflict.events), finished=partition == 0 and done == replicas)
 
 
-def report_conflict(lws: LeaderWorkerSet, now: datetime, text: str) -> Report:
-    """The status of a set whose StatefulSet name belongs to another object. The event is recorded once."""
-    condition = Condition(CONFLICTED, "True", "StatefulSetNotOwned", text)
-    before = find_condition(lws.status.conditions, CONFLICTED)
-    same = before is not None and (before.status, before.message) == (condition.status, condition.message)
-    conditions, _ = _conditions(lws, (), (condition,), now)
+def report_conflict(lws: LeaderWorkerSet, in_the_way: Sequence[StatefulSet], now: datetime) -> Report:
+    """The status of a set that can make nothing, since its leaders' StatefulSet has the name of another."""
+    conflict = _conflict(lws, in_the_way)
+    conditions, _ = _conditions(lws, (), conflict.conditions, now)
     status = replace(lws.status, conditions=conditions, observed_generation=lws.metadata.generation)
-    events = () if same else (event_about(lws, "Warning", "FailedCreate", text, CREATE, _written(lws)),)
-    return Report(status, events, finished=False)
+    return Report(status, conflict.events, finished=False)
 
 
-def without_conflict(lws: LeaderWorkerSet) -> tuple[Condition, ...]:
-    """What ends the condition, where there was one."""
-    if find_condition(lws.status.conditions, CONFLICTED) is None:
-        return ()
-    text = f"StatefulSet {lws.metadata.name} belongs to this set"
-    return (Condition(CONFLICTED, "False", "NoConflicts", text),)
+class _Conflict(NamedTuple):
+    conditions: tuple[Condition, ...] = ()
+    events: tuple[Event, ...] = ()
+
+
+def _conflict(lws: LeaderWorkerSet, in_the_way: Sequence[StatefulSet]) -> _Conflict:
+    """The condition about StatefulSets whose names the set needs, and an event when it begins or changes."""
+    before = find_condition(lws.status.conditions, CONFLICTED)
+    if not in_the_way:
+        ended = Condition(CONFLICTED, "False", "NoConflicts", "No name that this set needs belongs to another")
+        return _Conflict() if before is None else _Conflict((ended,))
+    first = min(in_the_way, key=lambda each: each.metadata.name)
+    owner = first.metadata.controller
+    whose = "has no controller" if owner is None else f"is controlled by {owner.kind} {owner.name}"
+    others = f" ({len(in_the_way) - 1} more like it)" if len(in_the_way) > 1 else ""
+    text = (
+        f"StatefulSet {first.metadata.name} exists and {whose}{others}; delete it, or choose another name for this set"
+    )
+    begun = Condition(CONFLICTED, "True", "StatefulSetNotOwned", text)
+    if before is not None and (before.status, before.message) == (begun.status, begun.message):
+        return _Conflict((begun,))
+    return _Conflict((begun,), (event_about(lws, "Warning", "FailedCreate", text, CREATE, _written(lws)),))
 
 
 def _written(lws: LeaderWorkerSet) -> tuple[Kind[Any], Key]:

@@ -7,10 +7,6 @@ into a file.
 
 from __future__ import annotations
 
-from typing import Final
-
-import msgspec
-
 from mooring.api.core.types import LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
 
 
@@ -54,15 +50,6 @@ class Workload(View, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadSpec = WorkloadSpec()
-
-
-WORKLOADS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
-    ("apps/v1", "Deployment"): Workload,
-    ("apps/v1", "ReplicaSet"): Workload,
-    ("apps/v1", "StatefulSet"): Workload,
-    ("batch/v1", "Job"): Workload,
-}
-"""How the workloads that make pods are read, by apiVersion and kind."""
 
 
 def controller_of(metadata: ObjectMeta) -> OwnerReference | None:
