@@ -7,9 +7,13 @@ one rule for all of them is kept here: a response is sent only when the writes t
 import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import Final
 
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
+from mooring.apiserver.authentication.signing_key import SigningKey
+from mooring.apiserver.authentication.users import Authenticate
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
@@ -22,7 +26,7 @@ from mooring.apiserver.negotiation import negotiate
 from mooring.apiserver.representations import Representations
 from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, failure, json_response, send_response, text_response, warning_headers
-from mooring.apiserver.reviews import Authenticate, review, review_kind
+from mooring.apiserver.reviews import review, review_kind
 from mooring.apiserver.routing import RequestInfo, parse_path
 from mooring.apiserver.watches import Watches
 from mooring.apiserver.webhooks import Webhooks
@@ -52,7 +56,7 @@ class Application:
     """An API server as an ASGI application. `authenticate` tells whose a bearer token is.
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
-    node is ever asked for logs.
+    node is ever asked for logs, and without `accounts` a key in memory signs the tokens of ServiceAccounts.
     """
 
     def __init__(
@@ -64,17 +68,19 @@ class Application:
         on_failure: Callable[[], None] | None = None,
         bookmark_seconds: float = 60.0,
         nodes: NodeAccess | None = None,
+        accounts: ServiceAccountTokens | None = None,
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
         self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
         self.webhooks = Webhooks(registry, self.group_commit)
-        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks)
+        accounts = accounts or ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(), clock)
+        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, accounts)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._logs = None if nodes is None else LogProxy(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
-        self._nonresource = nonresource.NonResourceHandler(registry)
+        self._nonresource = nonresource.NonResourceHandler(registry, accounts)
 
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
@@ -196,6 +202,8 @@ class Application:
             return text_response(self._metrics_text())
         if root == "openapi":
             return self._nonresource.openapi(request, target)
+        if root in ("openid", ".well-known"):
+            return self._nonresource.openid(request, target)
         return self._nonresource.root()
 
     def _is_known(self, target: RequestInfo) -> bool:
@@ -223,7 +231,8 @@ class Application:
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
-        return json_response(review(group, kind, given, request.user, self._authenticate), 201)
+        answer = review(group, kind, given, request.user, self._authenticate, self.context.accounts)
+        return json_response(answer, 201)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
         checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}

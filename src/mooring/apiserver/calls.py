@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.negotiation import Representation
 from mooring.apiserver.representations import Representations
 from mooring.apiserver.request import HttpRequest
@@ -25,6 +26,7 @@ class Context:
     clock: Callable[[], datetime]
     representations: Representations
     webhooks: "Webhooks"
+    accounts: ServiceAccountTokens
 
 
 @dataclass(slots=True)

@@ -3,18 +3,17 @@
 Whoever has a token may do everything; there are no rules to ask yet. The answers say so truthfully.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
+from mooring.apiserver.authentication.users import Authenticate, User, user_info
 from mooring.apiserver.discovery import review_resources
+from mooring.apiserver.token_reviews import token_status
 from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
 
-__all__ = ["Authenticate", "review", "review_kind"]
-
-Authenticate = Callable[[str | None], User | None]
+__all__ = ["review", "review_kind"]
 
 _ANSWER: Final = {"allowed": True, "reason": "every authenticated user may do everything"}
 _EVERYTHING: Final = {
@@ -32,31 +31,20 @@ def review_kind(group: str, version: str, plural: str, namespace: str | None) ->
     return None
 
 
-def review(group: str, kind: str, given: Object, user: User, authenticate: Authenticate) -> Object:
+def review(
+    group: str, kind: str, given: Object, user: User, authenticate: Authenticate, accounts: ServiceAccountTokens
+) -> Object:
     """The review with its answer."""
     spec: Any = given.get("spec")
     spec = spec if isinstance(spec, dict) else {}
     answered: Object = {"kind": kind, "apiVersion": f"{group}/v1", "metadata": {}}
     if kind == "SelfSubjectReview":
-        return answered | {"status": {"userInfo": _info(user)}}
+        return answered | {"status": {"userInfo": user_info(user)}}
     if kind == "SelfSubjectRulesReview":
         return answered | {"spec": spec, "status": _EVERYTHING}
     if kind == "TokenReview":
-        return answered | {"spec": spec, "status": _token_status(spec, authenticate)}
+        return answered | {"spec": spec, "status": token_status(spec, authenticate, accounts)}
     if bool(spec.get("resourceAttributes")) is bool(spec.get("nonResourceAttributes")):
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         raise InvalidError("", group, "", [invalid("spec.resourceAttributes", spec.get("resourceAttributes"), why)])
     return answered | {"spec": spec, "status": _ANSWER}
-
-
-def _token_status(spec: Object, authenticate: Authenticate) -> Object:
-    token = spec.get("token")
-    owner = authenticate(token) if isinstance(token, str) else None
-    if owner is None:
-        return {"authenticated": False, "user": {}, "error": "the token is not one of this server's"}
-    return {"authenticated": True, "user": _info(owner)}
-
-
-def _info(user: User) -> Object:
-    found: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    return {key: value for key, value in found.items() if value}

@@ -1,8 +1,11 @@
 """Who sends a request: what authentication finds out and everything behind it takes for granted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["User"]
+from mooring.kube.objects import Object
+
+__all__ = ["Authenticate", "User", "user_info"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +16,14 @@ class User:
     groups: tuple[str, ...] = ()
     uid: str = ""
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+# From a bearer token to the user that it stands for; None for one that does not count.
+Authenticate = Callable[[str | None], User | None]
+
+
+def user_info(user: User) -> Object:
+    """A user as reviews show it."""
+    extra = {key: list(values) for key, values in sorted(user.extra)}
+    found: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    return {key: value for key, value in found.items() if value}
