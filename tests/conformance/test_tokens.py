@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -228,3 +229,63 @@ def test_what_others_need_to_verify_tokens(api: Api, account: Object) -> None:
     assert header == {"alg": key["alg"], "kid": key["kid"]}
     assert claims_of(token)["iss"] == found["issuer"]
     assert key["use"] == "sig"
+
+
+# The volume of a pod's own token
+
+MOUNTED_AT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+def mounting(api: Api, name: str, *, account: Object, **spec: Any) -> Object:
+    api.post(ACCOUNTS, {"metadata": {"name": name}, **account})
+    containers = [
+        {"name": "plain", "image": "x"},
+        {"name": "own", "image": "x", "volumeMounts": [{"name": "own", "mountPath": MOUNTED_AT}]},
+    ]
+    wanted = {
+        "serviceAccountName": name,
+        "initContainers": [{"name": "init", "image": "x"}],
+        "containers": containers,
+        "volumes": [{"name": "own", "emptyDir": {}}],
+    }
+    answer = api.post(PODS, {"metadata": {"name": name}, "spec": wanted | spec})
+    assert answer.code == 201, answer.body
+    found: Object = answer.body["spec"]
+    return found
+
+
+def test_a_pod_gets_a_volume_with_its_token(api: Api, account: Object) -> None:
+    spec = mounting(api, "mounting", account={})
+    _own, volume = spec["volumes"]
+    name = volume["name"]
+    assert re.fullmatch("kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}", name)
+    namespace = {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}, "path": "namespace"}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [namespace]}},
+    ]
+    assert volume == {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
+    mount = {"name": name, "readOnly": True, "mountPath": MOUNTED_AT}
+    plain, with_its_own = spec["containers"]
+    assert plain["volumeMounts"] == spec["initContainers"][0]["volumeMounts"] == [mount]
+    assert with_its_own["volumeMounts"] == [{"name": "own", "mountPath": MOUNTED_AT}]
+
+
+@pytest.mark.parametrize(
+    ("name", "of_the_account", "of_the_pod", "mounted"),
+    [("a", False, None, False), ("b", False, True, True), ("c", True, False, False), ("d", None, False, False)],
+)
+def test_a_pod_may_do_without_its_token(
+    api: Api, account: Object, name: str, of_the_account: bool | None, of_the_pod: bool | None, mounted: bool
+) -> None:
+    given = {} if of_the_account is None else {"automountServiceAccountToken": of_the_account}
+    chosen = {} if of_the_pod is None else {"automountServiceAccountToken": of_the_pod}
+    assert len(mounting(api, name, account=given, **chosen)["volumes"]) == 1 + mounted
+
+
+def test_a_volume_of_that_name_is_taken_for_the_pods_own(api: Api, account: Object) -> None:
+    volumes = [{"name": "own", "emptyDir": {}}, {"name": "kube-api-access-mine", "emptyDir": {}}]
+    spec = mounting(api, "mine", account={}, volumes=volumes)
+    assert [volume["name"] for volume in spec["volumes"]] == ["own", "kube-api-access-mine"]
+    assert spec["containers"][0]["volumeMounts"][0]["name"] == "kube-api-access-mine"

@@ -42,7 +42,7 @@ class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
-    ServiceAccounts; without it, they are good for as long as the process lives.
+    ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`.
     """
 
     fd: int
@@ -52,6 +52,7 @@ class ServerConfig:
     key: Path | None = None
     nodes: NodeAccess | None = None
     signing_key: Path | None = None
+    authority: Path | None = None
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -67,7 +68,8 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     with _storage(config.data) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
-        registry.bootstrap(now=_now(), host=host, port=port)
+        authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
+        registry.bootstrap(now=_now(), host=host, port=port, authority=authority)
         if prepare is not None:
             prepare(registry)
         storage.commit()

@@ -42,6 +42,7 @@ _NAMES: Final = (
     "taint-eviction",
     "pod-gc",
     "garbage-collector",
+    "root-ca",
     "namespace",
 )
 

@@ -29,6 +29,7 @@ def main() -> int:
                 certificate=Path(config["certificate"]),
                 key=Path(config["key"]),
                 signing_key=Path(config["signing_key"]),
+                authority=Path(config["authority"]),
                 nodes=NodeAccess(Path(config["authority"]), config["node_token"]),
             ),
             prepare=own_admission(config["webhooks"]),
