@@ -28,7 +28,7 @@ PLACES = {
     "LeaderWorkerSet": ("/apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),
 }
-# What every namespace of a real cluster is given.
+# What every namespace is given.
 _GIVEN = ("kube-root-ca.crt",)
 PATIENCE = 120.0
 

@@ -16,13 +16,25 @@ def main() -> int:
     parser.add_argument("--data", type=Path, help="folder of the data; without it they live in memory")
     parser.add_argument("--certificate", type=Path, help="certificate for TLS; without it the server speaks plain HTTP")
     parser.add_argument("--key", type=Path, help="key of the certificate")
+    parser.add_argument("--signing-key", type=Path, help="key for tokens of ServiceAccounts; without it one in memory")
+    parser.add_argument("--authority", type=Path, help="the authority that vouches for the certificate")
     parser.add_argument("--fd", type=int, help="descriptor of a bound socket")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 to bind where there is no --fd")
     given = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         fd = given.fd if given.fd is not None else _bind(given.port)
-        return run_server(ServerConfig(fd, given.tokens, given.data, given.certificate, given.key))
+        return run_server(
+            ServerConfig(
+                fd=fd,
+                tokens=given.tokens,
+                data=given.data,
+                certificate=given.certificate,
+                key=given.key,
+                signing_key=given.signing_key,
+                authority=given.authority,
+            )
+        )
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -7,10 +7,14 @@ one rule for all of them is kept here: a response is sent only when the writes t
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import Final
 
-from mooring.apiserver.authorization.access_control import AccessControl, Authenticate
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
+from mooring.apiserver.authentication.signing_key import SigningKey
+from mooring.apiserver.authentication.users import Authenticate
+from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.authorization.attributes import Authorizer
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
@@ -50,7 +54,7 @@ class Application:
     before RBAC whether a request is allowed.
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
-    node is ever asked for logs.
+    node is ever asked for logs, and without `accounts` a key in memory signs the tokens of ServiceAccounts.
     """
 
     def __init__(
@@ -63,17 +67,19 @@ class Application:
         bookmark_seconds: float = 60.0,
         nodes: NodeAccess | None = None,
         authorizers: Sequence[Authorizer] = (),
+        accounts: ServiceAccountTokens | None = None,
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
         self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
         self.webhooks = Webhooks(registry, self.group_commit)
         self.access = AccessControl(registry, authenticate, authorizers)
-        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access)
+        accounts = accounts or ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(), clock)
+        self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access, accounts)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._logs = None if nodes is None else LogProxy(self.context, nodes)
         self._metrics = ServerMetrics()
-        self._nonresource = nonresource.NonResourceHandler(registry)
+        self._nonresource = nonresource.NonResourceHandler(registry, accounts)
 
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
@@ -183,6 +189,8 @@ class Application:
             return text_response(self._metrics_text())
         if root == "openapi":
             return self._nonresource.openapi(request, target)
+        if root in ("openid", ".well-known"):
+            return self._nonresource.openid(request, target)
         return self._nonresource.root()
 
     def _is_known(self, target: RequestInfo) -> bool:
@@ -210,7 +218,8 @@ class Application:
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
-        return json_response(review(kind, given, request.user, target.namespace, self.access), 201)
+        answer = review(kind, given, request.user, target.namespace, self.access, self.context.accounts)
+        return json_response(answer, 201)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
         checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}

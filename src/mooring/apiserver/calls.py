@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.negotiation import Representation
 from mooring.apiserver.representations import Representations
@@ -27,6 +28,7 @@ class Context:
     representations: Representations
     webhooks: "Webhooks"
     access: AccessControl
+    accounts: ServiceAccountTokens
 
 
 @dataclass(slots=True)

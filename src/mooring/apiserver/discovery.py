@@ -56,8 +56,9 @@ _OTHER_KINDS: Final = {
     "binding": ("", "", "Binding"),
     "eviction": ("policy", "v1", "Eviction"),
     "scale": ("autoscaling", "v1", "Scale"),
+    "token": ("authentication.k8s.io", "v1", "TokenRequest"),
 }
-_SUB_VERBS: Final = {"binding": ["create"], "eviction": ["create"], "finalize": ["update"]}
+_SUB_VERBS: Final = {"binding": ["create"], "eviction": ["create"], "finalize": ["update"], "token": ["create"]}
 _USUAL_SUB_VERBS: Final = ["get", "patch", "update"]
 _CUSTOM_VERBS: Final = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 

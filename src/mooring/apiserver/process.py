@@ -11,10 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.chain import AuthenticatorChain
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
+from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.apiserver.authorization.node import NodeAuthorizer
@@ -39,7 +43,8 @@ class ServerError(MooringError):
 class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
-    Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs.
+    Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
+    ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`.
     """
 
     fd: int
@@ -48,6 +53,8 @@ class ServerConfig:
     certificate: Path | None = None
     key: Path | None = None
     nodes: NodeAccess | None = None
+    signing_key: Path | None = None
+    authority: Path | None = None
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -63,21 +70,26 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     with _storage(config.data) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
-        registry.bootstrap(now=_now(), host=host, port=port)
+        authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
+        registry.bootstrap(now=_now(), host=host, port=port, authority=authority)
         bootstrap_rbac(registry, now=_now())
         if prepare is not None:
             prepare(registry)
         storage.commit()
         collect_young_only()
 
+        accounts = ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(config.signing_key), _now)
+        chain = AuthenticatorChain(tokens.authenticate, accounts)
+
         def make(on_failure: Callable[[], None]) -> Application:
             return Application(
                 registry,
                 clock=_now,
-                authenticate=tokens.authenticate,
+                authenticate=chain.authenticate,
                 on_failure=on_failure,
                 nodes=config.nodes,
                 authorizers=[NodeAuthorizer(registry)],
+                accounts=accounts,
             )
 
         return 0 if run(make, sock, tls) else 1

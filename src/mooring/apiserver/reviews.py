@@ -2,12 +2,14 @@
 
 from typing import Any, Final
 
-from mooring.apiserver.authentication.users import User
-from mooring.apiserver.authorization.access_control import AccessControl, Authenticate
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
+from mooring.apiserver.authentication.users import User, user_info
+from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.authorization.attributes import AccessDecision, Attributes
 from mooring.apiserver.authorization.policy_rules import PolicyRule
 from mooring.apiserver.authorization.request_attributes import demanded_fields
 from mooring.apiserver.discovery import review_resources
+from mooring.apiserver.token_reviews import token_status
 from mooring.kube.errors import FieldError, invalid
 from mooring.kube.node_identity import node_of
 from mooring.kube.objects import Object
@@ -28,15 +30,17 @@ def review_kind(group: str, version: str, plural: str, namespace: str | None) ->
     return None
 
 
-def review(kind: str, given: Object, user: User, namespace: str | None, access: AccessControl) -> Object:
+def review(
+    kind: str, given: Object, user: User, namespace: str | None, access: AccessControl, accounts: ServiceAccountTokens
+) -> Object:
     """The review with its answer. `namespace` is that of the path."""
     spec = _part(given, "spec")
     group = _AUTHENTICATION if kind in ("SelfSubjectReview", "TokenReview") else _AUTHORIZATION
     answered: Object = {"kind": kind, "apiVersion": f"{group}/v1", "metadata": {}}
     if kind == "SelfSubjectReview":
-        return answered | {"status": {"userInfo": _info(user)}}
+        return answered | {"status": {"userInfo": user_info(user)}}
     if kind == "TokenReview":
-        return answered | {"spec": spec, "status": _token_status(spec, access.authenticate)}
+        return answered | {"spec": spec, "status": token_status(spec, access.authenticate, accounts)}
     if kind == "SelfSubjectRulesReview":
         return answered | {"spec": {}, "status": _rules_status(spec, user, access)}
     metadata = dict(_part(given, "metadata"))
@@ -144,24 +148,6 @@ def _resource_rule(rule: PolicyRule) -> Object:
         "apiGroups": list(rule.api_groups),
         "resources": list(rule.resources),
         "resourceNames": list(rule.resource_names),
-    }
-    return {key: value for key, value in found.items() if value}
-
-
-def _token_status(spec: Object, authenticate: Authenticate) -> Object:
-    token = spec.get("token")
-    owner = authenticate(token) if isinstance(token, str) else None
-    if owner is None:
-        return {"authenticated": False, "user": {}, "error": "the token is not one of this server's"}
-    return {"authenticated": True, "user": _info(owner)}
-
-
-def _info(user: User) -> Object:
-    found: Object = {
-        "username": user.name,
-        "uid": user.uid,
-        "groups": list(user.groups),
-        "extra": {key: list(values) for key, values in user.extra},
     }
     return {key: value for key, value in found.items() if value}
 

@@ -10,9 +10,22 @@ from typing import Final, Literal, NamedTuple
 __all__ = ["RequestInfo", "Root", "parse_path"]
 
 # The first segment of paths that are no API paths.
-Root = Literal["api", "apis", "openapi", "healthz", "livez", "readyz", "version", "metrics", "", "unknown"]
+Root = Literal[
+    "api",
+    "apis",
+    "openapi",
+    "openid",
+    ".well-known",
+    "healthz",
+    "livez",
+    "readyz",
+    "version",
+    "metrics",
+    "",
+    "unknown",
+]
 
-_ROOTS: Final = frozenset({"openapi", "healthz", "livez", "readyz", "version", "metrics"})
+_ROOTS: Final = frozenset({"openapi", "openid", ".well-known", "healthz", "livez", "readyz", "version", "metrics"})
 # What stands below a namespace's name and is about the namespace itself.
 _OF_NAMESPACES: Final = frozenset({"status", "finalize"})
 

@@ -10,6 +10,7 @@ from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
+from mooring.builtin.authentication import root_ca
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.clusterroleaggregation import controller as clusterroleaggregation
@@ -73,5 +74,6 @@ def control_plane() -> tuple[Controller, ...]:
         pod_gc.CONTROLLER,
         clusterroleaggregation.CONTROLLER,
         garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
+        root_ca.CONTROLLER,
         namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS),
     )

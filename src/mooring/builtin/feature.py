@@ -43,6 +43,7 @@ _NAMES: Final = (
     "pod-gc",
     "clusterrole-aggregation",
     "garbage-collector",
+    "root-ca",
     "namespace",
 )
 

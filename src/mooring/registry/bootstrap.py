@@ -10,11 +10,9 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
-from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
-from mooring.kube.status import ForbiddenError
 from mooring.kube.times import moment
-from mooring.registry.admission.chain import AdmissionRequest, ClusterView
+from mooring.registry.admission.service_accounts import require_account
 from mooring.registry.core import Core
 
 if TYPE_CHECKING:
@@ -51,8 +49,8 @@ def create_system_objects(registry: "Registry", core: Core, *, now: datetime) ->
             registry.create(classes, made, now=now, manager=_SERVER)
 
 
-def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, port: int) -> None:
-    """Keep a default ServiceAccount in every namespace, and the Service of the API at its address."""
+def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, port: int, authority: str) -> None:
+    """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients."""
     registry.admission.builtin.append(require_account)
 
     def settle(namespace: Object | None) -> None:
@@ -68,26 +66,8 @@ def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, por
     replace(None)
     core.after["namespaces"] = settle
     core.after["serviceaccounts"] = replace
-    for obj in _own_service(host, port):
+    for obj in (*_own_service(host, port), *_own_authority(authority)):
         _keep(registry, obj, now)
-
-
-def require_account(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Admit a pod only if its ServiceAccount exists, and add that account's imagePullSecrets."""
-    pod = request.object
-    if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
-        return None
-    name = pod["spec"].get("serviceAccountName")
-    if not name or "kubernetes.io/config.mirror" in pod["metadata"].get("annotations", {}):
-        return None
-    account = view.find("v1", "ServiceAccount", request.namespace, name)
-    if account is None:
-        why = f"error looking up service account {request.namespace}/{name}: serviceaccount {go_quote(name)} not found"
-        raise ForbiddenError.of("pods", "", request.name, why)
-    secrets = account.get("imagePullSecrets")
-    if not secrets or pod["spec"].get("imagePullSecrets"):
-        return None
-    return {**pod, "spec": {**pod["spec"], "imagePullSecrets": secrets}}
 
 
 def _give_account(registry: "Registry", namespace: Object) -> None:
@@ -135,9 +115,17 @@ def _own_service(host: str, port: int) -> list[Object]:
     return [service, endpoints, piece]
 
 
+def _own_authority(authority: str) -> list[Object]:
+    """Where an API server says who vouches for its clients."""
+    if not authority:
+        return []
+    metadata = {"name": "extension-apiserver-authentication", "namespace": "kube-system"}
+    return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"client-ca-file": authority}}]
+
+
 def _keep(registry: "Registry", obj: Object, now: datetime) -> None:
     resource = registry.resource(obj["apiVersion"], obj["kind"])
-    found = registry.find(obj["apiVersion"], obj["kind"], _NAME["namespace"], _NAME["name"])
+    found = registry.find(obj["apiVersion"], obj["kind"], obj["metadata"]["namespace"], obj["metadata"]["name"])
     if found is None:
         registry.create(resource, obj, now=now, manager=_SERVER)
     else:

@@ -76,12 +76,13 @@ class Registry(Reader):
         Protection(self._core)
         create_system_objects(self, self._core, now=now)
 
-    def bootstrap(self, *, now: datetime, host: str, port: int) -> None:
+    def bootstrap(self, *, now: datetime, host: str, port: int, authority: str = "") -> None:
         """Create what a served cluster needs: a ServiceAccount in every namespace, and the Service of the API.
 
-        `host` and `port` are the address of the API. Called once, by the server of the registry.
+        `host` and `port` are the address of the API, `authority` is the PEM of the one that vouches for it. Called
+        once, by the server of the registry.
         """
-        bootstrap(self, self._core, now=now, host=host, port=port)
+        bootstrap(self, self._core, now=now, host=host, port=port, authority=authority)
 
     # Settings
 

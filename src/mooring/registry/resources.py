@@ -30,7 +30,7 @@ v1 PodTemplate podtemplates ns - - -
 v1 ReplicationController replicationcontrollers ns rc all scale,status
 v1 ResourceQuota resourcequotas ns quota - status
 v1 Secret secrets ns - - -
-v1 ServiceAccount serviceaccounts ns sa - -
+v1 ServiceAccount serviceaccounts ns sa - token
 v1 Service services ns svc all status
 apps/v1 ControllerRevision controllerrevisions ns - - -
 apps/v1 DaemonSet daemonsets ns ds all status

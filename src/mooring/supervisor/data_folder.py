@@ -38,6 +38,11 @@ class DataFolder:
         return self.path / "tls"
 
     @property
+    def signing_key(self) -> Path:
+        """What signs tokens of ServiceAccounts."""
+        return self.tls / "sa.key"
+
+    @property
     def logs(self) -> Path:
         return self.path / "logs"
 

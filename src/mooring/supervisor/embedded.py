@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from mooring.apiserver.authentication.signing_key import ensure_signing_key
 from mooring.apiserver.authentication.token_file import digest
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
@@ -69,6 +70,7 @@ class EmbeddedCluster:
 
     def _prepare(self) -> None:
         ensure_certificates(self.folder.tls, self.address.names(), now=datetime.now(UTC))
+        ensure_signing_key(self.folder.signing_key)
         self._token = issue_controllers_token(self.folder)
         if PROCESS_NODE in self.controllers:
             ensure_node_certificate(self._certificates, now=datetime.now(UTC))
@@ -87,6 +89,7 @@ class EmbeddedCluster:
                 "certificate": str(self._certificates.certificate),
                 "key": str(self._certificates.key),
                 "authority": str(self._certificates.authority),
+                "signing_key": str(self.folder.signing_key),
                 "node_token": self._fetching,
                 "webhooks": self.controllers,
             }

@@ -28,6 +28,8 @@ def main() -> int:
                 data=None if data is None else Path(data),
                 certificate=Path(config["certificate"]),
                 key=Path(config["key"]),
+                signing_key=Path(config["signing_key"]),
+                authority=Path(config["authority"]),
                 nodes=NodeAccess(Path(config["authority"]), config["node_token"]),
             ),
             prepare=own_admission(config["webhooks"]),

@@ -13,6 +13,7 @@ from mooring.api.apps.views import ControllerRevision, Deployment, ReplicaSet, S
 from mooring.api.batch import views as jobs
 from mooring.api.coordination.views import Lease
 from mooring.api.core.views import (
+    ConfigMap,
     Endpoints,
     Namespace,
     Node,
@@ -74,6 +75,7 @@ PERSISTENT_VOLUME_CLAIM = Kind(
 JOB = Kind("batch/v1", "Job", jobs.Job)
 NODE = Kind("v1", "Node", Node)
 NAMESPACE = Kind("v1", "Namespace", Namespace)
+CONFIG_MAP = Kind("v1", "ConfigMap", ConfigMap)
 SERVICE = Kind("v1", "Service", Service)
 ENDPOINTS = Kind("v1", "Endpoints", Endpoints)
 ENDPOINT_SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", EndpointSlice)

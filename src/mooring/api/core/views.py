@@ -230,6 +230,11 @@ class Namespace(View, frozen=True):
     status: NamespaceStatus = NamespaceStatus()
 
 
+class ConfigMap(View, frozen=True):
+    metadata: AnnotatedMeta = AnnotatedMeta()
+    data: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class ServicePort(View, frozen=True):
     name: str = ""
     protocol: str = "TCP"

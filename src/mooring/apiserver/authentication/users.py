@@ -1,9 +1,21 @@
 """Who sends a request: what authentication finds out and everything behind it takes for granted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ANONYMOUS", "AUTHENTICATED", "LEGACY_TOKENS", "MASTERS", "UNAUTHENTICATED", "User"]
+from mooring.kube.objects import Object
+
+__all__ = [
+    "ANONYMOUS",
+    "AUTHENTICATED",
+    "LEGACY_TOKENS",
+    "MASTERS",
+    "UNAUTHENTICATED",
+    "Authenticate",
+    "User",
+    "user_info",
+]
 
 AUTHENTICATED: Final = "system:authenticated"
 UNAUTHENTICATED: Final = "system:unauthenticated"
@@ -24,3 +36,12 @@ class User:
 
 # Who sends a request without credentials.
 ANONYMOUS: Final = User("system:anonymous", (UNAUTHENTICATED,))
+# From a bearer token to the user that it stands for; None for one that does not count.
+Authenticate = Callable[[str | None], User | None]
+
+
+def user_info(user: User) -> Object:
+    """A user as reviews show it."""
+    extra = {key: list(values) for key, values in sorted(user.extra)}
+    found: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    return {key: value for key, value in found.items() if value}

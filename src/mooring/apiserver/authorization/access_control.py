@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from mooring.apiserver.authentication.users import ANONYMOUS, User
+from mooring.apiserver.authentication.users import ANONYMOUS, Authenticate
 from mooring.apiserver.authorization.attributes import AccessDecision, Attributes, Authorizer
 from mooring.apiserver.authorization.chain import authorizer_chain
 from mooring.apiserver.authorization.escalation import EscalationCheck
@@ -19,10 +19,9 @@ from mooring.apiserver.routing import RequestInfo
 from mooring.kube.status import UnauthorizedError
 from mooring.registry import Registry
 
-__all__ = ["AccessControl", "Authenticate"]
+__all__ = ["AccessControl"]
 
 # Tells whose a bearer token is; None for a token that is nobody's, or for none.
-Authenticate = Callable[[str | None], User | None]
 
 _KINDS: Final = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 

@@ -8,7 +8,7 @@ from mooring.registry.lists import parse_revision
 __all__ = ["get", "list_"]
 
 # Sub-resources that can be written to but not read.
-_WRITE_ONLY = frozenset({"binding", "eviction", "finalize"})
+_WRITE_ONLY = frozenset({"binding", "eviction", "finalize", "token"})
 
 
 def get(context: Context, call: Call) -> Response:

@@ -1,8 +1,10 @@
-"""The non-resource paths that describe the server: discovery, OpenAPI, and the list of paths."""
+"""The non-resource paths that describe the server: discovery, OpenAPI, OpenID discovery, and the list of paths."""
 
 from typing import Final
 
 from mooring.apiserver import discovery, openapi
+from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
+from mooring.apiserver.authentication.signing_key import ALGORITHM
 from mooring.apiserver.negotiation import Representation, negotiate_discovery
 from mooring.apiserver.request import HttpRequest
 from mooring.apiserver.responses import Response, encode, json_response, text_response
@@ -13,7 +15,21 @@ from mooring.registry import Registry
 __all__ = ["NonResourceHandler"]
 
 
-_PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version")
+_OPENID_CONFIGURATION: Final = "/.well-known/openid-configuration"
+_OPENID_KEYS: Final = "/openid/v1/jwks"
+_PATHS: Final = (
+    _OPENID_CONFIGURATION,
+    "/healthz",
+    "/livez",
+    "/metrics",
+    "/openapi/v3",
+    _OPENID_KEYS,
+    "/readyz",
+    "/version",
+)
+_KEYS_TYPE: Final = b"application/jwk-set+json"
+# Keys change only when their file is replaced and the server restarts.
+_OPENID_CACHED: Final = (b"cache-control", b"public, max-age=3600")
 # A document is addressed by the hash of its content, so a client may keep it for as long as it likes.
 _IMMUTABLE: Final = (b"cache-control", b"public, immutable")
 _VARY: Final = (b"vary", b"Accept")
@@ -25,8 +41,8 @@ _V2_PROTOBUF_TYPE: Final = b"application/com.github.proto-openapi.spec.v2.v1.0+p
 
 
 class NonResourceHandler:
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+    def __init__(self, registry: Registry, accounts: ServiceAccountTokens) -> None:
+        self._registry, self._accounts = registry, accounts
 
     def root(self) -> Response:
         """The paths that there are."""
@@ -60,6 +76,23 @@ class NonResourceHandler:
                 if "protobuf" in request.header(b"accept"):
                     return Response(200, _V2_PROTOBUF, _V2_PROTOBUF_TYPE)
                 return json_response(_V2)
+        return text_response("404 page not found\n", 404)
+
+    def openid(self, request: HttpRequest, target: RequestInfo) -> Response:
+        """What others need to verify tokens of ServiceAccounts by themselves: the issuer, and its public key."""
+        match target.root, target.rest:
+            case ".well-known", ("openid-configuration",):
+                found = {
+                    "issuer": self._accounts.issuer,
+                    "jwks_uri": f"https://{request.header(b'host')}{_OPENID_KEYS}",
+                    "response_types_supported": ["id_token"],
+                    "subject_types_supported": ["public"],
+                    "id_token_signing_alg_values_supported": [ALGORITHM],
+                }
+                return Response(200, encode(found), headers=(_OPENID_CACHED,))
+            case "openid", ("v1", "jwks"):
+                keys = encode({"keys": [self._accounts.key.public]})
+                return Response(200, keys, _KEYS_TYPE, (_OPENID_CACHED,))
         return text_response("404 page not found\n", 404)
 
     def _document(self, request: HttpRequest, group: str, version: str) -> Response:

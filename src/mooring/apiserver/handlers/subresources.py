@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, not_served, wrong_method
+from mooring.apiserver.handlers.token_requests import create_token
 from mooring.apiserver.options import DeleteOptions, delete_options_of, write_options
 from mooring.apiserver.responses import Response, json_response
 from mooring.apiserver.webhooks.options import write_options_object
@@ -25,7 +26,6 @@ _UNSERVED: Final = frozenset(
         ("pods", "log"),
         ("pods", "portforward"),
         ("pods", "proxy"),
-        ("serviceaccounts", "token"),
         ("services", "proxy"),
     }
 )
@@ -53,6 +53,8 @@ async def create_sub(context: Context, call: Call) -> Response:
         return await bind(context, call)
     if subresource == "eviction":
         return await _evict(context, call)
+    if subresource == "token":
+        return await create_token(context, call)
     raise wrong_method()
 
 

@@ -16,7 +16,7 @@ from mooring.kube.status import BadRequestError
 __all__ = ["create", "patch", "update"]
 
 
-_CREATED_ONLY: Final = frozenset({"binding", "eviction"})
+_CREATED_ONLY: Final = frozenset({"binding", "eviction", "token"})
 _UPDATED_ONLY: Final = frozenset({"finalize"})
 
 

@@ -26,6 +26,7 @@ __all__ = ["Encoded", "document", "encoded", "index"]
 _OTHER_KINDS: Final = {
     "binding": ("v1", "Binding"),
     "eviction": ("policy/v1", "Eviction"),
+    "token": ("authentication.k8s.io/v1", "TokenRequest"),
     "scale": ("autoscaling/v1", "Scale"),
 }
 

@@ -74,7 +74,7 @@ _PATCHING: Final = (*_WRITING, _FORCE)
 
 _PATCHES: Final = ("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml")
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
-_CREATED_THROUGH: Final = frozenset({"binding", "eviction"})
+_CREATED_THROUGH: Final = frozenset({"binding", "eviction", "token"})
 _ONLY_REPLACED: Final = frozenset({"finalize"})
 
 

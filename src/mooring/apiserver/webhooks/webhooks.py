@@ -31,6 +31,7 @@ _PHASES: tuple[Phase, ...] = ("mutating", "validating")
 _SUBRESOURCE_KINDS = {
     "binding": GroupVersionKind("", "v1", "Binding"),
     "eviction": GroupVersionKind("policy", "v1", "Eviction"),
+    "token": GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest"),
     "scale": GroupVersionKind("autoscaling", "v1", "Scale"),
 }
 

@@ -1,0 +1,1 @@
+"""What lets pods and new nodes trust the API, and the API trust them."""
