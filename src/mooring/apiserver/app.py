@@ -12,11 +12,12 @@ from typing import Final
 
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
+from mooring.apiserver.connectors import Connectors
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
-from mooring.apiserver.logs import LogProxy, NodeAccess
+from mooring.apiserver.kubelets import NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
 from mooring.apiserver.representations import Representations
@@ -52,7 +53,7 @@ class Application:
     """An API server as an ASGI application. `authenticate` tells whose a bearer token is.
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
-    node is ever asked for logs.
+    node is ever asked for logs, and no pod is entered.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Application:
         self.webhooks = Webhooks(registry, self.group_commit)
         self.context = Context(registry, clock, Representations(registry, clock), self.webhooks)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
-        self._logs = None if nodes is None else LogProxy(self.context, nodes)
+        self._connectors = None if nodes is None else Connectors(self.context, nodes)
         self._authenticate = authenticate
         self._metrics = ServerMetrics()
         self._nonresource = nonresource.NonResourceHandler(registry)
@@ -79,8 +80,8 @@ class Application:
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
         self.watches.stop()
-        if self._logs is not None:
-            self._logs.stop()
+        if self._connectors is not None:
+            self._connectors.stop()
         self.webhooks.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,10 +102,10 @@ class Application:
                 if labels.verb == "WATCH":
                     await self._watch(call, labels, send)
                     return
-                if self._logs is not None and _is_log(call):
+                if self._connectors is not None and (connect := self._connectors.of(call)) is not None:
+                    _check_scope(call)
                     await self.group_commit.wait()
-                    await self._logs.serve(call, send)
-                    self._metrics.request(labels, 200)
+                    self._metrics.request(labels, await connect(call, send))
                     return
                 response = await self._on_resource(call)
                 if request.method == "GET" and (warning := self.registry.deprecation(call.resource)):
@@ -265,11 +266,6 @@ def _refusal(request: HttpRequest, error: Exception) -> ApiError:
         exc_info=_log.isEnabledFor(logging.DEBUG),
     )
     return InternalError.of(f"the server failed at this request ({type(error).__name__}); its log says more")
-
-
-def _is_log(call: Call) -> bool:
-    target = call.target
-    return target.subresource == "log" and target.plural == "pods" and not (target.group or target.rest)
 
 
 def _labels(call: Call) -> Labels:

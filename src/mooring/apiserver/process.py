@@ -16,7 +16,7 @@ from typing import Final
 
 from mooring.apiserver.app import Application
 from mooring.apiserver.authentication.token_file import TokenFile
-from mooring.apiserver.logs import NodeAccess
+from mooring.apiserver.kubelets import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.kube.errors import MooringError

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from mooring.apiserver.authentication.users import User
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
-from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
+from mooring.net.asgi import Header, Push, Receive, Scope, TooLarge, Upgrade, read_body
 from mooring.net.limits import DEFAULT
 
 __all__ = ["HttpRequest", "TooLargeError"]
@@ -80,6 +80,17 @@ class HttpRequest:
     def push(self) -> Push | None:
         """Sends a part of a streamed answer at once, where the connection can."""
         return self._scope.get("push")
+
+    @property
+    def upgrade(self) -> Upgrade | None:
+        """Leaves HTTP, where the client asks for another protocol."""
+        return self._scope.get("upgrade")
+
+    @property
+    def headers(self) -> list[Header]:
+        """All of them as they were sent, with names in lower case."""
+        found: list[Header] = self._scope["headers"]
+        return found
 
     # Query
 

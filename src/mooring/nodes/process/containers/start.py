@@ -149,6 +149,8 @@ def _order(
         group=users.group,
         groups=users.groups,
         memory=_memory(container),
+        stdin=bool(container.get("stdin")),
+        tty=bool(container.get("tty")),
     )
 
 
