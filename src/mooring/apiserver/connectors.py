@@ -9,6 +9,7 @@ from typing import Final
 from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.kubelets import Kubelets, NodeAccess
 from mooring.apiserver.logs import LogProxy
+from mooring.apiserver.proxies import HttpProxy
 from mooring.apiserver.streams import StreamProxy
 from mooring.net.asgi import Send
 
@@ -27,6 +28,10 @@ class Connectors:
         streams = StreamProxy(context, kubelets)
         self._of: dict[tuple[str, str], Connect] = {("pods", "log"): self._logs.serve}
         self._of |= {("pods", name): streams.serve for name in _STREAMS}
+        proxy = HttpProxy(context, kubelets)
+        self._of[("pods", "proxy")] = proxy.serve_pod
+        self._of[("services", "proxy")] = proxy.serve_service
+        self._of[("nodes", "proxy")] = proxy.serve_node
 
     def of(self, call: Call) -> Connect | None:
         """What answers a request; None where that is a handler."""

@@ -1,6 +1,5 @@
 """Logs of containers: fetched from the kubelet of the pod's node, and streamed to the client."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Final
@@ -8,9 +7,10 @@ from urllib.parse import quote, urlencode
 
 from mooring.apiserver.calls import Call, Context, wrong_method
 from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets, container_of
+from mooring.apiserver.relay import relay
 from mooring.kube.errors import FieldError, forbidden, invalid
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError
-from mooring.net.asgi import Disconnected, Send
+from mooring.net.asgi import Message, Send
 from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse, request_bytes
 from mooring.net.destination import Destination, dial_failure
 
@@ -20,6 +20,7 @@ __all__ = ["LogProxy"]
 _ANSWER_SECONDS: Final = 30.0
 _SENT: Final = {"User-Agent": "mooring-apiserver", "Connection": "close"}
 _HEADERS: Final = [(b"content-type", b"text/plain"), (b"cache-control", b"no-cache, private")]
+_HEAD: Final[Message] = {"type": "http.response.start", "status": 200, "headers": _HEADERS}
 
 
 class LogProxy:
@@ -38,21 +39,11 @@ class LogProxy:
         if call.request.method != "GET":
             raise wrong_method()
         target = self._target(call)
-        if asyncio.current_task() is None:
-            # A request is begun outside of a task and becomes one when it first waits; time limits need one.
-            await asyncio.sleep(0)
         if target is None:
             await send({"type": "http.response.start", "status": 204, "headers": _HEADERS[1:]})
             await send({"type": "http.response.body", "body": b""})
             return 204
-        leaving = asyncio.ensure_future(call.request.gone())
-        try:
-            async with aclosing(self._fetch(*target)) as parts:
-                await _pass_on(parts, leaving, send)
-        finally:
-            leaving.cancel()
-            with suppress(asyncio.CancelledError, Disconnected):
-                await leaving
+        await relay(call.request, self._fetch(*target), lambda: _HEAD, send)
         return 200
 
     # Whose log
@@ -85,9 +76,11 @@ class LogProxy:
             if answer.status != 200:
                 raise _refusal(await connection.rest(_ANSWER_SECONDS))
             yield b""
-            async with aclosing(connection.parts()) as parts:
-                async for part in parts:
-                    yield part
+            # A log has no place for errors: what cuts it short ends it.
+            with suppress(ConnectionCut):
+                async with aclosing(connection.parts()) as parts:
+                    async for part in parts:
+                        yield part
         except TimeoutError:
             raise InternalError.of(f"the node at {node.authority} did not answer in {_ANSWER_SECONDS:.0f} s") from None
         except ConnectionCut as error:
@@ -103,33 +96,6 @@ def _refusal(answer: HttpResponse) -> ApiError:
     if answer.status == 400:
         return BadRequestError(text)
     return InternalError.of(f"the node answered {answer.status}: {text}")
-
-
-async def _pass_on(parts: AsyncGenerator[bytes], leaving: "asyncio.Future[None]", send: Send) -> None:
-    """Send what comes until it ends or the client has gone."""
-    begun = False
-    while True:
-        coming = asyncio.ensure_future(anext(parts, None))
-        await asyncio.wait((coming, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done():
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
-            return
-        try:
-            data = coming.result()
-        except ApiError:
-            if not begun:
-                raise
-            # The answer has begun, and a log has no place for errors.
-            data = None
-        if not begun:
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            begun = True
-        if data is None:
-            await send({"type": "http.response.body", "body": b""})
-            return
-        if data:
-            await send({"type": "http.response.body", "body": data, "more_body": True})
 
 
 # What is asked

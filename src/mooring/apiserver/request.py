@@ -92,6 +92,23 @@ class HttpRequest:
         found: list[Header] = self._scope["headers"]
         return found
 
+    @property
+    def raw_path(self) -> str:
+        """The path as it was sent, with its escapes."""
+        found: bytes | None = self._scope.get("raw_path")
+        return self.path if found is None else found.decode("latin-1")
+
+    @property
+    def query_string(self) -> str:
+        found: bytes = self._scope["query_string"]
+        return found.decode("latin-1")
+
+    @property
+    def client(self) -> str:
+        """The address that the request comes from; empty when that is unknown."""
+        found = self._scope.get("client")
+        return found[0] if found else ""
+
     # Query
 
     @property

@@ -232,7 +232,11 @@ class ClientConnection(asyncio.Protocol):
     # What the parser calls
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
+        name = name.lower()
+        if name == b"set-cookie" and name in self._headers:
+            # The only header that may come several times and cannot be joined by commas.
+            value = b"%b\n%b" % (self._headers[name], value)
+        self._headers[name] = value
 
     def on_headers_complete(self) -> None:
         self._status = self._parser.get_status_code()

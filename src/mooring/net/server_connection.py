@@ -258,6 +258,7 @@ class ServerConnection(asyncio.Protocol):
             "http_version": parser.get_http_version(),
             "method": parser.get_method().decode("latin-1"),
             "path": unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
             "query_string": query,
             "headers": self._headers,
             "client": self._client,

@@ -69,6 +69,9 @@ class NodeServer:
             if root in ROOTS:
                 await self._streams.serve(scope, receive, send, (root, *parts), query)
                 return
+            if root == "healthz":
+                await send_whole(send, 200, _TEXT, b"ok", _CLOSE)
+                return
             lines = self._lines(scope, root, parts, {name: values[0] for name, values in query.items()})
         except _Refusal as refusal:
             await send_whole(send, refusal.status, _TEXT, str(refusal).encode(), _CLOSE)
