@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mooring.apiserver.logs import NodeAccess
+from mooring.apiserver.kubelets import NodeAccess
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from tests.apiserver.world import PODS, TOKEN, Api

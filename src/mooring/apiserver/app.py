@@ -18,11 +18,12 @@ from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.authorization.attributes import Authorizer
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
+from mooring.apiserver.connectors import Connectors
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
-from mooring.apiserver.logs import LogProxy, NodeAccess
+from mooring.apiserver.kubelets import NodeAccess
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.negotiation import negotiate
 from mooring.apiserver.representations import Representations
@@ -54,7 +55,8 @@ class Application:
     before RBAC whether a request is allowed.
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
-    node is ever asked for logs, and without `accounts` a key in memory signs the tokens of ServiceAccounts.
+    node is ever asked for logs, and no pod is entered; without `accounts` a key in memory signs the tokens of
+    ServiceAccounts.
     """
 
     def __init__(
@@ -77,15 +79,15 @@ class Application:
         accounts = accounts or ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(), clock)
         self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access, accounts)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
-        self._logs = None if nodes is None else LogProxy(self.context, nodes)
+        self._connectors = None if nodes is None else Connectors(self.context, nodes)
         self._metrics = ServerMetrics()
         self._nonresource = nonresource.NonResourceHandler(registry, accounts)
 
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
         self.watches.stop()
-        if self._logs is not None:
-            self._logs.stop()
+        if self._connectors is not None:
+            self._connectors.stop()
         self.webhooks.close()
         self.access.close()
 
@@ -107,10 +109,10 @@ class Application:
                 if labels.verb == "WATCH":
                     await self._watch(call, labels, send)
                     return
-                if self._logs is not None and _is_log(call):
+                if self._connectors is not None and (connect := self._connectors.of(call)) is not None:
+                    _check_scope(call)
                     await self.group_commit.wait()
-                    await self._logs.serve(call, send)
-                    self._metrics.request(labels, 200)
+                    self._metrics.request(labels, await connect(call, send))
                     return
                 response = await self._on_resource(call)
                 if request.method == "GET" and (warning := self.registry.deprecation(call.resource)):
@@ -261,11 +263,6 @@ def _refusal(request: HttpRequest, error: Exception) -> ApiError:
         exc_info=_log.isEnabledFor(logging.DEBUG),
     )
     return InternalError.of(f"the server failed at this request ({type(error).__name__}); its log says more")
-
-
-def _is_log(call: Call) -> bool:
-    target = call.target
-    return target.subresource == "log" and target.plural == "pods" and not (target.group or target.rest)
 
 
 def _labels(call: Call) -> Labels:

@@ -1,51 +1,32 @@
-"""Logs of containers: fetched from the kubelet of the pod's node, and streamed to the client.
+"""Logs of containers: fetched from the kubelet of the pod's node, and streamed to the client."""
 
-The address of the kubelet is in the status of the node. The kubelet proves itself with a certificate of the cluster's
-authority, and this server with a token of its own.
-"""
-
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from mooring.apiserver.calls import Call, Context, wrong_method
+from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets, container_of
+from mooring.apiserver.relay import relay
 from mooring.kube.errors import FieldError, forbidden, invalid
-from mooring.kube.objects import Object
-from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, NotFoundError
-from mooring.net.asgi import Disconnected, Send
+from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError
+from mooring.net.asgi import Message, Send
 from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse, request_bytes
 from mooring.net.destination import Destination, dial_failure
-from mooring.net.tls import client_context
 
-__all__ = ["LogProxy", "NodeAccess"]
+__all__ = ["LogProxy"]
 
 
-_SIMULATED: Final = "kwok.x-k8s.io/node"
-# The node of this machine names its loopback address so; others are reached by what they have.
-_ADDRESSES: Final = ("InternalDNS", "InternalIP", "Hostname", "ExternalDNS", "ExternalIP")
-_DIAL_SECONDS: Final = 5.0
 _ANSWER_SECONDS: Final = 30.0
 _SENT: Final = {"User-Agent": "mooring-apiserver", "Connection": "close"}
 _HEADERS: Final = [(b"content-type", b"text/plain"), (b"cache-control", b"no-cache, private")]
-
-
-@dataclass(frozen=True, slots=True)
-class NodeAccess:
-    """How nodes are talked to: the authority they are trusted by, and the token they know this server by."""
-
-    authority: Path
-    token: str
+_HEAD: Final[Message] = {"type": "http.response.start", "status": 200, "headers": _HEADERS}
 
 
 class LogProxy:
-    def __init__(self, context: Context, access: NodeAccess) -> None:
+    def __init__(self, context: Context, kubelets: Kubelets) -> None:
         self._context = context
-        self._token = access.token
-        self._tls = client_context(authority=access.authority.read_bytes())
+        self._kubelets = kubelets
         self._open: set[ClientConnection] = set()
 
     def stop(self) -> None:
@@ -53,26 +34,17 @@ class LogProxy:
         for connection in tuple(self._open):
             connection.close()
 
-    async def serve(self, call: Call, send: Send) -> None:
-        """Answer a request for a log. Raises what is wrong with it as long as nothing has been sent."""
+    async def serve(self, call: Call, send: Send) -> int:
+        """The status of the answer. Raises what is wrong with a request as long as nothing has been sent."""
         if call.request.method != "GET":
             raise wrong_method()
         target = self._target(call)
-        if asyncio.current_task() is None:
-            # A request is begun outside of a task and becomes one when it first waits; time limits need one.
-            await asyncio.sleep(0)
         if target is None:
             await send({"type": "http.response.start", "status": 204, "headers": _HEADERS[1:]})
             await send({"type": "http.response.body", "body": b""})
-            return
-        leaving = asyncio.ensure_future(call.request.gone())
-        try:
-            async with aclosing(self._fetch(*target)) as parts:
-                await _pass_on(parts, leaving, send)
-        finally:
-            leaving.cancel()
-            with suppress(asyncio.CancelledError, Disconnected):
-                await leaving
+            return 204
+        await relay(call.request, self._fetch(*target), lambda: _HEAD, send)
+        return 200
 
     # Whose log
 
@@ -80,49 +52,35 @@ class LogProxy:
         """The address and path of the log; None for a pod without a node, whose log is empty."""
         query = _query(call)
         pod = self._context.registry.get(call.resource, call.namespace, call.target.name)
-        container = _container(pod, call.request.text("container"))
+        container = container_of(pod, call.request.text("container"))
         name = pod["spec"].get("nodeName")
         if not name:
             return None
-        node = self._node(name)
-        if (node["metadata"].get("annotations") or {}).get(_SIMULATED) == "fake":
-            raise BadRequestError(
-                f"pod {call.target.name} has no logs: node {name} is simulated, and nothing is really run there"
-            )
-        status = node.get("status") or {}
-        port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
-        host = _address(status.get("addresses") or ())
-        if not port or not host:
-            raise InternalError.of(f"node {name} does not say in its status where its logs can be fetched")
+        simulated = f"pod {call.target.name} has no logs: node {name} is simulated, and nothing is really run there"
+        node = self._kubelets.of(name, simulated)
         path = "/".join(quote(part, safe="") for part in (call.namespace, call.target.name, container))
-        return Destination(host, int(port), self._tls), f"/containerLogs/{path}?{urlencode(query)}"
-
-    def _node(self, name: str) -> Object:
-        registry = self._context.registry
-        try:
-            found: Object = registry.get(registry.resource("v1", "Node"), "", name)
-        except NotFoundError:
-            raise InternalError.of(f"node {name} is not there any more, and its logs went with it") from None
-        return found
+        return node, f"/containerLogs/{path}?{urlencode(query)}"
 
     # From the node
 
     async def _fetch(self, node: Destination, path: str) -> AsyncGenerator[bytes]:
         """What the node sends, beginning with nothing as soon as it is known that it will."""
         try:
-            connection = await node.dial(seconds=_DIAL_SECONDS)
+            connection = await node.dial(seconds=DIAL_SECONDS)
         except OSError as error:
             raise InternalError.of(f"the node cannot be asked for its logs: {dial_failure(error, node)}") from None
         self._open.add(connection)
-        headers = {"Host": node.authority, "Authorization": f"Bearer {self._token}", **_SENT}
+        headers = {"Host": node.authority, **self._kubelets.credentials, **_SENT}
         try:
             answer = await connection.open(request_bytes("GET", path, headers), _ANSWER_SECONDS)
             if answer.status != 200:
                 raise _refusal(await connection.rest(_ANSWER_SECONDS))
             yield b""
-            async with aclosing(connection.parts()) as parts:
-                async for part in parts:
-                    yield part
+            # A log has no place for errors: what cuts it short ends it.
+            with suppress(ConnectionCut):
+                async with aclosing(connection.parts()) as parts:
+                    async for part in parts:
+                        yield part
         except TimeoutError:
             raise InternalError.of(f"the node at {node.authority} did not answer in {_ANSWER_SECONDS:.0f} s") from None
         except ConnectionCut as error:
@@ -140,47 +98,7 @@ def _refusal(answer: HttpResponse) -> ApiError:
     return InternalError.of(f"the node answered {answer.status}: {text}")
 
 
-async def _pass_on(parts: AsyncGenerator[bytes], leaving: "asyncio.Future[None]", send: Send) -> None:
-    """Send what comes until it ends or the client has gone."""
-    begun = False
-    while True:
-        coming = asyncio.ensure_future(anext(parts, None))
-        await asyncio.wait((coming, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done():
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
-            return
-        try:
-            data = coming.result()
-        except ApiError:
-            if not begun:
-                raise
-            # The answer has begun, and a log has no place for errors.
-            data = None
-        if not begun:
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            begun = True
-        if data is None:
-            await send({"type": "http.response.body", "body": b""})
-            return
-        if data:
-            await send({"type": "http.response.body", "body": data, "more_body": True})
-
-
 # What is asked
-
-
-def _container(pod: Object, named: str) -> str:
-    spec, name = pod["spec"], pod["metadata"]["name"]
-    lists = ("initContainers", "containers", "ephemeralContainers")
-    known = [each["name"] for place in lists for each in spec.get(place) or ()]
-    if named:
-        if named not in known:
-            raise BadRequestError(f"container {named} is not valid for pod {name}")
-        return named
-    if len(spec["containers"]) == 1:
-        return str(spec["containers"][0]["name"])
-    raise BadRequestError(f"a container name must be specified for pod {name}, choose one of: [{' '.join(known)}]")
 
 
 def _query(call: Call) -> dict[str, str]:
@@ -203,8 +121,3 @@ def _query(call: Call) -> dict[str, str]:
     numbers = {"tailLines": tail, "limitBytes": limit, "sinceSeconds": seconds}
     found |= {name: str(number) for name, number in numbers.items() if number is not None}
     return found | ({"sinceTime": since} if since else {})
-
-
-def _address(addresses: Any) -> str:
-    known = {each.get("type"): each.get("address") for each in addresses}
-    return next((str(known[kind]) for kind in _ADDRESSES if known.get(kind)), "")

@@ -22,7 +22,7 @@ from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.apiserver.authorization.node import NodeAuthorizer
-from mooring.apiserver.logs import NodeAccess
+from mooring.apiserver.kubelets import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.kube.errors import MooringError

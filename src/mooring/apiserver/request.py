@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from mooring.apiserver.authentication.users import ANONYMOUS
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
-from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
+from mooring.net.asgi import Header, Push, Receive, Scope, TooLarge, Upgrade, read_body
 from mooring.net.limits import DEFAULT
 
 __all__ = ["HttpRequest", "TooLargeError"]
@@ -82,6 +82,34 @@ class HttpRequest:
     def push(self) -> Push | None:
         """Sends a part of a streamed answer at once, where the connection can."""
         return self._scope.get("push")
+
+    @property
+    def upgrade(self) -> Upgrade | None:
+        """Leaves HTTP, where the client asks for another protocol."""
+        return self._scope.get("upgrade")
+
+    @property
+    def headers(self) -> list[Header]:
+        """All of them as they were sent, with names in lower case."""
+        found: list[Header] = self._scope["headers"]
+        return found
+
+    @property
+    def raw_path(self) -> str:
+        """The path as it was sent, with its escapes."""
+        found: bytes | None = self._scope.get("raw_path")
+        return self.path if found is None else found.decode("latin-1")
+
+    @property
+    def query_string(self) -> str:
+        found: bytes = self._scope["query_string"]
+        return found.decode("latin-1")
+
+    @property
+    def client(self) -> str:
+        """The address that the request comes from; empty when that is unknown."""
+        found = self._scope.get("client")
+        return found[0] if found else ""
 
     # Query
 

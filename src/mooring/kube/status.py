@@ -8,7 +8,7 @@ The sentences are the API server's, because people search for them and clients c
     +- MethodNotAllowedError 405
     +- AlreadyExistsError 409   +- ConflictError 409       +- ExpiredError 410      +- InvalidError 422
     +- TooManyRequestsError 429 +- InternalError 500       +- UnknownError 500
-    +- TooLargeVersionError 504
+    +- ServiceUnavailableError 503                         +- TooLargeVersionError 504
 """
 
 from collections.abc import Sequence
@@ -28,6 +28,7 @@ __all__ = [
     "MethodNotAllowedError",
     "NotFoundError",
     "RejectedPatchError",
+    "ServiceUnavailableError",
     "TooLargeVersionError",
     "TooManyRequestsError",
     "UnauthorizedError",
@@ -208,6 +209,11 @@ class RejectedPatchError(ApiError):
 class TooManyRequestsError(ApiError):
     code = 429
     reason = "TooManyRequests"
+
+
+class ServiceUnavailableError(ApiError):
+    code = 503
+    reason = "ServiceUnavailable"
 
 
 class InternalError(ApiError):

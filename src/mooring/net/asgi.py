@@ -1,11 +1,15 @@
-"""The interface between the HTTP server and what it serves: plain ASGI, with two additions.
+"""The interface between the HTTP server and what it serves: plain ASGI, with three additions.
 
 `scope["push"]` sends a part of a streamed answer at once. `scope["too_large"]` says that a body exceeded the limit, of
-which an application then sees only the beginning.
+which an application then sees only the beginning. `scope["upgrade"]` is there when the client asks for another
+protocol: it sends 101 with the given headers, and the connection is a stream of bytes from then on.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mooring.net.byte_stream import ByteStream
 
 __all__ = [
     "App",
@@ -17,6 +21,7 @@ __all__ = [
     "Scope",
     "Send",
     "TooLarge",
+    "Upgrade",
     "read_body",
     "send_whole",
 ]
@@ -29,6 +34,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 # Sends what the given function makes, if that can be done without waiting; says whether it was.
 Push = Callable[[Callable[[], bytes]], bool]
+Upgrade = Callable[[list[Header]], "ByteStream"]
 
 
 class Disconnected(Exception):

@@ -14,11 +14,13 @@ from typing import Final, NamedTuple, cast
 import httptools
 
 from mooring.kube.errors import MooringError
+from mooring.net.byte_stream import ByteStream
 
 __all__ = ["ClientConnection", "ConnectionCut", "HttpResponse", "MalformedResponse", "request_bytes"]
 
 # With more unread bytes than this, reading from the socket pauses, so the server has to wait.
 _HIGH_WATER_BYTES: Final = 4 * 1024 * 1024
+_SWITCHING: Final = 101
 
 
 class ConnectionCut(MooringError):
@@ -79,6 +81,8 @@ class ClientConnection(asyncio.Protocol):
         self._size = self._status = 0
         self._begun = self._head_read = self._complete = self._keeps_alive = False
         self._paused = False
+        # What came after the head of an answer that switches protocols; None while there is none.
+        self._early: bytes | None = None
         # Whether the one who waits wants to know of each part, or only of the end.
         self._streams = False
 
@@ -132,6 +136,12 @@ class ClientConnection(asyncio.Protocol):
                     if timer is not None:
                         timer.cancel()
 
+    def upgraded(self) -> ByteStream:
+        """The connection as a stream of bytes, after an answer of 101. Raises ConnectionCut if it has gone."""
+        if self._transport is None or self._early is None:
+            raise self._why_closed or ConnectionCut("the server did not switch protocols", begun=True)
+        return ByteStream(self._transport, self._early)
+
     async def rest(self, seconds: float | None = None) -> HttpResponse:
         """The whole answer to a request that was sent with `open`."""
         self._streams = False
@@ -183,6 +193,9 @@ class ClientConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
+        if self._early is not None:
+            self._early += data
+            return
         if not self._asked:
             # Bytes without a request: the next response could not be told from them.
             self.close()
@@ -190,9 +203,18 @@ class ClientConnection(asyncio.Protocol):
         self._begun = True
         try:
             self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._why_closed = MalformedResponse(f"the server does not speak HTTP ({error})", begun=True, error=error)
-            self.close()
+        except httptools.HttpParserUpgrade as upgrade:
+            if self._streams:
+                self._early = data[upgrade.args[0] :]
+            else:
+                self._refuse(upgrade)
+        except httptools.HttpParserError as error:
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        self._complete = self._head_read = False
+        self._why_closed = MalformedResponse(f"the server does not speak HTTP ({error})", begun=True, error=error)
+        self.close()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -210,11 +232,15 @@ class ClientConnection(asyncio.Protocol):
     # What the parser calls
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
+        name = name.lower()
+        if name == b"set-cookie" and name in self._headers:
+            # The only header that may come several times and cannot be joined by commas.
+            value = b"%b\n%b" % (self._headers[name], value)
+        self._headers[name] = value
 
     def on_headers_complete(self) -> None:
         self._status = self._parser.get_status_code()
-        if self._status >= 200:
+        if self._status >= 200 or self._status == _SWITCHING:
             self._head_read = True
             if self._streams:
                 self._wake()
@@ -241,5 +267,5 @@ class ClientConnection(asyncio.Protocol):
         self._complete = True
         self._asked = False
         # The parser knows only now: a moment later it waits for the next answer.
-        self._keeps_alive = self._parser.should_keep_alive()
+        self._keeps_alive = self._status != _SWITCHING and self._parser.should_keep_alive()
         self._wake()

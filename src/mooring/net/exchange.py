@@ -10,7 +10,8 @@ from collections.abc import Callable, Coroutine, Generator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from mooring.net.asgi import Header, Message, Scope
+from mooring.net.asgi import Disconnected, Header, Message, Scope
+from mooring.net.byte_stream import ByteStream
 from mooring.net.waiter import Waiter
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Exchange:
         "_connection",
         "_head",
         "_over",
+        "_stream",
         "flow",
         "keep_alive",
         "scope",
@@ -60,6 +62,7 @@ class Exchange:
         self._head = b""
         self._begun = self._complete = self._chunked = False
         self._over: asyncio.Future[None] | None = None
+        self._stream: ByteStream | None = None
 
     # Running the application
 
@@ -128,6 +131,15 @@ class Exchange:
         self._connection.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
         return True
 
+    def upgrade(self, headers: list[Header]) -> ByteStream:
+        """Answer 101, and leave HTTP; the stream is closed when the application returns. Raises Disconnected."""
+        if self._connection.lost:
+            raise Disconnected
+        self._begun = self._complete = True
+        lines = [_STATUS[101], *(b"%b: %b\r\n" % header for header in headers), b"\r\n"]
+        self._stream = self._connection.upgrade(b"".join(lines))
+        return self._stream
+
     def _send_head(self, status: int, headers: list[Header]) -> None:
         self._begun = True
         parts = [_STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status, self._connection.server.date]
@@ -178,6 +190,8 @@ class Exchange:
 
     def _end(self) -> None:
         """The application has returned."""
+        if self._stream is not None:
+            self._stream.close()
         if not self._complete and not self._connection.lost:
             self._connection.close()
 
@@ -185,6 +199,8 @@ class Exchange:
         """The application raised an exception: 500, unless the answer has begun."""
         _log.error("%s %s failed: %r", self.scope["method"], self.scope["path"], error)
         self.keep_alive = False
+        if self._stream is not None:
+            self._stream.close()
         if self._complete or self._connection.lost:
             return
         if self._begun and not self._head:

@@ -13,6 +13,7 @@ from email.utils import formatdate
 from typing import Final
 
 from mooring.net.asgi import App
+from mooring.net.byte_stream import ByteStream
 from mooring.net.fairqueue import FairQueue
 from mooring.net.limits import DEFAULT, HttpLimits
 from mooring.net.server_connection import ServerConnection
@@ -36,6 +37,8 @@ class HttpServer:
         self.queue = queue or FairQueue()
         self.limits = limits
         self.connections: set[ServerConnection] = set()
+        # Connections that have left HTTP; none of its limits holds for them.
+        self.streams: set[ByteStream] = set()
         # Requests that have become tasks.
         self.tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -65,6 +68,8 @@ class HttpServer:
             self._server.close()
         for connection in tuple(self.connections):
             connection.shutdown()
+        for stream in tuple(self.streams):
+            stream.close()
 
     async def finish(self, seconds: float) -> None:
         """Wait so many seconds at most for requests that are being answered; then close every connection."""
@@ -76,6 +81,8 @@ class HttpServer:
         # Closing a TLS connection politely would take until its client, which may be asleep, closes it too.
         for connection in tuple(self.connections):
             connection.transport.abort()
+        for stream in tuple(self.streams):
+            stream.abort()
         for task in tuple(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)

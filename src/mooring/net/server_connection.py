@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import httptools
 
 from mooring.net.asgi import Header, Scope
+from mooring.net.byte_stream import ByteStream
 from mooring.net.exchange import Exchange, refusal
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["ServerConnection"]
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+# What may follow a request for another protocol before that is granted; polite clients send nothing.
+_MOST_EARLY_BYTES: Final = 64 * 1024
 
 
 class ServerConnection(asyncio.Protocol):
@@ -38,6 +41,8 @@ class ServerConnection(asyncio.Protocol):
         self._queued: deque[Exchange] = deque()
         # Whether input is discarded from now on; and whether nothing more is sent either.
         self._discards = self._closing = False
+        # What came after a request for another protocol; None when there was no such request.
+        self._early: bytes | None = None
         self._reading = True
         # A request has begun to come; its head has come.
         self._receiving = self._head_read = False
@@ -77,12 +82,15 @@ class ServerConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._discards:
+            self._keep_early(data)
             return
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            # No other protocol is spoken here; the request is answered as if it had not asked for one.
+        except httptools.HttpParserUpgrade as upgrade:
+            # It is for the application to grant it; without that the request is answered like any other, as the last.
             self._discards = True
+            self._early = b""
+            self._keep_early(data[upgrade.args[0] :])
         except httptools.HttpParserError:
             self._refuse(400)
         else:
@@ -90,6 +98,12 @@ class ServerConnection(asyncio.Protocol):
                 self._unfinished_head_bytes += len(data)
                 if self._unfinished_head_bytes > self._limits.head_bytes:
                     self._refuse(431)
+
+    def _keep_early(self, data: bytes) -> None:
+        if self._early is not None:
+            self._early += data
+            if len(self._early) > _MOST_EARLY_BYTES:
+                self.transport.abort()
 
     def pause_writing(self) -> None:
         self.paused = True
@@ -105,6 +119,16 @@ class ServerConnection(asyncio.Protocol):
         while self.paused and not self.lost:
             self._drain = self._loop.create_future()
             await self._drain
+
+    def upgrade(self, head: bytes) -> ByteStream:
+        """Leave HTTP: the transport is a stream's from now on, and no limit of HTTP holds for it."""
+        stream = ByteStream(self.transport, self._early or b"", self.server.streams.discard)
+        self.server.streams.add(stream)
+        if not self._reading:
+            self.transport.resume_reading()
+        self.transport.write(head)
+        self.connection_lost(None)
+        return stream
 
     # What the server calls
 
@@ -195,21 +219,23 @@ class ServerConnection(asyncio.Protocol):
         if not self._discards:
             parser = self._parser
             stays = parser.should_keep_alive() and not parser.should_upgrade() and parser.get_http_version() != "1.0"
-            self._take(keep_alive=stays)
+            self._take(keep_alive=stays, upgrades=parser.should_upgrade())
 
     def _stop_reading(self) -> None:
         """The body is larger than what is read and dropped: it is answered now, and the connection closed."""
         self._discards = True
-        self._take(keep_alive=False)
+        self._take(keep_alive=False, upgrades=False)
 
     # Requests
 
-    def _take(self, *, keep_alive: bool) -> None:
+    def _take(self, *, keep_alive: bool, upgrades: bool) -> None:
         self._receiving = self._head_read = False
         scope = self._scope()
         if self._body_bytes > self._limits.body_bytes:
             scope["too_large"] = True
         exchange = Exchange(self, scope, b"".join(self._parts), flow=self._authorization, keep_alive=keep_alive)
+        if upgrades:
+            scope["upgrade"] = exchange.upgrade
         if self._exchange is None:
             self._enqueue(exchange)
         else:
@@ -232,6 +258,7 @@ class ServerConnection(asyncio.Protocol):
             "http_version": parser.get_http_version(),
             "method": parser.get_method().decode("latin-1"),
             "path": unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
             "query_string": query,
             "headers": self._headers,
             "client": self._client,

@@ -12,7 +12,7 @@ from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 def main() -> int:
     end_with_parent()
     # Imports come before the config is read: the parent makes certificates meanwhile.
-    from mooring.apiserver.logs import NodeAccess
+    from mooring.apiserver.kubelets import NodeAccess
     from mooring.apiserver.process import ServerConfig, run_server
     from mooring.supervisor.admission import own_admission
     from mooring.supervisor.logs import log_as_json

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mooring.nodes.process.log_server import options_of
 from mooring.nodes.process.logs import LONGEST_LINE, LogOptions, LogWriter, last_words, read_log, stamp
+from mooring.nodes.process.node_server import options_of
 from tests.client.stories import awaited
 
 SECOND = 10**9

@@ -24,13 +24,15 @@ from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.containers.isolation import Isolation, find_isolation
 from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
-from mooring.nodes.process.log_server import LogServer
+from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo
 from mooring.nodes.process.node_context import NodeContext
+from mooring.nodes.process.node_server import NodeServer
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.worker import NoLog, PodWorker
 from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
+from mooring.nodes.process.streams.endpoint import NotRunning, StreamEndpoint
 from mooring.nodes.process.volumes.disk import Disk
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
@@ -51,7 +53,7 @@ _log = logging.getLogger("mooring.node")
 class Settings:
     """`folder` is the node's own, `data` the folder of the whole cluster, which pods do not see.
 
-    `tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token.
+    `tls` has the serving certificate of the node's endpoint; `caller` is the SHA-256 of the API server's token.
     """
 
     folder: Path
@@ -82,7 +84,7 @@ async def run_node(
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
     agent = Kubelet(transport, machine, folder, mark, problem, data=settings.data)
-    server = LogServer(agent.log_of, settings.caller)
+    server = NodeServer(agent.log_of, StreamEndpoint(agent.running), settings.caller)
     port = await server.start(settings.tls)
     registration = NodeRegistration(transport, machine, port, _now)
     try:
@@ -177,11 +179,27 @@ class Kubelet:
 
     def log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> tuple[Path, LogWriter | None]:
         """The log of a container. Raises NoLog."""
+        worker = self._worker(namespace, pod)
+        if worker is None:
+            raise NoLog(f'pod "{pod}" is not known to node {self._machine.name}')
+        return worker.log_of(container, previous=previous)
+
+    def running(self, namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
+        """The spec and the process of a running container. Raises NotRunning."""
+        worker = self._worker(namespace, pod)
+        if worker is None:
+            raise NotRunning("pod does not exist")
+        found = worker.running(container)
+        if found is None:
+            raise NotRunning(f'container not found ("{container}")')
+        return found
+
+    def _worker(self, namespace: str, pod: str) -> PodWorker | None:
         for worker in self._workers.values():
             meta = worker.spec["metadata"]
             if meta["namespace"] == namespace and meta["name"] == pod and not worker.gone:
-                return worker.log_of(container, previous=previous)
-        raise NoLog(f'pod "{pod}" is not known to node {self._machine.name}')
+                return worker
+        return None
 
     @property
     def isolation(self) -> Isolation:

@@ -11,18 +11,17 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from mooring.nodes.process.containers.launch import ID, Launch
 from mooring.nodes.process.containers.proc import children, family, kill_marked, memory_of
-from mooring.nodes.process.logs import LogWriter, StreamName
+from mooring.nodes.process.containers.stdio import ContainerStdio
 
-__all__ = ["ContainerProcess", "ExecResult", "launch"]
+__all__ = ["Child", "ContainerProcess", "ExecResult", "launch"]
 
 _CHUNK: Final = 1 << 16
-_DRAIN_SECONDS: Final = 1.0
 _SHORTEST_POLL_SECONDS: Final = 0.002
 _LONGEST_POLL_SECONDS: Final = 0.05
 _OUTPUT: Final = 10 << 10
@@ -38,13 +37,13 @@ class ExecResult(NamedTuple):
 class ContainerProcess:
     """One run of a container. `started` is False in the end if the command itself never ran."""
 
-    def __init__(self, order: Launch, process: _Child, status: int | None, outputs: _Outputs) -> None:
+    def __init__(self, order: Launch, process: Child, status: int | None, stdio: ContainerStdio) -> None:
         self.order = order
         self.out_of_memory = False
         self.started = True
         self._process = process
         self._status_fd = status
-        self._outputs = outputs
+        self.stdio = stdio
         self._said: dict[str, int] = {}
         self._unread = b""
 
@@ -62,13 +61,17 @@ class ContainerProcess:
         code = await self._process.wait()
         if not self.order.sandboxed:
             self.kill()
-        await self._outputs.drained()
+        await self.stdio.drained()
         if self._status_fd is not None:
             # One that was killed together with its sandbox cannot tell; it had started nevertheless.
             self.started = code < 0 or "exit-code" in self._status()
             os.close(self._status_fd)
             self._status_fd = None
         return code if code >= 0 else 128 - code
+
+    async def wait_child(self) -> None:
+        """Return when it has ended, before its log is closed; for others than the one that supervises it."""
+        await self._process.wait()
 
     def signal(self, number: int) -> None:
         """Send a signal to the container's first process."""
@@ -108,13 +111,7 @@ class ContainerProcess:
         """Run a command beside the container, seeing what it sees."""
         read, write = os.pipe()
         try:
-            child = _Child(
-                self.order.words_beside(command, self._first()),
-                stdout=write,
-                stderr=write,
-                env=self.order.plain_environment if self.order.sandboxed else self.order.outer_environment(),
-                cwd=None if self.order.sandboxed else self.order.folder,
-            )
+            child = self.beside(command, {"stdout": write, "stderr": write})
         except BaseException:
             os.close(read)
             raise
@@ -134,6 +131,16 @@ class ContainerProcess:
                 await child.wait()
             output.close()
         return ExecResult(code if code >= 0 else 128 - code, output.data.decode(errors="replace"))
+
+    def beside(
+        self, command: Sequence[str], streams: Mapping[str, int], variables: Mapping[str, str] | None = None
+    ) -> Child:
+        """Start a command that sees what the container sees, with its user, its rights and its environment."""
+        order = self.order
+        known = order.plain_environment if order.sandboxed else order.outer_environment()
+        words = order.words_beside(command, self._first())
+        folder = None if order.sandboxed else order.folder
+        return Child(words, env={**(variables or {}), **known}, cwd=folder, **streams)
 
     def _first(self) -> int:
         if not self.order.sandboxed:
@@ -162,32 +169,31 @@ class ContainerProcess:
 
 def launch(order: Launch) -> ContainerProcess:
     """Start a container. Raises OSError when not even that can be done."""
-    outputs = _Outputs(order.log)
+    stdio = ContainerStdio(order.log, stdin=order.stdin, tty=order.tty)
     status_read, status_write = os.pipe() if order.sandboxed else (None, None)
     passed: list[int] = []
     try:
         if order.sandboxed and status_read is not None and status_write is not None:
             os.set_blocking(status_read, False)
             passed = [status_write, _arguments_file(order, status_write)]
-        child = _Child(
+        child = Child(
             order.words(passed[1] if passed else -1),
-            stdout=outputs.write["stdout"],
-            stderr=outputs.write["stderr"],
+            **stdio.child,
             pass_fds=passed,
             env=order.outer_environment(),
             cwd=None if order.sandboxed else order.folder,
         )
     except BaseException:
-        outputs.close()
+        stdio.close()
         if status_read is not None:
             os.close(status_read)
         raise
     finally:
-        outputs.close_writers()
+        stdio.close_child()
         for descriptor in passed or ([status_write] if status_write is not None else []):
             os.close(descriptor)
-    outputs.listen()
-    return ContainerProcess(order, child, status_read, outputs)
+    stdio.listen()
+    return ContainerProcess(order, child, status_read, stdio)
 
 
 def _arguments_file(order: Launch, status: int) -> int:
@@ -199,14 +205,15 @@ def _arguments_file(order: Launch, status: int) -> int:
     return descriptor
 
 
-class _Child:
+class Child:
     """A child process that is waited for in an event loop.
 
     Not the loop's own kind: some loops leave descriptors open in it that are none of its business.
     """
 
     def __init__(self, words: Sequence[str], **options: Any) -> None:
-        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, **options)
+        given = {"stdin": subprocess.DEVNULL, **options}
+        self._process = subprocess.Popen(words, start_new_session=True, **given)
         self.pid = self._process.pid
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
@@ -258,56 +265,3 @@ class _Collected:
         self._open = False
         asyncio.get_running_loop().remove_reader(self._descriptor)
         os.close(self._descriptor)
-
-
-class _Outputs:
-    """The two pipes of a container, read into its log until no process holds the writing end."""
-
-    def __init__(self, log: LogWriter) -> None:
-        self._log = log
-        self._read: dict[StreamName, int] = {}
-        self.write: dict[StreamName, int] = {}
-        names: tuple[StreamName, StreamName] = ("stdout", "stderr")
-        for name in names:
-            self._read[name], self.write[name] = os.pipe()
-            os.set_blocking(self._read[name], False)
-        self._open = set(names)
-        self._done = asyncio.Event()
-
-    def close_writers(self) -> None:
-        for descriptor in self.write.values():
-            os.close(descriptor)
-        self.write = {}
-
-    def listen(self) -> None:
-        loop = asyncio.get_running_loop()
-        for name, descriptor in self._read.items():
-            loop.add_reader(descriptor, self._take, name)
-
-    async def drained(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_DRAIN_SECONDS):
-                await self._done.wait()
-        self.close()
-        self._log.close()
-
-    def close(self) -> None:
-        for name in tuple(self._open):
-            self._close(name)
-
-    def _take(self, name: StreamName) -> None:
-        try:
-            data = os.read(self._read[name], _CHUNK)
-        except BlockingIOError:
-            return
-        if data:
-            self._log.feed(name, data)
-        else:
-            self._close(name)
-
-    def _close(self, name: StreamName) -> None:
-        asyncio.get_running_loop().remove_reader(self._read[name])
-        os.close(self._read[name])
-        self._open.discard(name)
-        if not self._open:
-            self._done.set()

@@ -173,6 +173,8 @@ def _order(
         capabilities=rights.capabilities,
         kept=rights.kept,
         memory=memory,
+        stdin=bool(container.get("stdin")),
+        tty=bool(container.get("tty")),
     )
 
 

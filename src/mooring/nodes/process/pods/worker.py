@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mooring.kube.objects import Object
+from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.containers.start import CannotCreate, StartFailed, new_id, start
 from mooring.nodes.process.containers.supervisor import ContainerSupervisor
 from mooring.nodes.process.logs import LogWriter, has_log
@@ -149,6 +150,12 @@ class PodWorker:
         supervised = self._supervisors.get(name)
         writer = None if supervised is None else supervised.process.order.log
         return path, writer if writer is not None and writer.path == path else None
+
+    def running(self, name: str) -> tuple[Object, ContainerProcess] | None:
+        """The spec and the process of a container that runs now."""
+        if name not in self._supervisors or self.pod.container(name).process != "running":
+            return None
+        return container_named(self.spec, name), self._supervisors[name].process
 
     def _status(self) -> Object:
         if self._silent:

@@ -1,4 +1,4 @@
-"""The log endpoint of the node: logs for the API server's token, and for no other."""
+"""The endpoint of the node: logs and streams for the API server's token, and for no other."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from mooring.nodes.process.log_server import LogServer
+from mooring.kube.objects import Object
+from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.logs import LogWriter
+from mooring.nodes.process.node_server import NodeServer
 from mooring.nodes.process.pods.worker import NoLog
+from mooring.nodes.process.streams.endpoint import NotRunning, StreamEndpoint
 from tests.client.stories import awaited
 
 TOKEN = "secret"
+
+
+def nothing_runs(namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
+    raise NotRunning("pod does not exist")
 
 
 @asynccontextmanager
@@ -28,7 +35,7 @@ async def serving(folder: Path) -> AsyncIterator[tuple[int, LogWriter]]:
             raise NoLog(f'container "{container}" in pod "{pod}" is not available')
         return log.path, log
 
-    server = LogServer(logs, hashlib.sha256(TOKEN.encode()).hexdigest())
+    server = NodeServer(logs, StreamEndpoint(nothing_runs), hashlib.sha256(TOKEN.encode()).hexdigest())
     try:
         yield await server.start(None), log
     finally:

@@ -1,4 +1,4 @@
-"""The node's own endpoint, where the API server fetches logs: `/containerLogs/NAMESPACE/POD/CONTAINER`.
+"""The node's own endpoint, where the API server fetches logs and enters pods, with the paths of a kubelet.
 
 It listens on the loopback address only, shows a certificate of the cluster's authority, and answers nobody but the one
 who has the token; the node itself knows only the token's hash.
@@ -22,8 +22,9 @@ from mooring.net.asgi import Receive, Scope, Send, send_whole
 from mooring.net.server import HttpServer
 from mooring.nodes.process.logs import LogOptions, LogWriter, read_log, stamp
 from mooring.nodes.process.pods.worker import NoLog
+from mooring.nodes.process.streams.endpoint import ROOTS, StreamEndpoint
 
-__all__ = ["LogServer", "options_of"]
+__all__ = ["NodeServer", "options_of"]
 
 HOST: Final = "127.0.0.1"
 _TEXT: Final = b"text/plain"
@@ -42,11 +43,12 @@ class _Refusal(Exception):
         self.status = status
 
 
-class LogServer:
+class NodeServer:
     """`caller` is the SHA-256, in hexadecimal, of the token of the one who may ask."""
 
-    def __init__(self, logs: PodLogs, caller: str) -> None:
+    def __init__(self, logs: PodLogs, streams: StreamEndpoint, caller: str) -> None:
         self._logs = logs
+        self._streams = streams
         self._caller = caller
         self._http = HttpServer(self._serve)
 
@@ -55,13 +57,22 @@ class LogServer:
         return await self._http.listen(HOST, port, tls)
 
     async def close(self) -> None:
-        """Close. A client that follows a log is cut off; the missing last chunk tells it so."""
+        """Close. A client that follows a log is cut off; the missing last chunk tells it so. Streams end."""
         self._http.close()
         await self._http.finish(0.0)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            lines = self._lines(scope)
+            self._authenticate(scope)
+            root, *parts = scope["path"].strip("/").split("/")
+            query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            if root in ROOTS:
+                await self._streams.serve(scope, receive, send, (root, *parts), query)
+                return
+            if root == "healthz":
+                await send_whole(send, 200, _TEXT, b"ok", _CLOSE)
+                return
+            lines = self._lines(scope, root, parts, {name: values[0] for name, values in query.items()})
         except _Refusal as refusal:
             await send_whole(send, refusal.status, _TEXT, str(refusal).encode(), _CLOSE)
             return
@@ -77,16 +88,16 @@ class LogServer:
                 task.cancel()
             await asyncio.gather(leaving, sending, return_exceptions=True)
 
-    def _lines(self, scope: Scope) -> AsyncGenerator[bytes]:
+    def _authenticate(self, scope: Scope) -> None:
         given = hashlib.sha256(_token(scope)).hexdigest()
         if not hmac.compare_digest(given, self._caller):
             raise _Refusal(401, "Unauthorized")
+
+    def _lines(self, scope: Scope, root: str, parts: list[str], query: dict[str, str]) -> AsyncGenerator[bytes]:
         if scope["method"] != "GET":
             raise _Refusal(405, "GET is all that can be done here")
-        root, *parts = scope["path"].strip("/").split("/")
         if root != "containerLogs" or len(parts) != 3:
             raise _Refusal(404, "404 page not found")
-        query = {name: values[0] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
         try:
             options = options_of(query, time.time_ns())
             path, writer = self._logs(*parts, previous=query.get("previous") == "true")

@@ -1,0 +1,80 @@
+"""How the API server reaches what runs in pods: the kubelets of their nodes.
+
+The address of a kubelet is in the status of its node. The kubelet proves itself with a certificate of the cluster's
+authority, and this server with a token of its own.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mooring.kube.objects import Object
+from mooring.kube.status import ApiError, BadRequestError, InternalError, NotFoundError
+from mooring.net.destination import Destination
+from mooring.net.tls import client_context
+from mooring.registry import Registry
+
+__all__ = ["DIAL_SECONDS", "Kubelets", "NodeAccess", "container_of", "is_simulated"]
+
+DIAL_SECONDS: Final = 5.0
+_SIMULATED: Final = "kwok.x-k8s.io/node"
+# The node of this machine names its loopback address so; others are reached by what they have.
+_ADDRESSES: Final = ("InternalDNS", "InternalIP", "Hostname", "ExternalDNS", "ExternalIP")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAccess:
+    """How nodes are talked to: the authority they are trusted by, and the token they know this server by."""
+
+    authority: Path
+    token: str
+
+
+class Kubelets:
+    def __init__(self, registry: Registry, access: NodeAccess) -> None:
+        self._registry = registry
+        self.credentials: Final = {"Authorization": f"Bearer {access.token}"}
+        self._tls = client_context(authority=access.authority.read_bytes())
+
+    def node(self, name: str) -> Object:
+        """Raises InternalError for a node that is gone."""
+        try:
+            found: Object = self._registry.get(self._registry.resource("v1", "Node"), "", name)
+        except NotFoundError:
+            raise InternalError.of(f"node {name} is not there any more, and what ran on it went with it") from None
+        return found
+
+    def of(self, name: str, simulated: str, refusal: type[ApiError] = BadRequestError) -> Destination:
+        """Where the kubelet of a node answers. `simulated` is what is said when there is none, because nothing runs."""
+        node = self.node(name)
+        if is_simulated(node):
+            raise refusal(simulated)
+        status = node.get("status") or {}
+        port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
+        host = _address(status.get("addresses") or ())
+        if not port or not host:
+            raise InternalError.of(f"node {name} does not say in its status where its kubelet answers")
+        return Destination(host, int(port), self._tls)
+
+
+def is_simulated(node: Object) -> bool:
+    return (node["metadata"].get("annotations") or {}).get(_SIMULATED) == "fake"
+
+
+def container_of(pod: Object, named: str) -> str:
+    """The container that a request is about. Raises BadRequestError in the words of kube-apiserver."""
+    spec, name = pod["spec"], pod["metadata"]["name"]
+    lists = ("initContainers", "containers", "ephemeralContainers")
+    known = [each["name"] for place in lists for each in spec.get(place) or ()]
+    if named:
+        if named not in known:
+            raise BadRequestError(f"container {named} is not valid for pod {name}")
+        return named
+    if len(spec["containers"]) == 1:
+        return str(spec["containers"][0]["name"])
+    raise BadRequestError(f"a container name must be specified for pod {name}, choose one of: [{' '.join(known)}]")
+
+
+def _address(addresses: Any) -> str:
+    known = {each.get("type"): each.get("address") for each in addresses}
+    return next((str(known[kind]) for kind in _ADDRESSES if known.get(kind)), "")

@@ -1,0 +1,1 @@
+"""What clients do in pods over streams: exec, attach, and port-forward."""
