@@ -125,6 +125,7 @@ class Application:
         user = self._authenticate(request.token)
         if user is not None:
             request.user = user
+            request.trust()
         elif target.root not in _OPEN:
             raise Unauthorized("Unauthorized")
         if request.impersonates:

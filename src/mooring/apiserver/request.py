@@ -70,6 +70,11 @@ class HttpRequest:
             self._read_headers()
         return self._impersonates
 
+    def trust(self) -> None:
+        """Tell the connection that its sender is known."""
+        if (trust := self._scope.get("trust")) is not None:
+            trust()
+
     @property
     def local(self) -> bool:
         """Whether the client sits on this machine."""
