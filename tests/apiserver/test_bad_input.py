@@ -5,10 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mooring.registry import Registry
+from mooring.apiserver.sqlite import SqliteStorage
+from mooring.registry import MemoryStorage, Registry
+from mooring.registry.storage import LimitedStorage
 from tests.apiserver.world import CONFIGMAPS, DEFINITIONS, PODS, WIDGETS, Api, failed
 from tests.registry.world import config, definition, pod
 
@@ -115,6 +120,34 @@ def test_yaml_bombs_are_refused(api: Api) -> None:
     ):
         assert failed(answer) == (400, "BadRequest")
         assert "aliases expand" in answer.body["message"]
+
+
+def test_aliases_are_counted_by_what_they_stand_for(api: Api) -> None:
+    rows = "".join(f"  k{n}: *a\n" for n in range(400))
+    bomb = f"apiVersion: v1\nkind: ConfigMap\ndata:\n  a: &a {'x' * 10_000}\n{rows}".encode()
+    answer = api.post(CONFIGMAPS, bomb, content_type="application/yaml")
+    assert failed(answer) == (400, "BadRequest")
+    assert "aliases expand to more than 3,145,728 bytes" in answer.body["message"]
+
+
+@pytest.mark.parametrize("kept", [LimitedStorage, SqliteStorage])
+def test_an_object_that_is_too_large_to_be_stored_is_refused_as_etcd_does(
+    make_api: Callable[..., Api], kept: type[MemoryStorage], tmp_path: Path
+) -> None:
+    api = make_api(storage=SqliteStorage(tmp_path) if kept is SqliteStorage else kept())
+
+    def sized(name: str, length: int) -> dict[str, Any]:
+        main = {"name": "main", "image": "i", "env": [{"name": "X", "value": "x" * length}]}
+        return {"metadata": {"name": name}, "spec": {"containers": [main]}}
+
+    api.made(PODS, sized("large", 1_500_000))
+    grown = {"metadata": {"annotations": {"a": "x" * 100_000}}}
+    for answer in (api.post(PODS, sized("larger", 1_600_000)), api.merge(f"{PODS}/large", grown)):
+        assert answer.code == 500
+        assert answer.body["message"] == "etcdserver: request is too large"
+        assert "reason" not in answer.body
+    assert api.get(f"{PODS}/larger").code == 404
+    assert "annotations" not in api.get(f"{PODS}/large").body["metadata"]
 
 
 def test_deep_yaml_is_refused(api: Api) -> None:

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mooring.apiserver.duplicate_fields import find_duplicate_fields
+from mooring.kube.errors import one_line
 from mooring.kube.schemas.duplicates import FieldPath
-from tests.apiserver.world import DEFINITIONS, WIDGETS, Api
+from tests.apiserver.world import DEFINITIONS, WIDGETS, Answer, Api
 from tests.registry.world import definition
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
@@ -122,6 +123,54 @@ def test_duplicate_fields_of_a_patch_are_said_and_refused(api: Api, kind: str) -
     said = api.send("PATCH", path, body, content_type=f"application/{kind}")
     assert said.code == 200
     assert said.warnings == ['299 - "duplicate field \\"data.a\\""']
+
+
+LINE = "\n  "
+IN_YAML = b"""
+apiVersion: v1
+kind: ConfigMap
+kind: ConfigMap
+metadata:
+  name: c
+  labels: {a: b, a: c}
+foo: {x: 1, x: 2}
+data:
+  a: "1"
+  a: "2"
+"""
+
+
+def test_duplicate_keys_of_yaml_are_said_by_their_line_as_the_real_server_does(api: Api) -> None:
+    found = (4, "kind"), (7, "a"), (8, "x"), (11, "a")
+    said = [f'line {line}: key "{key}" already set in map' for line, key in found]
+    unknown = 'unknown field "foo"'
+
+    def create(wanted: str) -> Answer:
+        return api.send(
+            "POST", f"{CONFIGMAPS}?dryRun=All&fieldValidation={wanted}", IN_YAML, content_type="application/yaml"
+        )
+
+    assert create("Strict").body["message"] == (
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: '
+        + one_line(f"yaml: unmarshal errors:\n  {LINE.join(said)}, {unknown}")
+    )
+    warned = create("Warn")
+    assert warned.warnings == [f'299 - "{each}"' for each in (text.replace('"', '\\"') for text in (*said, unknown))]
+    assert warned.body["data"] == {"a": "2"}
+    assert create("Ignore").warnings == []
+
+
+def test_duplicate_keys_of_an_applied_yaml_are_said_by_their_line(api: Api) -> None:
+    path = f"{CONFIGMAPS}/c?fieldManager=m&dryRun=All&fieldValidation="
+    body = IN_YAML.replace(b"foo: {x: 1, x: 2}\n", b"")
+    said = [f'line {line}: key "{key}" already set in map' for line, key in ((4, "kind"), (7, "a"), (10, "a"))]
+    refused = api.apply(f"{path}Strict", body)
+    assert refused.code == 400
+    assert refused.body["message"] == one_line(
+        f"error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {LINE.join(said)}"
+    )
+    warned = api.apply(f"{path}Warn", body)
+    assert warned.warnings == [f'299 - "{each}"' for each in (text.replace('"', '\\"') for text in said)]
 
 
 # As a real kube-apiserver answers: it looks at what it reads into its types, and nowhere else.

@@ -103,6 +103,31 @@ def test_a_program_that_will_not_stop_is_killed_when_asked_twice(trial: Trial) -
     process.stdout.close()
 
 
+def test_a_program_that_hangs_before_its_first_answer_is_killed_and_started_again(trial: Trial) -> None:
+    trial.write(
+        "sleeper",
+        CONFIG
+        + "import os, signal\n"
+        + "seen = config['folder'] + '/seen'\n"
+        + "if not os.path.exists(seen):\n"
+        + "    open(seen, 'w').close()\n"
+        + "    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        + READY
+        + PATIENT,
+    )
+    (trial.folder / "startup").write_text("2")
+    process = trial.start("sleeper", "patient")
+    assert process.stdout is not None
+    assert [process.stdout.readline() for _ in range(3)] == [
+        "The sleeper process is there but does not answer; it is killed.\n",
+        "The sleeper process was killed by SIGKILL; starting it again.\n",
+        "welcome\n",
+    ]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+    process.stdout.close()
+
+
 def test_a_log_that_has_grown_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "LOG_BYTES", 10)
     log = Log(tmp_path / "x.log", "x", Console())

@@ -6,10 +6,12 @@ import asyncio
 import hashlib
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import httptools
 import pytest
 
 from mooring.client.inprocess import AsyncInProcess
@@ -18,6 +20,7 @@ from mooring.net.asgi import Receive, Scope, Send, TooLarge, read_body, send_who
 from mooring.net.certificates import ensure_certificates
 from mooring.net.limits import DEFAULT, HttpLimits
 from mooring.net.server import HttpServer
+from mooring.net.server_connection import ServerConnection
 from mooring.net.tls import client_context, server_context
 from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.logs import LogWriter
@@ -34,6 +37,7 @@ from tests.runtime.sample import COPIER
 SHORT = HttpLimits(head_bytes=2000, body_bytes=1000, drained_bytes=4000, head_seconds=0.2, request_seconds=0.4)
 PATIENT = replace(SHORT, head_seconds=20, request_seconds=20)
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class Echo:
@@ -109,6 +113,30 @@ async def answered(port: int, *parts: bytes, tls: ssl.SSLContext | None = None) 
             b"431 Request Header Fields Too Large",
             id="too many headers",
         ),
+        pytest.param(
+            [b"GET /" + b"a" * 400, *[b"a" * 400] * 2], replace(PATIENT, url_bytes=900), b"414 ", id="a URL without end"
+        ),
+        pytest.param(
+            [b"GET /" + b"a" * 900 + b" HTTP/1.1\r\n\r\n"],
+            replace(PATIENT, url_bytes=900),
+            b"414 ",
+            id="a URL that is too long and comes at once",
+        ),
+        pytest.param(
+            [HEAD + CHUNKED + b"0\r\nA: ", *[b"a" * 400] * 3],
+            replace(PATIENT, trailer_bytes=500),
+            b"431 ",
+            id="a trailer without end",
+        ),
+        pytest.param(
+            [HEAD + CHUNKED + b"0\r\n", *[b"A: a\r\n" * 100] * 5], PATIENT, b"431 ", id="trailers without end"
+        ),
+        pytest.param(
+            [HEAD + CHUNKED, *[b"1;" + b"a" * 400 + b"\r\nx\r\n"] * 6],
+            PATIENT,
+            b"431 ",
+            id="chunks that are nearly all extension",
+        ),
         pytest.param([HEAD, b"Content-Length: 99999\r\n\r\n"], PATIENT, b"413 ", id="a body that nobody reads out"),
     ],
 )
@@ -118,6 +146,85 @@ async def test_a_client_that_exceeds_a_limit_is_told_and_left(
 ) -> None:
     async with serving(limits) as (_, _, port):
         assert (await answered(port, *parts)).startswith(b"HTTP/1.1 " + expected)
+
+
+@awaited
+async def test_a_head_in_small_pieces_is_parsed_in_a_few_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+
+    class Parser:
+        def __init__(self, protocol: object) -> None:
+            self._parser = httptools.HttpRequestParser(protocol)
+
+        def feed_data(self, data: bytes) -> None:
+            parsed.append(data)
+            self._parser.feed_data(data)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._parser, name)
+
+    monkeypatch.setattr(
+        "mooring.net.server_connection.httptools", SimpleNamespace(**{**vars(httptools), "HttpRequestParser": Parser})
+    )
+    connection = ServerConnection(HttpServer(Echo()))
+    head = b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\nA: " + b"a" * 5000 + b"\r\n\r\n"
+    for byte in head:
+        connection.data_received(bytes((byte,)))
+    assert connection.busy
+    assert b"".join(parsed) == head
+    assert len(parsed) < 20
+
+
+@awaited
+async def test_connections_of_strangers_make_room_for_others_and_not_those_of_known_users() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/known":
+            scope["trust"]()
+        await send_whole(send, 200, b"text/plain", b"")
+
+    server = HttpServer(app, limits=replace(DEFAULT, strangers=3))
+    port = await server.listen("127.0.0.1", 0)
+    user, user_writer = await asyncio.open_connection("127.0.0.1", port)
+    user_writer.write(b"GET /known HTTP/1.1\r\n\r\n")
+    await user.readuntil(b"\r\n\r\n")
+    strangers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
+    strangers[-1][1].write(b"GET / HT")
+    for reader, _ in strangers[:2]:
+        with suppress(ConnectionResetError):
+            assert await reader.read() == b""
+    assert len(server.connections) == 4
+    user_writer.write(b"GET /known HTTP/1.1\r\n\r\n")
+    assert await user.readuntil(b"\r\n\r\n")
+    for writer in (user_writer, *(writer for _, writer in strangers)):
+        writer.close()
+    server.close()
+    await server.finish(0)
+
+
+@awaited
+async def test_a_client_that_begins_no_handshake_is_cut_off(tmp_path: Path) -> None:
+    made = ensure_certificates(tmp_path, ["127.0.0.1"], now=now())
+    async with serving(replace(DEFAULT, handshake_seconds=0.1), server_context(made.certificate, made.key)) as (
+        _,
+        _,
+        port,
+    ):
+        assert await answered(port) == b""
+
+
+@awaited
+async def test_a_trailer_is_no_header() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_whole(send, 200, b"text/plain", b",".join(name for name, _ in scope["headers"]))
+
+    server = HttpServer(app)
+    port = await server.listen("127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(HEAD + b"Connection: close\r\n" + CHUNKED + b"0\r\nAuthorization: Bearer x\r\n\r\n")
+    assert (await reader.read()).endswith(b"\r\n\r\nhost,connection,transfer-encoding")
+    writer.close()
+    server.close()
+    await server.finish(0)
 
 
 @awaited

@@ -4,11 +4,12 @@ The supervisor has bound the socket and made the certificates and tokens, becaus
 process is started again.
 """
 
+import resource
 import socket
 import ssl
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,8 +28,8 @@ from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.kube.errors import MooringError
 from mooring.net.tls import server_context
-from mooring.registry import MemoryStorage, Registry
-from mooring.registry.storage import Storage
+from mooring.registry import Registry
+from mooring.registry.storage import LimitedStorage, Storage
 
 __all__ = ["ServerConfig", "ServerError", "run_server"]
 
@@ -64,6 +65,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     """
     # The thread that waited for the disk must not wait as long again for its turn to say so.
     sys.setswitchinterval(_SWITCH_SECONDS)
+    _raise_descriptor_limit()
     sock = _socket(config.fd)
     tls = _tls(config)
     tokens = TokenFile(config.tokens)
@@ -95,6 +97,14 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         return 0 if run(make, sock, tls) else 1
 
 
+def _raise_descriptor_limit() -> None:
+    """Every connection is a descriptor, and 1024, which many systems begin with, are soon taken by idle ones."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems say that there is no limit and then refuse it.
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -118,7 +128,7 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
 @contextmanager
 def _storage(data: Path | None) -> Iterator[Storage]:
     if data is None:
-        yield MemoryStorage()
+        yield LimitedStorage()
         return
     from mooring.apiserver.sqlite import SqliteStorage
 

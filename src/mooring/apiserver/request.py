@@ -68,6 +68,11 @@ class HttpRequest:
             self._read_headers()
         return self._impersonates
 
+    def trust(self) -> None:
+        """Tell the connection that its sender is known."""
+        if (trust := self._scope.get("trust")) is not None:
+            trust()
+
     @property
     def impersonation_headers(self) -> list[tuple[bytes, bytes]]:
         return [(key, value) for key, value in self._scope["headers"] if key[:12] == b"impersonate-"]

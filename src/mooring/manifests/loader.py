@@ -14,15 +14,23 @@ from typing import Any, Final
 
 import yaml
 
+from mooring.kube.errors import go_quote
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.scalars import NotJsonError, resolve, spell_key
 
 MAX_ALIASED: Final = 100_000
 """How many values aliases may add to a document; ten lines of aliases can otherwise ask for billions."""
 
+MAX_ALIASED_BYTES: Final = 3 * 1024 * 1024
+"""How much text aliases may add to a document: as much as a request may have."""
+
 MAX_DEPTH: Final = 150
 """How deep values may nest. No kind comes near it."""
 
+# kube-apiserver reports as many.
+_MAX_DUPLICATES: Final = 100
+# As long as a number is counted, whatever it is.
+_SCALAR_BYTES: Final = 8
 _TAG = "tag:yaml.org,2002:"
 _RESOLVED_TAGS = frozenset(_TAG + name for name in ("int", "float", "bool", "null"))
 _STRING_TAGS = frozenset(("!", _TAG + "str"))
@@ -32,10 +40,13 @@ _COLLECTION_TAGS = frozenset((None, "!", _TAG + "map", _TAG + "seq"))
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def load_all(text: str) -> Iterator[tuple[Any, int]]:
-    """The documents in `text`, each with the line it starts on. Lines, also in errors, count from 1 in this text."""
+def load_all(text: str, duplicates: list[str] | None = None) -> Iterator[tuple[Any, int]]:
+    """The documents in `text`, each with the line it starts on. Lines, also in errors, count from 1 in this text.
+
+    What there is to say about keys that came twice is added to `duplicates`.
+    """
     try:
-        events = _Events(text)
+        events = _Events(text, [] if duplicates is None else duplicates)
         while (event := events.next()) is not None:
             if isinstance(event, yaml.DocumentStartEvent):
                 yield _document(events)
@@ -51,19 +62,26 @@ def load_all(text: str) -> Iterator[tuple[Any, int]]:
 
 def load(text: str) -> Any:
     """The only document in `text`, or None where there is none."""
-    values = [value for value, _ in load_all(text)]
+    return load_with_duplicates(text)[0]
+
+
+def load_with_duplicates(text: str) -> tuple[Any, tuple[str, ...]]:
+    """The same, and what Kubernetes says of each key that came twice in a mapping; the last one counts."""
+    duplicates: list[str] = []
+    values = [value for value, _ in load_all(text, duplicates)]
     if len(values) > 1:
         raise ManifestError("expected one document")
-    return values[0] if values else None
+    return values[0] if values else None, tuple(duplicates)
 
 
 class _Events:
     """The parser's events, and what a document has defined so far."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, duplicates: list[str]) -> None:
         self._parser = _Parser(text)
         self.anchors: dict[str, Any] = {}
-        self.aliased = 0
+        self.aliased = self.aliased_bytes = 0
+        self.duplicates = duplicates
 
     def next(self) -> Any:
         return self._parser.get_event()
@@ -71,7 +89,7 @@ class _Events:
 
 def _document(events: _Events) -> tuple[Any, int]:
     events.anchors.clear()
-    events.aliased = 0
+    events.aliased = events.aliased_bytes = 0
     first = events.next()
     value = _value(events, first, 0)
     events.next()
@@ -117,6 +135,8 @@ def _mapping(events: _Events, depth: int) -> dict[str, Any]:
                 events.anchors[key.anchor] = name
         else:
             raise ManifestError("a key must be a string", line=line)
+        if name in value and len(events.duplicates) < _MAX_DUPLICATES:
+            events.duplicates.append(f"line {line}: key {go_quote(name)} already set in map")
         value[name] = _value(events, events.next(), depth)
     for source in merged:
         for name, item in source.items():
@@ -155,16 +175,25 @@ def _alias(events: _Events, anchor: str | None, line: int) -> Any:
     if anchor is None or anchor not in events.anchors:
         raise ManifestError(f"alias *{anchor} has no anchor before it", line=line)
     value = events.anchors[anchor]
-    events.aliased += _size(value)
+    _count_aliased(events, value)
     if events.aliased > MAX_ALIASED:
         raise ManifestError(f"aliases expand to more than {MAX_ALIASED:,} values", line=line)
+    if events.aliased_bytes > MAX_ALIASED_BYTES:
+        raise ManifestError(f"aliases expand to more than {MAX_ALIASED_BYTES:,} bytes", line=line)
     return copy.deepcopy(value)
 
 
-def _size(value: Any) -> int:
+def _count_aliased(events: _Events, value: Any) -> None:
+    events.aliased += 1
     if isinstance(value, dict):
-        return 1 + sum(map(_size, value.values()))
-    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
+        events.aliased_bytes += sum(map(len, value))
+        for inner in value.values():
+            _count_aliased(events, inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _count_aliased(events, inner)
+    else:
+        events.aliased_bytes += len(value) if isinstance(value, str) else _SCALAR_BYTES
 
 
 def _unreadable(text: str, error: yaml.reader.ReaderError) -> ManifestError:

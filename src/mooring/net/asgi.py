@@ -1,8 +1,9 @@
-"""The interface between the HTTP server and what it serves: plain ASGI, with three additions.
+"""The interface between the HTTP server and what it serves: plain ASGI, with four additions.
 
 `scope["push"]` sends a part of a streamed answer at once. `scope["too_large"]` says that a body exceeded the limit, of
 which an application then sees only the beginning. `scope["upgrade"]` is there when the client asks for another
-protocol: it sends 101 with the given headers, and the connection is a stream of bytes from then on.
+protocol: it sends 101 with the given headers, and the connection is a stream of bytes from then on. `scope["trust"]` is
+called by an application that knows the sender: connections of others are bounded in number.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine

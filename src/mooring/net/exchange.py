@@ -71,6 +71,7 @@ class Exchange:
         if self._connection.lost:
             return
         self.scope["push"] = self.push
+        self.scope["trust"] = self._connection.trust
         self._step(self._connection.server.app(self.scope, self.receive, self.send))
 
     def _step(self, coroutine: Coroutine[Any, Any, None]) -> None:

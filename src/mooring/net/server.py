@@ -39,6 +39,8 @@ class HttpServer:
         self.connections: set[ServerConnection] = set()
         # Connections that have left HTTP; none of its limits holds for them.
         self.streams: set[ByteStream] = set()
+        # Those whose sender the application does not know, the oldest first.
+        self.strangers: dict[ServerConnection, None] = {}
         # Requests that have become tasks.
         self.tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -49,7 +51,9 @@ class HttpServer:
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
         """Accept connections on an address from now on; the port, which is a free one if 0 was asked for."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connection, host, port, ssl=tls, backlog=_BACKLOG)
+        self._server = await loop.create_server(
+            self._connection, host, port, ssl=tls, backlog=_BACKLOG, ssl_handshake_timeout=self._handshake_seconds(tls)
+        )
         found: int = self._server.sockets[0].getsockname()[1]
         return found
 
@@ -60,7 +64,9 @@ class HttpServer:
         with suppress(OSError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connection, sock=sock, ssl=tls, backlog=_BACKLOG)
+        self._server = await loop.create_server(
+            self._connection, sock=sock, ssl=tls, backlog=_BACKLOG, ssl_handshake_timeout=self._handshake_seconds(tls)
+        )
 
     def close(self) -> None:
         """Accept no more, and read no more requests: those that are being answered are the last."""
@@ -90,6 +96,9 @@ class HttpServer:
             self._sweeping.cancel()
             self._sweeping = None
 
+    def _handshake_seconds(self, tls: ssl.SSLContext | None) -> float | None:
+        return self.limits.handshake_seconds if tls else None
+
     # For connections
 
     def _connection(self) -> ServerConnection:
@@ -97,8 +106,25 @@ class HttpServer:
 
     def add(self, connection: ServerConnection) -> None:
         self.connections.add(connection)
+        self.strangers[connection] = None
+        if len(self.strangers) > self.limits.strangers:
+            self._make_room()
         if self._sweeping is None:
             self._sweep_later()
+
+    def remove(self, connection: ServerConnection) -> None:
+        self.connections.discard(connection)
+        self.strangers.pop(connection, None)
+
+    def _make_room(self) -> None:
+        """Close the connection of the stranger who has been there longest and is not being answered.
+
+        A client with a token has sent it a moment after it came, so it is not among them.
+        """
+        oldest = next((each for each in self.strangers if not each.busy), None)
+        if oldest is not None:
+            self.strangers.pop(oldest)
+            oldest.transport.abort()
 
     def _sweep(self) -> None:
         now = asyncio.get_running_loop().time()

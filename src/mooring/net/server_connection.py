@@ -5,6 +5,7 @@ It is our own because in others a request costs a quarter more and there is no o
 """
 
 import asyncio
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -23,6 +24,9 @@ __all__ = ["ServerConnection"]
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 # What may follow a request for another protocol before that is granted; polite clients send nothing.
 _MOST_EARLY_BYTES: Final = 64 * 1024
+# The end of a head, and how many bytes of it may have come with the piece before.
+_HEAD_END: Final = re.compile(rb"\n\r?\n").search
+_HEAD_END_BYTES: Final = 3
 
 
 class ServerConnection(asyncio.Protocol):
@@ -46,8 +50,13 @@ class ServerConnection(asyncio.Protocol):
         self._reading = True
         # A request has begun to come; its head has come.
         self._receiving = self._head_read = False
-        # Bytes that came and were not the end of a head yet.
-        self._unfinished_head_bytes = 0
+        # Whether the application knows who sends the requests.
+        self.trusted = False
+        # Bytes of the request that is coming without its body: all of them, and those since the last of the body.
+        self._framing_bytes = self._trailing_bytes = 0
+        # Pieces of an unfinished head that the parser has not been given, and the last bytes that came.
+        self._held_back = bytearray()
+        self._tail = b""
         # When the connection became idle, or the request that is coming began to.
         self._since = self._loop.time()
         # What the client has not read yet, and since when it has read nothing of it; kept while nothing is written.
@@ -61,6 +70,12 @@ class ServerConnection(asyncio.Protocol):
         """Whether a request is being answered."""
         return self._exchange is not None
 
+    def trust(self) -> None:
+        """The application knows who sends the requests: the connection need not make room for others any more."""
+        if not self.trusted:
+            self.trusted = True
+            self.server.strangers.pop(self, None)
+
     # What the event loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -73,7 +88,7 @@ class ServerConnection(asyncio.Protocol):
         self.lost = self._discards = True
         # The parser and this connection hold each other, and the garbage collector may not come by for an hour.
         del self._parser
-        self.server.connections.discard(self)
+        self.server.remove(self)
         self._queued.clear()
         if self._exchange is not None:
             self._exchange.wake()
@@ -84,6 +99,12 @@ class ServerConnection(asyncio.Protocol):
         if self._discards:
             self._keep_early(data)
             return
+        if self._receiving and not self._head_read:
+            data = self._gathered(data)
+            if not data:
+                return
+        self._framing_bytes += len(data)
+        self._trailing_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -94,10 +115,38 @@ class ServerConnection(asyncio.Protocol):
         except httptools.HttpParserError:
             self._refuse(400)
         else:
-            if self._receiving and not self._head_read:
-                self._unfinished_head_bytes += len(data)
-                if self._unfinished_head_bytes > self._limits.head_bytes:
-                    self._refuse(431)
+            if self._receiving:
+                self._bound_framing(data)
+
+    def _gathered(self, data: bytes) -> bytes:
+        """Nothing, or what has come of an unfinished head since the parser was last given some.
+
+        The parser copies what it has of a URL or of a header with every piece, so a head in small pieces would cost the
+        square of its length. It gets pieces that double in size, and the last one as soon as it is there.
+        """
+        held_back = self._held_back
+        held_back += data
+        ends = _HEAD_END(self._tail + data) is not None
+        self._tail = (self._tail + data)[-_HEAD_END_BYTES:]
+        fed = self._framing_bytes
+        if len(held_back) < fed and fed + len(held_back) <= self._limits.head_bytes and not ends:
+            return b""
+        gathered = bytes(held_back)
+        held_back.clear()
+        return gathered
+
+    def _bound_framing(self, data: bytes) -> None:
+        limits = self._limits
+        if not self._head_read:
+            self._tail = data[-_HEAD_END_BYTES:]
+            if len(self._url) > limits.url_bytes:
+                self._refuse(414)
+                return
+        elif self._trailing_bytes > limits.trailer_bytes + len(data):
+            self._refuse(431)
+            return
+        if self._framing_bytes > limits.head_bytes:
+            self._refuse(431)
 
     def _keep_early(self, data: bytes) -> None:
         if self._early is not None:
@@ -180,12 +229,16 @@ class ServerConnection(asyncio.Protocol):
         self._continues = False
         self._authorization = b""
         self._receiving, self._head_read = True, False
+        self._held_back.clear()
         self._since = self._loop.time()
 
     def on_url(self, url: bytes) -> None:
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self._head_read:
+            # A trailer. It says nothing that counts: what a request may do was decided by its head.
+            return
         name = name.lower()
         self._headers.append((name, value))
         self._head_bytes += len(name) + len(value)
@@ -198,8 +251,10 @@ class ServerConnection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         self._head_read = True
-        self._unfinished_head_bytes = 0
-        if self._head_bytes + len(self._url) > self._limits.head_bytes:
+        self._trailing_bytes = 0
+        if len(self._url) > self._limits.url_bytes:
+            self._refuse(414)
+        elif self._head_bytes + len(self._url) > self._limits.head_bytes:
             self._refuse(431)
         elif self._body_bytes > self._limits.drained_bytes:
             self._stop_reading()
@@ -210,6 +265,8 @@ class ServerConnection(asyncio.Protocol):
         if self._discards:
             return
         self._body_bytes += len(body)
+        self._framing_bytes -= len(body)
+        self._trailing_bytes = 0
         if self._body_bytes <= self._limits.body_bytes:
             self._parts.append(body)
         elif self._body_bytes > self._limits.drained_bytes:
@@ -230,6 +287,7 @@ class ServerConnection(asyncio.Protocol):
 
     def _take(self, *, keep_alive: bool, upgrades: bool) -> None:
         self._receiving = self._head_read = False
+        self._framing_bytes = 0
         scope = self._scope()
         if self._body_bytes > self._limits.body_bytes:
             scope["too_large"] = True

@@ -11,7 +11,7 @@ from typing import Any, Final
 from mooring.api.autoscaling.conversion import convert_autoscaler
 from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
-from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.schemas.duplicates import DuplicateField
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
 from mooring.registry.admission.builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
@@ -117,7 +117,7 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        duplicate_fields: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[DuplicateField] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
@@ -135,7 +135,7 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        duplicate_fields: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[DuplicateField] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
@@ -182,7 +182,7 @@ class Registry(Reader):
         field_validation: FieldValidation = "Ignore",
         user: str = "",
         groups: Sequence[str] = (),
-        duplicate_fields: Sequence[FieldPath] = (),
+        duplicate_fields: Sequence[DuplicateField] = (),
         warnings: Warnings | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
@@ -357,7 +357,7 @@ def _options(
     user: str,
     warnings: Warnings | None,
     groups: Sequence[str] = (),
-    duplicate_fields: Sequence[FieldPath] = (),
+    duplicate_fields: Sequence[DuplicateField] = (),
 ) -> Options:
     return Options(
         now=now,

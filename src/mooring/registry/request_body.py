@@ -14,7 +14,7 @@ from mooring.api.core.shapes import shape_name, status_shape
 from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
-from mooring.kube.schemas.duplicates import duplicate_field_errors
+from mooring.kube.schemas.duplicates import duplicate_field_errors, yaml_duplicates, yaml_error
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
 from mooring.registry.resources import Resource
@@ -152,13 +152,14 @@ def check_fields(resource: Resource, schema: Schema, obj: Object, options: Optio
     """Say or refuse, as the client asked, that fields are unknown or came twice."""
     if options.field_validation == "Ignore":
         return
+    in_yaml = yaml_duplicates(options.duplicate_fields)
     found = duplicate_field_errors(schema, options.duplicate_fields)
     found += unknown_fields(schema, obj)
-    if not found:
+    if not (found or in_yaml):
         return
     if options.field_validation == "Strict":
-        raise UnknownFieldsError(resource, found, obj)
-    options.warnings += [each for each in found if each not in options.warnings]
+        raise UnknownFieldsError(resource, [yaml_error(in_yaml), *found] if in_yaml else found, obj)
+    options.warnings += [each for each in (*in_yaml, *found) if each not in options.warnings]
 
 
 def own_object(resource: Resource, schema: Schema, obj: Object) -> Object:

@@ -14,10 +14,13 @@ from typing import Final, Protocol
 import msgspec
 
 from mooring.kube.objects import Object
+from mooring.kube.status import UnknownError
 
-__all__ = ["CheckedStorage", "MemoryStorage", "Storage"]
+__all__ = ["MAX_OBJECT_BYTES", "CheckedStorage", "LimitedStorage", "MemoryStorage", "Storage", "check_size"]
 
 
+# How large a stored object may be as JSON. It is etcd's limit, in which an object is a little smaller as protobuf.
+MAX_OBJECT_BYTES: Final = 1536 * 1024
 # Up to so many new names are inserted one by one; for more, the names are sorted again.
 _MAX_INSERTED_NAMES: Final = 64
 
@@ -61,6 +64,12 @@ class Storage(Protocol):
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
+
+
+def check_size(encoded: bytes) -> None:
+    """Refuse an object that is too large to be stored, in the words of etcd, which is what clients know."""
+    if len(encoded) > MAX_OBJECT_BYTES:
+        raise UnknownError("etcdserver: request is too large")
 
 
 class MemoryStorage:
@@ -175,6 +184,14 @@ class MemoryStorage:
 
     def stage(self) -> Callable[[], None]:
         return self.commit
+
+
+class LimitedStorage(MemoryStorage):
+    """A memory storage with the limit of one on disk, for a server whose objects need not last."""
+
+    def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None:
+        check_size(msgspec.json.encode(obj))
+        super().put(store, namespace, name, obj, revision)
 
 
 class CheckedStorage(MemoryStorage):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.schemas.duplicates import DuplicateField
 from mooring.kube.status import BadRequestError
 from mooring.kube.times import timestamp
 
@@ -27,7 +27,7 @@ class Options:
     user: str = ""
     groups: tuple[str, ...] = ()
     # The paths of fields that the body held more than once.
-    duplicate_fields: tuple[FieldPath, ...] = ()
+    duplicate_fields: tuple[DuplicateField, ...] = ()
     warnings: list[str] = field(default_factory=list)
     stamp: str = field(init=False)
 

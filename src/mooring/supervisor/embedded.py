@@ -57,7 +57,7 @@ class EmbeddedCluster:
             (self._server(), self._controller_manager(), *self._nodes()),
             signals,
             self.console,
-            ready=self._wait,
+            ready=self._is_ready,
             welcome=self._welcome,
             news=self._show_news,
             alive=self._is_alive,
@@ -141,10 +141,10 @@ class EmbeddedCluster:
 
     # Console
 
-    def _wait(self) -> None:
-        from mooring.supervisor.readiness import wait_until_ready
+    def _is_ready(self) -> bool:
+        from mooring.supervisor.readiness import is_ready
 
-        wait_until_ready(self.address.url, self._certificates.authority)
+        return is_ready(self.address.url, self._certificates.authority)
 
     def _is_alive(self) -> bool:
         from mooring.supervisor.readiness import is_alive

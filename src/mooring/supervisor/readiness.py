@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,18 +11,16 @@ from mooring.net.client_connection import ConnectionCut, request_bytes
 from mooring.net.destination import Destination
 from mooring.net.tls import client_context
 
-__all__ = ["ALIVE_SECONDS", "is_alive", "wait_until_ready"]
+__all__ = ["ALIVE_SECONDS", "is_alive", "is_ready"]
 
-_PAUSE_SECONDS: Final = 0.05
 _READY_SECONDS: Final = 10.0
 # A server that does nothing but work has been seen to take a second.
 ALIVE_SECONDS: Final = 5.0
 
 
-def wait_until_ready(url: str, authority: Path) -> None:
-    """Return when the server says that it is ready. Until it runs, the connection waits in line at its socket."""
-    while not _says_yes(url, authority, "/readyz", _READY_SECONDS):
-        time.sleep(_PAUSE_SECONDS)
+def is_ready(url: str, authority: Path) -> bool:
+    """Whether the server says that it is ready. Until it runs, the connection waits in line at its socket."""
+    return _says_yes(url, authority, "/readyz", _READY_SECONDS)
 
 
 def is_alive(url: str, authority: Path) -> bool:

@@ -27,6 +27,10 @@ STOP_SECONDS: Final = 10.0
 # The liveness probe of the first program: after this many failures in a row it is killed and restarted.
 LIVENESS_PERIOD_SECONDS: Final = 2.0
 LIVENESS_FAILURE_THRESHOLD: Final = 3
+# How long the first program may take to its first answer. A large data folder on a slow machine takes longer than one
+# would think, so the time doubles whenever it was not enough: what only needs time gets it in the end.
+STARTUP_SECONDS: Final = 120.0
+_READINESS_PERIOD_SECONDS: Final = 0.05
 
 
 class Signals:
@@ -65,9 +69,9 @@ def _heard(number: int, frame: FrameType | None) -> None:
 class Supervisor:
     """`programs` in the order in which they start; they are stopped in the opposite one.
 
-    `ready` is called in a thread of its own after each start of the first program, and returns when it answers;
-    `welcome` is called the first time. From then on `alive` is its liveness probe: a process that hangs is killed, and
-    restarted like one that died.
+    `ready` is asked in a thread of its own after each start of the first program, until it says so; `welcome` is
+    called the first time. From then on `alive` is its liveness probe. A process that hangs, before its first answer or
+    later, is killed, and restarted like one that died.
     """
 
     def __init__(
@@ -76,10 +80,11 @@ class Supervisor:
         signals: Signals,
         console: Console,
         *,
-        ready: Callable[[], None],
+        ready: Callable[[], bool],
         welcome: Callable[[], None],
         news: Callable[[dict[str, object]], None],
         alive: Callable[[], bool] = lambda: True,
+        startup_seconds: float = STARTUP_SECONDS,
     ) -> None:
         self._children = [Child(program, console) for program in programs]
         self._signals = signals
@@ -88,6 +93,7 @@ class Supervisor:
         self._welcome = welcome
         self._news = news
         self._alive = alive
+        self._startup_seconds = startup_seconds
         self._answers = threading.Event()
         self._hangs = threading.Event()
         self._welcomed = False
@@ -162,18 +168,26 @@ class Supervisor:
 
     def _watch_over(self, pid: int | None) -> None:
         """Probe one process of the first program: ready once, then alive. A restarted process has its own thread."""
-        self._ready()
-        if self._children[0].pid != pid:
-            return
-        self._answers.set()
-        self._signals.wake()
-        failures = 0
-        while failures < LIVENESS_FAILURE_THRESHOLD:
-            time.sleep(LIVENESS_PERIOD_SECONDS)
-            answered = self._alive()
+        end = time.monotonic() + self._startup_seconds
+        ready = False
+        while not ready and time.monotonic() < end:
+            ready = self._ready()
             if self._children[0].pid != pid:
                 return
-            failures = 0 if answered else failures + 1
+            if not ready:
+                time.sleep(_READINESS_PERIOD_SECONDS)
+        if ready:
+            self._answers.set()
+            self._signals.wake()
+            failures = 0
+            while failures < LIVENESS_FAILURE_THRESHOLD:
+                time.sleep(LIVENESS_PERIOD_SECONDS)
+                answered = self._alive()
+                if self._children[0].pid != pid:
+                    return
+                failures = 0 if answered else failures + 1
+        else:
+            self._startup_seconds *= 2
         self._hangs.set()
         self._signals.wake()
 

@@ -55,6 +55,8 @@ class AccessControl:
         user = self.authenticate(token)
         if user is None and token is not None:
             raise UnauthorizedError("Unauthorized")
+        if user is not None:
+            request.trust()
         request.user = user or ANONYMOUS
         if request.impersonates:
             self._impersonate(request)

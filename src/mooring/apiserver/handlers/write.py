@@ -3,14 +3,14 @@
 from functools import partial
 from typing import Any, Final
 
-from mooring.apiserver.bodies import decode_object, decode_patch
+from mooring.apiserver.bodies import Document, decode_patch, read_document
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.duplicate_fields import find_duplicate_fields
 from mooring.apiserver.options import WriteOptions, write_options
 from mooring.apiserver.responses import Response
 from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
-from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.schemas.duplicates import DuplicateField, yaml_error
 from mooring.kube.status import BadRequestError
 
 __all__ = ["create", "patch", "update"]
@@ -24,8 +24,9 @@ async def create(context: Context, call: Call) -> Response:
     resource, request = call.resource, call.request
     options = write_options(request, "CreateOptions")
     body = await request.body()
-    obj = await decode_object(request.header(b"content-type"), body, resource.kind)
-    duplicate_fields = _duplicate_fields(call, options, body, obj)
+    document = await read_document(request.header(b"content-type"), body, resource.kind)
+    obj = document.value
+    duplicate_fields = _duplicate_fields(options, body, document)
     now = context.clock()
 
     def attempt() -> Object:
@@ -54,9 +55,9 @@ async def update(context: Context, call: Call) -> Response:
     options = write_options(request, "UpdateOptions")
     kind = "Scale" if target.subresource == "scale" else resource.kind
     body = await request.body()
-    given = await decode_object(request.header(b"content-type"), body, kind)
-    duplicate_fields = _duplicate_fields(call, options, body, given)
-    obj = _addressed(call, given)
+    document = await read_document(request.header(b"content-type"), body, kind)
+    duplicate_fields = _duplicate_fields(options, body, document)
+    obj = _addressed(call, document.value)
     now = context.clock()
 
     def attempt() -> tuple[Object, bool]:
@@ -92,9 +93,13 @@ async def patch(context: Context, call: Call) -> Response:
         raise wrong_method()
     content_type = request.header(b"content-type")
     sent = await request.body()
-    patch_type, body = await decode_patch(content_type, sent, custom=resource.custom)
+    patch_type, document = await decode_patch(content_type, sent, custom=resource.custom)
+    body = document.value
     options = write_options(request, "PatchOptions", applies=patch_type == "apply")
-    duplicate_fields = () if patch_type == "json" else _duplicate_fields(call, options, sent, body)
+    if document.duplicate_keys and options.field_validation == "Strict":
+        why = yaml_error(document.duplicate_keys)
+        raise BadRequestError(f"error strict decoding YAML: error converting YAML to JSON: {why}")
+    duplicate_fields = () if patch_type == "json" else _duplicate_fields(options, sent, document)
     now = context.clock()
 
     def attempt() -> tuple[Object, bool]:
@@ -128,11 +133,13 @@ async def patch(context: Context, call: Call) -> Response:
     )
 
 
-def _duplicate_fields(call: Call, options: WriteOptions, body: bytes, value: Any) -> tuple[FieldPath, ...]:
-    """The duplicate fields of a JSON body; none when the client ignores field validation."""
-    if options.field_validation == "Ignore" or body.lstrip()[:1] != b"{":
+def _duplicate_fields(options: WriteOptions, body: bytes, document: Document) -> tuple[DuplicateField, ...]:
+    """The duplicate fields of a body; none when the client ignores field validation."""
+    if options.field_validation == "Ignore":
         return ()
-    return find_duplicate_fields(body, value)
+    if document.duplicate_keys or body.lstrip()[:1] != b"{":
+        return document.duplicate_keys
+    return find_duplicate_fields(body, document.value)
 
 
 def _exists(context: Context, call: Call) -> bool:

@@ -21,7 +21,7 @@ from mooring.apiserver.sqlite.errors import StorageFailed
 from mooring.apiserver.sqlite.folder import DATABASE, claim
 from mooring.apiserver.sqlite.rows import ObjectDecoder, checksum, encode
 from mooring.kube.objects import Object
-from mooring.registry.storage import MemoryStorage
+from mooring.registry.storage import MemoryStorage, check_size
 
 __all__ = ["SqliteStorage"]
 
@@ -75,6 +75,7 @@ class SqliteStorage(MemoryStorage):
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None:
         self._check()
         value = encode(obj)
+        check_size(value)
         # Rows are found again by it when they are replaced.
         assert obj["metadata"]["resourceVersion"] == str(revision), "an object is stored with its revision"
         before = self.get(store, namespace, name)

@@ -2,6 +2,7 @@
 
 A custom object is decoded as it is, so all of its duplicates are reported. A built-in object is decoded into its type;
 duplicates in fields that the type does not know, or keeps raw (`data` of a ControllerRevision, `fieldsV1`), are not.
+YAML becomes JSON first, and that is when its duplicates are noticed: in any field, by their line.
 """
 
 from collections.abc import Iterable
@@ -9,15 +10,28 @@ from collections.abc import Iterable
 from mooring.kube.errors import go_quote
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["FieldPath", "duplicate_field_errors"]
+__all__ = ["DuplicateField", "FieldPath", "duplicate_field_errors", "yaml_duplicates", "yaml_error"]
 
 FieldPath = tuple[str | int, ...]
+# Where a field of JSON stands, or what the parser of YAML says of one.
+DuplicateField = FieldPath | str
 
 
-def duplicate_field_errors(schema: Schema, paths: Iterable[FieldPath]) -> list[str]:
+def duplicate_field_errors(schema: Schema, found: Iterable[DuplicateField]) -> list[str]:
     """The messages for the fields at these paths, in order."""
+    paths = (each for each in found if not isinstance(each, str))
     told = (path for path in paths if not schema.builtin or _is_read(schema, path))
     return [f"duplicate field {go_quote(_dotted(path))}" for path in told]
+
+
+def yaml_duplicates(found: Iterable[DuplicateField]) -> list[str]:
+    """What the parser of YAML said."""
+    return [each for each in found if isinstance(each, str)]
+
+
+def yaml_error(found: Iterable[str]) -> str:
+    """One error of all of that, as strict decoding has it."""
+    return "yaml: unmarshal errors:\n  " + "\n  ".join(found)
 
 
 def _is_read(schema: Schema | None, path: FieldPath) -> bool:
