@@ -25,6 +25,10 @@ MAX_WRITES_PER_PASS = 500
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
+# What is written as it is.
+_PLAIN = frozenset({bool, int, str, type(None)})
+
+
 def pod_from_template(kind: Kind[Any], owner: HasMeta, template: Object, name: str) -> Object:
     """A pod as its owner's template says. The spec is shared with the template and must not be changed in place."""
     stamped = template.get("metadata", {})
@@ -71,15 +75,16 @@ def status_change(
     """A patch of what differs in a status, or nothing. Zeros are left out as the API leaves them out, save `always`."""
     if old == new:
         return ()
-    before, after = msgspec.to_builtins(old), msgspec.to_builtins(new)
     body: Object = {}
-    for name, value in after.items():
+    for field, name in zip(new.__struct_fields__, new.__struct_encode_fields__, strict=True):
+        value, differs = getattr(new, field), getattr(new, field) != getattr(old, field)
+        if not differs and name not in always:
+            continue
         if name == "conditions":
-            value = condition_objects(getattr(new, name), complete=True)
-        if name in always:
-            body[name] = value
-        elif before[name] != after[name]:
-            body[name] = value or None
+            value = condition_objects(value, complete=True)
+        elif value.__class__ not in _PLAIN:
+            value = msgspec.to_builtins(value)
+        body[name] = value if name in always else value or None
     return (status(kind, obj, body),)
 
 

@@ -113,6 +113,8 @@ def surplus(
     if limit is None:
         return ()
     history = list(revisions)
+    if len(history) <= limit:
+        return ()
     unused = [revision for revision in history if not is_used(revision)]
     excess = len(history if used_count else unused) - limit
     return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in unused[: max(0, excess)])

@@ -3,8 +3,9 @@
 Each pod that is placed is held as bound before the next is looked at, so a batch is what a scheduler does that waits
 for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing.
 
-A pod that finds no node may preempt. Victims are marked first and deleted in the next run, which sees the mark:
-whatever is lost in between, a marked pod goes.
+A pod that finds no node may preempt. Its nomination and the marks of its victims are written first, and marked pods
+are deleted in the next run, after the nominations of that run: whatever is lost in between, a marked pod goes, and the
+one that it makes room for is known not to need another victim.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Batch:
         self._now = view.now
         self.binds: list[Write] = []
         self.marks: dict[str, Write] = {}
+        # The status of pods that gain or lose a nomination.
+        self.nominations: dict[str, Patch] = {}
         self.statuses: list[Write] = []
         self.events: list[Event] = []
         # By what pods have in common: why they fail, and how far the search for each moves on.
@@ -70,23 +73,24 @@ class Batch:
         self._nominations = self._held(queue)
 
     def _held(self, queue: Queue) -> dict[str, str]:
-        """Hold again what was nominated before and is not on record."""
+        """Hold again, and write again, what was nominated before and is not on record."""
         held = {}
         for name, (uid, node) in queue.nominations.items():
             pod = self._state.pending.get(name)
             if pod is not None and pod.metadata.uid == uid and not pod.status.nominated_node_name:
                 self._overlay.nominate(self._cluster.pods[name], node)
+                self.nominations[name] = _status(pod, {"nominatedNodeName": node})
                 held[name] = node
         return held
 
-    def nominations(self) -> Mapping[str, tuple[str, str]]:
-        """To be remembered until they are on record."""
+    def unrecorded(self) -> Mapping[str, tuple[str, str]]:
+        """Nominations to be remembered until they are on record."""
         pending = self._state.pending
         return MappingProxyType({name: (pending[name].metadata.uid, node) for name, node in self._nominations.items()})
 
     @property
     def writes(self) -> int:
-        return len(self.binds) + len(self.marks) + len(self.statuses)
+        return len(self.binds) + len(self.marks) + len(self.nominations) + len(self.statuses)
 
     def place(self, pod: Pod) -> Failure | None:
         """Bind a pod, or say why it cannot be bound."""
@@ -107,7 +111,8 @@ class Batch:
             self.start = placed.next_start
             return failure
         self.start = placed.next_start
-        self._nominations.pop(info.key, None)
+        if self._nominations.pop(info.key, None):
+            self.nominations.pop(info.key, None)
         self._overlay.bind(info, placed.slot)
         node = self._cluster.names[placed.slot]
         self.binds.append(Bind(POD, key, node))
@@ -155,6 +160,7 @@ class Batch:
         # A nomination that is not on record yet is written again, whatever became of the write before.
         nominated = self._nominations.get(str(key)) if failure.nominated is None else failure.nominated
         if failure.nominated == "" and self._nominations.pop(str(key), ""):
+            self.nominations.pop(str(key), None)
             self._overlay.nominate(self._cluster.pods[str(key)], "")
         self._set_status(pod, reason, failure.message, nominated)
         if failure.nominated and failure.victims:
@@ -171,17 +177,19 @@ class Batch:
             body["conditions"] = conditions
         if nominated is not None and nominated != pod.status.nominated_node_name:
             body["nominatedNodeName"] = nominated or None
-        if body:
-            self.statuses.append(Patch(POD, key_of(pod), {"status": body}, "status"))
+        if body.get("nominatedNodeName"):
+            self.nominations[str(key_of(pod))] = _status(pod, body)
+        elif body:
+            self.statuses.append(_status(pod, body))
 
     def _preempt(self, pod: Pod, node: str, victims: tuple[PodInfo, ...]) -> None:
         state, cluster = self._state, self._cluster
         info = cluster.pods[str(key_of(pod))]
         for rival in sorted(cluster.nominated.get(node, {}).values(), key=lambda rival: rival.key):
             # Who counted on this node at a lower priority has to look again.
-            if rival.priority < info.priority and rival.key in state.pending and rival.key not in self.marks:
-                key = key_of(state.pending[rival.key])
-                self.marks[rival.key] = Patch(POD, key, {"status": {"nominatedNodeName": None}}, "status")
+            if rival.priority < info.priority and rival.key in state.pending:
+                said = self.nominations[rival.key].body["status"] if rival.key in self.nominations else {}
+                self.nominations[rival.key] = _status(state.pending[rival.key], {**said, "nominatedNodeName": None})
                 self._overlay.nominate(rival, "")
                 self._nominations.pop(rival.key, None)
         self._overlay.nominate(info, node)
@@ -202,6 +210,10 @@ class Batch:
         if conditions is not None:
             self.marks[victim.key] = Patch(POD, key, {"status": {"conditions": conditions}}, "status")
         self.events.append(Event(POD, key, "Normal", "Preempted", said, action="Preempting"))
+
+
+def _status(pod: Pod, body: dict[str, object]) -> Patch:
+    return Patch(POD, key_of(pod), {"status": body}, "status")
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -240,11 +252,11 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
     if ready.next_backoff is not None:
         view.reached(ready.next_backoff)
     return Decision(
-        intent=tuple(batch.marks.values()),
+        intent=(*batch.marks.values(), *batch.nominations.values()),
         children=(*evictions, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
-        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.nominations()),
+        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.unrecorded()),
         assumes=(Assume(CLUSTER, overlay.assumed()),),
     )
 

@@ -18,6 +18,9 @@ class Assumptions(Generic[K]):
         # The folds that hold what a key has decided and not seen.
         self._assumed: dict[K, tuple[Fold[Any], ...]] = {}
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._assumed
+
     def replace(self, key: K, assumes: tuple[Assume, ...]) -> None:
         """Let folds hold what a key assumes, and no longer what it assumed before."""
         for fold in self._assumed.pop(key, ()):

@@ -239,10 +239,12 @@ class Dispatcher(DispatcherState):
     def decide(self, request: ReconcileRequest, now: datetime) -> Task:
         """Run a key that was taken from the queue. Whatever its function raises comes through."""
         controller = request.controller
-        self._assumptions.replace(request, ())
+        if request in self._assumptions:
+            self._assumptions.replace(request, ())
         if controller.min_interval:
             self._rests_until[request] = now + controller.min_interval
-        memory, problem = self._memories.get(request), self._problems.get(request)
+        memory = None if controller.memory is None else self._memories.get(request)
+        problem = self._problems.get(request)
         readable, gates, defined = self._readable[controller], self._gates[controller], self._definitions.now
         view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates)
         try:
@@ -254,7 +256,8 @@ class Dispatcher(DispatcherState):
             return Task(request, (), unavailable=str(missing))
         finally:
             self._subscribe(request, view)
-        self._memories.put(request, controller.name, controller.memory, decision.memory)
+        if controller.memory is not None or decision.memory is not None:
+            self._memories.put(request, controller.name, controller.memory, decision.memory)
         stages: Sequence[Sequence[Request]] = ()
         runs = wanted_runs(controller, decision.effects, self.stores.find) if decision.effects else ()
         if runs:
@@ -268,7 +271,8 @@ class Dispatcher(DispatcherState):
         self.hot_loops.wrote(request, stages)
         if decision.metrics:
             check_samples(controller.name, controller.metrics, decision.metrics)
-        self._assumptions.replace(request, decision.assumes)
+        if decision.assumes:
+            self._assumptions.replace(request, decision.assumes)
         return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
 
     def reconcile(self, request: ReconcileRequest, view: View) -> Decision:
@@ -279,7 +283,8 @@ class Dispatcher(DispatcherState):
         for question, by in self._subscriptions.replace(request, view.questions).items():
             self._count_question(question, by)
         self._problems.asked(request, view.asks_for_problems)
-        self.timers.replace(request, view.timers, view.polls)
+        if view.timers or view.polls or request in self.timers:
+            self.timers.replace(request, view.timers, view.polls)
 
     def _count_question(self, question: Question, by: int) -> None:
         """A kind that is read by name is followed for as long as some key asks for it."""

@@ -1,8 +1,11 @@
-"""What has been seen of one kind: typed views, indexed, with counts kept as they change."""
+"""What has been seen of one kind: typed views, indexed, with counts kept as they change.
+
+An index or a counter is kept from the first time that it is asked for: what nobody asks costs nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -60,14 +63,18 @@ class Store(Generic[T]):
         self.read = Reader(kind).read
         self._views: dict[Key, T] = {}
         self._versions: dict[Key, int] = {}
-        self._indexes = kept.every_index
+        self._declared = kept.every_index
+        # Those of the indexes that are kept.
+        self._indexes: dict[str, Callable[[T], Iterable[str]]] = {}
         # The parts of a view that decide about its places, all at once; None where that is not known.
         self._placed_by = attrgetter(*kept.stays_with) if kept.stays_with else None
         self._facts: dict[Key, Facts] = {}
         # The places that have members.
         self._places: dict[tuple[str, str], _Place] = {}
-        self._numbers = {counter: number for number, counter in enumerate(kept.counters)}
-        self._counters = tuple(kept.counters.values())
+        self._declared_counters = kept.counters
+        # Those of the counters that are kept, and their places among the counts.
+        self._counters: list[Callable[[T], int]] = []
+        self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._views)
@@ -81,15 +88,43 @@ class Store(Generic[T]):
     def members(self, index: str, value: str) -> tuple[T, ...]:
         """The members in order of their names, so that a decision does not depend on the order of events."""
         if index not in self._indexes:
-            raise KeyError(f"{self.kind} has no index {index!r}; it has {', '.join(sorted(self._indexes))}")
+            self._keep_index(index)
         place = self._places.get((index, value))
         return () if place is None else tuple([self._views[key] for key in sorted(place.members)])
 
     def count(self, index: str, value: str, counter: str) -> int:
+        if index not in self._indexes:
+            self._keep_index(index)
         if counter not in self._numbers:
-            raise KeyError(f"{self.kind} has no counter {counter!r}")
+            self._keep_counter(counter)
         place = self._places.get((index, value))
         return 0 if place is None else place.counts[self._numbers[counter]]
+
+    def _keep_index(self, index: str) -> None:
+        values = self._declared.get(index)
+        if values is None:
+            raise KeyError(f"{self.kind} has no index {index!r}; it has {', '.join(sorted(self._declared))}")
+        self._indexes[index] = values
+        for key, view in self._views.items():
+            places, counted = self._facts[key]
+            more = tuple(dict.fromkeys([self._place(index, value) for value in values(view)]))
+            self._facts[key] = Facts((*places, *more), counted)
+            self._enter(key, Facts(more, counted))
+
+    def _keep_counter(self, counter: str) -> None:
+        counts = self._declared_counters.get(counter)
+        if counts is None:
+            raise KeyError(f"{self.kind} has no counter {counter!r}")
+        self._numbers[counter] = len(self._counters)
+        self._counters.append(counts)
+        for place in self._places.values():
+            place.counts.append(0)
+        for key, view in self._views.items():
+            places, counted = self._facts[key]
+            amount = counts(view)
+            self._facts[key] = Facts(places, (*counted, amount))
+            for place in places:
+                place.counts[-1] += amount
 
     def observe(self, event: str, item: Item) -> Changed | None:
         """Take one event of a watch in; None when it changes nothing that can be seen."""

@@ -79,10 +79,10 @@ async def _write(outcome: Outcome, request: Request, transport: AsyncTransport, 
 
 def _chained(outcome: Outcome, kind: Kind[Any], request: Request) -> Request:
     """A write to an object that an earlier stage has written builds on what that write left, and on nothing newer."""
-    left = outcome.versions.get((kind, Key(request.namespace, request.name)))
-    if left is None or request.resource_version is None:
+    if request.resource_version is None or not outcome.versions:
         return request
-    return request._replace(resource_version=str(left))
+    left = outcome.versions.get((kind, Key(request.namespace, request.name)))
+    return request if left is None else request._replace(resource_version=str(left))
 
 
 def _record(outcome: Outcome, kind: Kind[Any], request: Request, result: Object) -> None:

@@ -67,5 +67,5 @@ def _shown(observed: ObservedPods) -> tuple[Any, ...]:
         observed.settled_count + len(observed.present),
         {ordinal: pod for ordinal, pod in observed.pods.items() if not pod.healthy},
         observed.condemned,
-        observed.revisions,
+        dict(observed.staying),
     )

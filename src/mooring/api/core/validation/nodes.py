@@ -59,11 +59,10 @@ def validate_node(node: Any) -> list[FieldError]:
         return [type_invalid("object", node, "must be an object")]
     errors: Errors = []
     metadata, spec, _ = (_object(errors, node, name) for name in ("metadata", "spec", "status"))
-    typed = mismatches("ObjectMeta", metadata, "metadata")
-    if typed:
-        errors += typed
+    decoded = decode("ObjectMeta", metadata)
+    if decoded is None:
+        errors += mismatches("ObjectMeta", metadata, "metadata")
     else:
-        decoded = decode("ObjectMeta", metadata) or {}
         check_metadata(errors, decoded, lambda name, prefix: is_valid_name(name, prefix=prefix), namespaced=False)
     if spec.get("taints"):
         errors += validate_taints(spec["taints"])

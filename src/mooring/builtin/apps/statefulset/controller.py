@@ -6,7 +6,7 @@ set does not wait, save in updates, where at most `maxUnavailable` pods are away
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from mooring.builtin.apps.statefulset.claims import drops_claims
 from mooring.builtin.apps.statefulset.ordinals import ORDINALS
 from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods, ordinal_of
 from mooring.builtin.apps.statefulset.steps import Steps, replace_outdated
+from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Write
@@ -44,6 +45,8 @@ class History(NamedTuple):
     all: Sequence[ControllerRevision]
     current: ControllerRevision
     update: ControllerRevision
+    # The templates of these two, by the name of the revision.
+    templates: Mapping[str, Object]
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -73,12 +76,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision(status=status)
 
     # 5. Pods come in order and go in reverse, and only then are outdated ones replaced.
-    steps = Steps(view, stateful_set, history.current, history.update, observed)
+    steps = Steps(view, stateful_set, history.current, history.update, history.templates, observed)
     if steps.raise_replicas() and steps.retire_condemned():
         replace_outdated(steps)
 
     # 6. Revisions that no pod runs fall out of the history.
-    live = {history.current.metadata.name, history.update.metadata.name, *observed.revisions}
+    live = {history.current.metadata.name, history.update.metadata.name, *observed.staying}
     old = surplus(history.all, lambda each: each.metadata.name in live, stateful_set.spec.revision_history_limit)
     intent = steps.intent
     if steps.creates_in_order:
@@ -93,6 +96,8 @@ def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tup
     namespace = stateful_set.metadata.namespace
     pods = [p for p in view.list(POD, "orphan", namespace) if ordinal_of(p.metadata.name, stateful_set) >= 0]
     revisions = view.list(CONTROLLER_REVISION, "orphan", namespace)
+    if not (pods or revisions):
+        return ()
     return (
         *claims(CONTROLLER_REVISION, STATEFUL_SET, stateful_set, selector, (), revisions),
         *claims(POD, STATEFUL_SET, stateful_set, selector, (), pods),
@@ -102,7 +107,6 @@ def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tup
 def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
     revisions = in_order(view.owned(CONTROLLER_REVISION, stateful_set))
-    number = next_number(revisions)
     update = equal_revision(revisions, stateful_set.spec.template)
     if update is None and stateful_set.metadata.deleting:
         # Nothing is made for a set that goes away.
@@ -115,7 +119,7 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
             stateful_set,
             stateful_set.spec.template,
             stateful_set.status.collision_count or 0,
-            number,
+            next_number(revisions),
             hash_label=HASH_LABEL,
             annotations=stateful_set.metadata.annotations,
         )
@@ -125,10 +129,13 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
         collided = replace(stateful_set.status, collision_count=(stateful_set.status.collision_count or 0) + 1)
         return Decision(status=_status_change(stateful_set, collided))
     elif update is not revisions[-1]:
-        return Decision(intent=(renumbered(update, number),))
+        return Decision(intent=(renumbered(update, next_number(revisions)),))
     named = stateful_set.status.current_revision
     current = next((revision for revision in revisions if revision.metadata.name == named), update)
-    return History(revisions, current, update)
+    templates = {update.metadata.name: template_of(update)}
+    if current is not update:
+        templates[current.metadata.name] = template_of(current)
+    return History(revisions, current, update, templates)
 
 
 def _observe(view: View, stateful_set: StatefulSet, history: History) -> ObservedPods:
@@ -137,10 +144,7 @@ def _observe(view: View, stateful_set: StatefulSet, history: History) -> Observe
     if stateful_set.spec.volume_claim_templates:
         owned = view.list(PERSISTENT_VOLUME_CLAIM, "any-owner", stateful_set.metadata.uid)
         whole = whole or drops_claims(stateful_set) or bool(owned)
-    labels = {
-        revision.metadata.name: template_of(revision).get("metadata", {}).get("labels") or {}
-        for revision in (history.update, history.current)
-    }
+    labels = {name: each.get("metadata", {}).get("labels") or {} for name, each in history.templates.items()}
     return observe_pods(view, stateful_set, labels, whole=whole)
 
 

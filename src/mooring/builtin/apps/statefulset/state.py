@@ -39,6 +39,11 @@ class ObservedPods(NamedTuple):
     pods: dict[int, Pod]
     # The pods out of range, highest ordinal first: upstream's controller calls them so, too.
     condemned: tuple[Pod, ...]
+    # Every pod that was read.
+    present: tuple[Pod, ...]
+    settled_count: int
+    # How many pods of each revision stay.
+    staying: Mapping[str, int]
 
     def ordinals(self) -> Iterator[int]:
         """The ordinals that are not settled, in order."""
@@ -65,23 +70,8 @@ class ObservedPods(NamedTuple):
         pod = self.pods.get(ordinal)
         return None if pod is None else revision_of(pod)
 
-    @property
-    def settled_count(self) -> int:
-        return sum(span.end - span.first for span in self.settled)
-
-    @property
-    def present(self) -> tuple[Pod, ...]:
-        """Every pod that was read."""
-        return (*self.pods.values(), *self.condemned)
-
     def of_revision(self, revision: str) -> int:
-        """How many pods of a revision stay."""
-        settled = sum(span.end - span.first for span in self.settled if span.revision == revision)
-        return settled + sum(revision_of(pod) == revision and not pod.metadata.deleting for pod in self.present)
-
-    @property
-    def revisions(self) -> set[str]:
-        return {*(span.revision for span in self.settled), *(revision_of(pod) for pod in self.present)}
+        return self.staying.get(revision, 0)
 
 
 def revision_of(pod: Pod) -> str:
@@ -162,13 +152,21 @@ def _settled_at(view: View, alike: Mapping[str, str], ordinal: int, end: int) ->
 def _arranged(stateful_set: StatefulSet, settled: Sequence[Span], pods: Iterable[Pod]) -> ObservedPods:
     start, replicas = stateful_set.spec.ordinals.start, stateful_set.spec.replicas
     in_range: dict[int, Pod] = {}
-    condemned: dict[int, Pod] = {}
+    out_of_range: dict[int, Pod] = {}
     for pod in pods:
         ordinal = ordinal_of(pod.metadata.name, stateful_set)
         if start <= ordinal < start + replicas:
             in_range[ordinal] = pod
         elif ordinal >= 0:
-            condemned[ordinal] = pod
-    return ObservedPods(
-        start, replicas, settled, in_range, tuple(condemned[ordinal] for ordinal in sorted(condemned, reverse=True))
-    )
+            out_of_range[ordinal] = pod
+    condemned = tuple([out_of_range[ordinal] for ordinal in sorted(out_of_range, reverse=True)])
+    present = (*in_range.values(), *condemned)
+    settled_count = 0
+    staying: dict[str, int] = {}
+    for first, end, revision in settled:
+        settled_count += end - first
+        staying[revision] = staying.get(revision, 0) + end - first
+    for pod in present:
+        revision = revision_of(pod)
+        staying[revision] = staying.get(revision, 0) + (not pod.metadata.deleting)
+    return ObservedPods(start, replicas, settled, in_range, condemned, present, settled_count, staying)

@@ -6,6 +6,7 @@ owner a stage before its pod is deleted, so that a crash in between leaves nothi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from mooring.api.apps.views import ControllerRevision, StatefulSet
@@ -20,7 +21,6 @@ from mooring.runtime.decision import Create, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, REVISION_LABEL, STATEFUL_SET
 from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, is_available, pod_from_template
-from mooring.workloads.revisions import template_of
 
 
 class Steps:
@@ -32,12 +32,14 @@ class Steps:
         stateful_set: StatefulSet,
         current: ControllerRevision,
         update: ControllerRevision,
+        templates: Mapping[str, Object],
         observed: ObservedPods,
     ) -> None:
         self.view = view
         self.stateful_set = stateful_set
         self.current = current
         self.update = update
+        self.templates = templates
         self.observed = observed
         self.ordered = stateful_set.spec.pod_management_policy != "Parallel"
         self.intent: list[Write] = []
@@ -81,7 +83,7 @@ class Steps:
 
     def _pod(self, ordinal: int, name: str) -> Object:
         revision = self.current if self._stays_behind(ordinal) else self.update
-        pod = pod_from_template(STATEFUL_SET, self.stateful_set, template_of(revision), name)
+        pod = pod_from_template(STATEFUL_SET, self.stateful_set, self.templates[revision.metadata.name], name)
         pod["metadata"]["labels"] = {
             **pod["metadata"].get("labels", {}),
             NAME_LABEL: name,
