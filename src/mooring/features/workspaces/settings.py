@@ -1,0 +1,22 @@
+"""How nodes come to Workspaces: brought by people, or provisioned; set once for a whole process."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+__all__ = ["CloudProvider", "NodeProvisioner", "Settings"]
+
+NodeProvisioner = Literal["byo", "karpenter", "azure-gpu-provisioner"]
+CloudProvider = Literal["azure", "aws", "arc"]
+
+
+class Settings(NamedTuple):
+    """`cloud_provider` says whose instance types are known by name."""
+
+    node_provisioner: NodeProvisioner = "byo"
+    cloud_provider: CloudProvider = "azure"
+
+    @property
+    def provisions(self) -> bool:
+        """Whether missing nodes are asked for."""
+        return self.node_provisioner != "byo"
