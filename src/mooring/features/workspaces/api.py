@@ -42,6 +42,8 @@ BYPASS_RESOURCE_CHECKS: Final = f"{GROUP}/bypass-resource-checks"
 PERFORMANCE_MODE: Final = f"{GROUP}/performance-mode"
 LOCAL_WEIGHTS: Final = f"{GROUP}/use-local-weights"
 NODE_IMAGE_FAMILY: Final = f"{GROUP}/node-image-family"
+NODE_CLASS: Final = f"{GROUP}/node-class-name"
+MODEL_STREAMING: Final = f"{GROUP}/model-streaming"
 # Annotations that the controller writes.
 REVISION: Final = "workspace.kaito.io/revision"
 REVISION_HASH: Final = "workspace.kaito.io/hash"
@@ -168,3 +170,9 @@ class Workspace(View, frozen=True):
     inference: Annotated[Inference | None, Markers("A model that is served.")] = None
     tuning: Annotated[Tuning | None, Markers("A model that is tuned.")] = None
     status: Annotated[WorkspaceStatus, Markers("What was seen last.")] = WorkspaceStatus()
+    api_version: str = API_VERSION
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it was written as v1alpha1, which gives every Workspace an instance type."""
+        return self.api_version == OLD_API_VERSION

@@ -37,6 +37,8 @@ class Model(msgspec.Struct, frozen=True, rename="camel"):
     bytes_per_token: int
     context_limit: int
     alias: str = ""
+    # Whether it can be served by Hugging Face's own runtime too.
+    transformers: bool = False
 
     @property
     def weight_bytes(self) -> Fraction:

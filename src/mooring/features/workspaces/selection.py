@@ -9,7 +9,7 @@ from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RESERVED_LABELS
 from mooring.kube.errors import MooringError
 
-__all__ = ["SelectorError", "is_usable", "matching_nodes", "selector_labels"]
+__all__ = ["SelectorError", "is_usable", "matching_nodes", "not_ready_reason", "selector_labels"]
 
 
 class SelectorError(MooringError):
@@ -40,3 +40,13 @@ def matching_nodes(labels: Mapping[str, str], nodes: Iterable[Node]) -> tuple[No
 def is_usable(node: Node) -> bool:
     """Whether a node counts: it is ready, and not on its way out."""
     return node.ready and not node.metadata.deleting
+
+
+def not_ready_reason(node: Node) -> str:
+    """Why a node does not count, in a few words."""
+    if node.metadata.deleting:
+        return "is being deleted"
+    readiness = node.readiness
+    if readiness is None:
+        return "has not reported yet"
+    return f"is not ready ({readiness.reason})" if readiness.reason else "is not ready"

@@ -11,10 +11,16 @@ CloudProvider = Literal["azure", "aws", "arc"]
 
 
 class Settings(NamedTuple):
-    """`cloud_provider` says whose instance types are known by name."""
+    """`cloud_provider` says whose instance types are known by name.
+
+    `not_ready_pending`: a Workspace whose nodes are there but not ready waits for them instead of being refused.
+    """
 
     node_provisioner: NodeProvisioner = "byo"
     cloud_provider: CloudProvider = "azure"
+    not_ready_pending: bool = False
+    node_classes: tuple[str, ...] = ("image-family-azurelinux", "image-family-ubuntu")
+    model_streaming: bool = False
 
     @property
     def provisions(self) -> bool:
