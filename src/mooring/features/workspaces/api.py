@@ -44,6 +44,12 @@ LOCAL_WEIGHTS: Final = f"{GROUP}/use-local-weights"
 NODE_IMAGE_FAMILY: Final = f"{GROUP}/node-image-family"
 NODE_CLASS: Final = f"{GROUP}/node-class-name"
 MODEL_STREAMING: Final = f"{GROUP}/model-streaming"
+LOAD_BALANCER: Final = f"{GROUP}/enablelb"
+DISABLE_BENCHMARK: Final = f"{GROUP}/disable-benchmark"
+# Labels of a Workspace that its pods carry too.
+INFERENCE_SET: Final = "inferenceset.kaito.sh/created-by"
+MULTI_ROLE: Final = "multiroleinference.kaito.sh/created-by"
+INFERENCE_ROLE: Final = f"{GROUP}/inference-role"
 # Annotations that the controller writes.
 REVISION: Final = "workspace.kaito.io/revision"
 REVISION_HASH: Final = "workspace.kaito.io/hash"

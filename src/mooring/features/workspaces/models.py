@@ -37,8 +37,20 @@ class Model(msgspec.Struct, frozen=True, rename="camel"):
     bytes_per_token: int
     context_limit: int
     alias: str = ""
-    # Whether it can be served by Hugging Face's own runtime too.
-    transformers: bool = False
+    # Flags of vLLM that differ from those of most models.
+    vllm: dict[str, str] = {}
+    # Flags of Hugging Face's own runtime; without them it cannot serve the model.
+    transformers: dict[str, str] = {}
+    # Whether a part of the cache may go to the machine's memory.
+    offloads_cache: bool = True
+    deep_gemm: bool = False
+    # Whether kernels are compiled at run time.
+    cuda_toolkit: bool = False
+
+    @property
+    def served_name(self) -> str:
+        """The name under which clients ask for the model."""
+        return self.id.rpartition("/")[2].lower()
 
     @property
     def weight_bytes(self) -> Fraction:

@@ -19,6 +19,7 @@ class Settings(NamedTuple):
     node_provisioner: NodeProvisioner = "byo"
     cloud_provider: CloudProvider = "azure"
     not_ready_pending: bool = False
+    node_image_family: str = "ubuntu"
     node_classes: tuple[str, ...] = ("image-family-azurelinux", "image-family-ubuntu")
     model_streaming: bool = False
 
