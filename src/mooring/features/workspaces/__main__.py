@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mooring.features.workspaces.answers import answer
+from mooring.features.workspaces.recorded.answers import answer
 from mooring.kube.errors import MooringError
 
 

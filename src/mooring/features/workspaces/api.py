@@ -23,14 +23,21 @@ PLURAL: Final = "workspaces"
 # Labels that say to which Workspace an object belongs; a selector cannot ask for them.
 NAME_LABEL: Final = f"{GROUP}/workspace"
 NAMESPACE_LABEL: Final = f"{GROUP}/workspacenamespace"
+KARPENTER_NAME_LABEL: Final = "karpenter.kaito.sh/workspace-name"
+KARPENTER_NAMESPACE_LABEL: Final = "karpenter.kaito.sh/workspace-namespace"
+# By these nodes and claims say whose they are.
+OWNER_LABELS: Final = (
+    (NAME_LABEL, NAMESPACE_LABEL),
+    (KARPENTER_NAME_LABEL, KARPENTER_NAMESPACE_LABEL),
+)
 RESERVED_LABELS: Final = frozenset(
     {
         NAME_LABEL,
         NAMESPACE_LABEL,
         f"{GROUP}/ragengine",
         f"{GROUP}/ragenginenamespace",
-        "karpenter.kaito.sh/workspace-name",
-        "karpenter.kaito.sh/workspace-namespace",
+        KARPENTER_NAME_LABEL,
+        KARPENTER_NAMESPACE_LABEL,
         "karpenter.kaito.sh/inferenceset",
         "karpenter.kaito.sh/inferenceset-namespace",
     }

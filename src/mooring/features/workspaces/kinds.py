@@ -10,7 +10,7 @@ import msgspec
 from mooring.api.core.types import Labels, View
 from mooring.api.kinds import Kind
 from mooring.api.meta import Bare, Condition, Meta
-from mooring.features.workspaces.api import API_VERSION, KIND, NAME_LABEL, NAMESPACE_LABEL, Workspace
+from mooring.features.workspaces.api import API_VERSION, KIND, NAME_LABEL, OWNER_LABELS, Workspace
 from mooring.runtime.reads import named, selected
 
 __all__ = ["CONFIG_MAP", "NODE_CLAIM", "SERVING_POD", "STORAGE_CLASS", "WORKSPACE", "NodeClaim", "ServingPod"]
@@ -69,14 +69,22 @@ class ConfigMap(View, frozen=True):
     data: Labels = msgspec.field(default_factory=dict)
 
 
-def _by_workspace(obj: NodeClaim | ServingPod) -> Iterable[str]:
-    labels = obj.metadata.labels
-    namespace = labels.get(NAMESPACE_LABEL, obj.metadata.namespace)
-    return (f"{namespace}/{labels[NAME_LABEL]}",) if NAME_LABEL in labels else ()
+def _pod_workspace(pod: ServingPod) -> Iterable[str]:
+    return (f"{pod.metadata.namespace}/{pod.metadata.labels[NAME_LABEL]}",)
+
+
+def _claim_workspace(claim: NodeClaim) -> Iterable[str]:
+    labels = claim.metadata.labels
+    for name, namespace in OWNER_LABELS:
+        if name in labels:
+            yield f"{labels.get(namespace, '')}/{labels[name]}"
+            return
 
 
 WORKSPACE: Final = Kind(API_VERSION, KIND, Workspace, optional=True)
-NODE_CLAIM: Final = Kind("karpenter.sh/v1", "NodeClaim", NodeClaim, indexes={"workspace": _by_workspace}, optional=True)
-SERVING_POD: Final = selected(Kind("v1", "Pod", ServingPod, indexes={"workspace": _by_workspace}), NAME_LABEL)
+NODE_CLAIM: Final = Kind(
+    "karpenter.sh/v1", "NodeClaim", NodeClaim, indexes={"workspace": _claim_workspace}, optional=True
+)
+SERVING_POD: Final = selected(Kind("v1", "Pod", ServingPod, indexes={"workspace": _pod_workspace}), NAME_LABEL)
 CONFIG_MAP: Final = named(Kind("v1", "ConfigMap", ConfigMap))
 STORAGE_CLASS: Final = named(Kind("storage.k8s.io/v1", "StorageClass", Bare))

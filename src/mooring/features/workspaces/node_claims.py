@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Final, NamedTuple
 
 from mooring.api.conditions import find_condition
@@ -23,6 +24,7 @@ __all__ = ["ClaimState", "brought_nodes", "claim_names", "has_plugins", "is_read
 
 NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
 _NODE_POOL: Final = "kaito"
+_PROVISIONED: Final = frozenset({NODE_POOL_LABEL, api.NAME_LABEL, api.KARPENTER_NAME_LABEL})
 _NAME_HASH_CHARS: Final = 9
 _DEFAULT_DISK: Final = "1024Gi"
 _LIFECYCLE: Final = ("Launched", "Registered", "Initialized")
@@ -49,7 +51,10 @@ def usable_nodes(workspace: Workspace, matching: Iterable[Node]) -> tuple[Node, 
 
     def owner(node: Node) -> tuple[str, str]:
         labels = node.metadata.labels
-        return labels.get(api.NAME_LABEL, name), labels.get(api.NAMESPACE_LABEL, namespace)
+        for named, placed in api.OWNER_LABELS:
+            if named in labels:
+                return labels[named], labels.get(placed, namespace)
+        return own
 
     wanted = workspace.resource.instance_type
     return tuple(
@@ -59,14 +64,13 @@ def usable_nodes(workspace: Workspace, matching: Iterable[Node]) -> tuple[Node, 
     )
 
 
-def brought_nodes(usable: Iterable[Node], claims: Iterable[NodeClaim]) -> int:
-    """How many of these nodes were there without a claim of this Workspace."""
-    claimed = {claim.status.node_name for claim in claims}
-    return sum(node.metadata.name not in claimed for node in usable)
+def brought_nodes(usable: Iterable[Node]) -> int:
+    """How many of these nodes were not provisioned: they carry no mark of a provisioner."""
+    return sum(not _PROVISIONED & node.metadata.labels.keys() for node in usable)
 
 
 def is_ready(claim: NodeClaim) -> bool:
-    if claim.metadata.deletion_timestamp is not None:
+    if claim.metadata.deleting:
         return False
     ready = find_condition(claim.status.conditions, "Ready")
     return ready.status == "True" if ready is not None else bool(claim.status.node_name)
@@ -75,18 +79,15 @@ def is_ready(claim: NodeClaim) -> bool:
 def claim_state(claims: Iterable[NodeClaim]) -> ClaimState | None:
     """The first stage of its life that a claim does not get through; a real error before mere waiting."""
     waiting = None
-    for claim in sorted(claims, key=lambda each: each.metadata.name):
-        if claim.metadata.deletion_timestamp is not None:
+    living = sorted((each for each in claims if not each.metadata.deleting), key=lambda each: each.metadata.name)
+    for kind, claim in product(_LIFECYCLE, living):
+        told = find_condition(claim.status.conditions, kind)
+        if told is None or told.status == "True" or not told.message:
             continue
-        for kind in _LIFECYCLE:
-            told = find_condition(claim.status.conditions, kind)
-            if told is None or told.status == "True" or not told.message:
-                continue
-            found = ClaimState(told.reason, told.message[:_LONGEST_MESSAGE_BYTES])
-            if told.reason != _WAITING:
-                return found
-            waiting = waiting or found
-            break
+        found = ClaimState(told.reason, told.message[:_LONGEST_MESSAGE_BYTES])
+        if told.reason != _WAITING:
+            return found
+        waiting = waiting or found
     return waiting
 
 
@@ -97,7 +98,7 @@ def has_plugins(
     wanted = workspace.resource.instance_type
     if find_instance_type(settings.cloud_provider, wanted) is None:
         return True
-    for claim in claims:
+    for claim in filter(is_ready, claims) if settings.node_provisioner == "karpenter" else claims:
         node = nodes.get(claim.status.node_name)
         if node is None or not is_usable(node) or not value((node.status.capacity or {}).get("nvidia.com/gpu", "0")):
             return False

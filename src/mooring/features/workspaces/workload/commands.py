@@ -16,11 +16,11 @@ from mooring.features.workspaces.api import (
 )
 from mooring.features.workspaces.gpus import NodeGpus
 from mooring.features.workspaces.models import GIB, Model
+from mooring.features.workspaces.workload.ports import LEADER_PORT, SERVING_PORT, serving_port
 
-__all__ = ["LEADER_PORT", "WEIGHTS_PATH", "leader_host", "local_weights_path", "serving_command", "shell"]
+__all__ = ["WEIGHTS_PATH", "leader_host", "local_weights_path", "serving_command", "shell"]
 
 WEIGHTS_PATH: Final = "/workspace/weights"
-LEADER_PORT: Final = 6379
 _VLLM: Final = "python3 /workspace/vllm/inference_api.py"
 _RAY: Final = "/workspace/vllm/multi-node-serving.sh"
 _ACCELERATE: Final = "accelerate launch --gpu_ids=all --machine_rank=0 --num_machines=1 --num_processes=1"
@@ -91,6 +91,8 @@ def _vllm_flags(workspace: Workspace, preset: str, model: Model, node: NodeGpus,
     mode = annotations.get(PERFORMANCE_MODE, "balanced")
     if mode != "balanced":
         flags["performance-mode"] = mode
+    if serving_port(workspace) != SERVING_PORT:
+        flags["port"] = str(serving_port(workspace))
     if not model.offloads_cache or node.sliced:
         flags |= _NO_CACHE_OFFLOADING
     return flags | _parallelism(model, node, nodes)

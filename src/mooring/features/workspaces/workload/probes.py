@@ -1,4 +1,4 @@
-"""The probes of a pod that serves a model. A model may take long to load, so a startup probe comes before the others."""
+"""The probes of a pod that serves a model. Loading it may take long: a startup probe comes before the others."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.models import Model
-from mooring.features.workspaces.workload.commands import LEADER_PORT, leader_host, shell
+from mooring.features.workspaces.workload.commands import leader_host, shell
+from mooring.features.workspaces.workload.ports import LEADER_PORT, serving_port
 from mooring.kube.objects import Object
 
-__all__ = ["SERVING_PORT", "probes"]
+__all__ = ["probes"]
 
-SERVING_PORT: Final = 5000
 _PERIOD_SECONDS: Final = 10
 # As long as the benchmark runs, and a while more.
 _BENCHMARK_TIMEOUT_SECONDS: Final = 600
@@ -23,7 +23,7 @@ _HEALTH_CHECK: Final = "python3 /workspace/vllm/multi-node-health-check.py"
 def probes(workspace: Workspace, model: Model, *, nodes: int, benchmark: bool) -> Object:
     """Those of one node ask the server; those of several ask the leader, because workers serve nothing."""
     failures = math.ceil(model.startup_seconds / _PERIOD_SECONDS)
-    health = {"httpGet": {"path": "/health", "port": SERVING_PORT}, "periodSeconds": _PERIOD_SECONDS}
+    health = {"httpGet": {"path": "/health", "port": serving_port(workspace)}, "periodSeconds": _PERIOD_SECONDS}
     found: Object = {
         "startupProbe": {**health, "failureThreshold": failures},
         "livenessProbe": {**health, "failureThreshold": 3},
@@ -46,7 +46,7 @@ def _distributed(workspace: Workspace, failures: int) -> Object:
         command = f"{_HEALTH_CHECK} {kind} --leader-address={leader_host(workspace)} --{flag}={port}"
         return {"exec": {"command": shell(command)}, "periodSeconds": _PERIOD_SECONDS}
 
-    ready = check("readiness", "vllm-port", SERVING_PORT)
+    ready = check("readiness", "vllm-port", serving_port(workspace))
     return {
         "startupProbe": {**ready, "timeoutSeconds": 1, "failureThreshold": failures},
         # Workers need a minute to join. After that one dead actor stops the whole model.

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from mooring.features.workspaces.api import LOAD_BALANCER, NAME_LABEL, RUNTIME, TRANSFORMERS, Workspace
-from mooring.features.workspaces.workload.commands import LEADER_PORT
-from mooring.features.workspaces.workload.probes import SERVING_PORT
+from mooring.features.workspaces.workload.ports import CACHE_EVENTS_PORT, LEADER_PORT, SERVING_PORT
 from mooring.kube.objects import Object
 
-__all__ = ["CACHE_EVENTS_PORT", "headless_service", "service"]
-
-CACHE_EVENTS_PORT: Final = 5557
+__all__ = ["headless_service", "service"]
 
 
 def service(workspace: Workspace, owner: Object) -> Object:

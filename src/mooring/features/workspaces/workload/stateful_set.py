@@ -11,14 +11,15 @@ from mooring.features.workspaces.gpus import NodeGpus
 from mooring.features.workspaces.models import Model
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.workload.commands import WEIGHTS_PATH, local_weights_path, serving_command
-from mooring.features.workspaces.workload.probes import SERVING_PORT, probes
-from mooring.features.workspaces.workload.services import CACHE_EVENTS_PORT
+from mooring.features.workspaces.workload.ports import CACHE_EVENTS_PORT, DECODE_PORT, SERVING_PORT, serving_port
+from mooring.features.workspaces.workload.probes import probes
 from mooring.kube.objects import Object
 
 __all__ = ["NVME_STORAGE_CLASS", "preset_stateful_set", "runs_benchmark", "template_stateful_set"]
 
 NVME_STORAGE_CLASS: Final = "kaito-local-nvme-disk"
 _IMAGE: Final = "mcr.microsoft.com/aks/kaito/kaito-base:0.5.0"
+_SIDECAR_IMAGE: Final = "mcr.microsoft.com/oss/v2/llm-d/llm-d-routing-sidecar:v0.8.0"
 _CUDA: Final = "/opt/kaito/cuda/129"
 _CUDA_VOLUME: Final = "cuda-toolkit-hostpath"
 _WEIGHTS_VOLUME: Final = "model-weights-volume"
@@ -67,7 +68,7 @@ def template_stateful_set(
 ) -> Object:
     """Pods as their author wrote them, but for the nodes that they go to."""
     metadata = template.get("metadata") or {}
-    selector = {api.NAME_LABEL: workspace.metadata.name}
+    selector = _pod_labels(workspace)
     pod = {**(template.get("spec") or {})}
     pod.pop("affinity", None)
     if labels:
@@ -75,6 +76,7 @@ def template_stateful_set(
     pod["tolerations"] = [*(pod.get("tolerations") or ()), *_tolerations(settings)]
     spec = {
         "replicas": nodes,
+        "serviceName": "",
         "selector": {"matchLabels": selector},
         "template": {"metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **selector}}, "spec": pod},
     }
@@ -84,14 +86,15 @@ def template_stateful_set(
 def runs_benchmark(workspace: Workspace) -> bool:
     """Whether the first start of the model is also a measurement of it."""
     annotations = workspace.metadata.annotations
-    return api.DISABLE_BENCHMARK not in annotations and annotations.get(api.RUNTIME) != api.TRANSFORMERS
+    return annotations.get(api.DISABLE_BENCHMARK) != "true" and annotations.get(api.RUNTIME) != api.TRANSFORMERS
 
 
 def _pod(workspace: Workspace, preset: Preset, model: Model, node: NodeGpus, nodes: int, local: str) -> Object:
     is_vllm = workspace.metadata.annotations.get(api.RUNTIME) != api.TRANSFORMERS
     volumes, mounts = _volumes(workspace, model, local)
     gpus = {"nvidia.com/gpu": str(node.gpus)}
-    ports: list[Object] = [{"name": "http", "containerPort": SERVING_PORT}]
+    port = serving_port(workspace)
+    ports: list[Object] = [{"name": "http", "containerPort": port}]
     if is_vllm:
         ports.append({"name": "kv-events", "containerPort": CACHE_EVENTS_PORT})
     container: Object = {
@@ -104,7 +107,8 @@ def _pod(workspace: Workspace, preset: Preset, model: Model, node: NodeGpus, nod
         "volumeMounts": mounts,
         **probes(workspace, model, nodes=nodes if is_vllm else 1, benchmark=runs_benchmark(workspace)),
     }
-    pod: Object = {"containers": [container], "volumes": volumes}
+    containers = [container] if port == SERVING_PORT else [container, _routing_sidecar()]
+    pod: Object = {"containers": containers, "volumes": volumes}
     if model.cuda_toolkit:
         pod["initContainers"] = [_cuda_toolkit()]
     return pod
@@ -131,6 +135,18 @@ def _environment(
     if is_vllm and nodes > 1:
         found.append(_field("POD_INDEX", "metadata.labels['apps.kubernetes.io/pod-index']"))
     return found
+
+
+def _routing_sidecar() -> Object:
+    """Stands before a server that decodes what other pods prepared, and fetches that from them."""
+    flags = [f"--port={SERVING_PORT}", f"--vllm-port={DECODE_PORT}", "--secure-proxy=false"]
+    return {
+        "name": "llm-d-routing-sidecar",
+        "image": _SIDECAR_IMAGE,
+        "args": flags,
+        "ports": [{"name": "sidecar", "containerPort": SERVING_PORT, "protocol": "TCP"}],
+        "env": [_field("POD_IP", "status.podIP"), _field("VLLM_NIXL_SIDE_CHANNEL_HOST", "status.podIP")],
+    }
 
 
 def _field(name: str, path: str) -> Object:

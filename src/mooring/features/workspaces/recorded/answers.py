@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,9 +10,11 @@ import msgspec
 
 from mooring.api.core.views import Node
 from mooring.api.crds.resource import definition
-from mooring.features.workspaces.api import INFERENCE_CONFIG, Workspace
+from mooring.api.kinds import Key, key_of_object
+from mooring.features.workspaces.api import API_VERSION, INFERENCE_CONFIG, KIND, Workspace
 from mooring.features.workspaces.definition import WORKSPACES
 from mooring.features.workspaces.models import find_model
+from mooring.features.workspaces.recorded.cluster import Place, RecordedCluster
 from mooring.features.workspaces.selection import matching_nodes, selector_labels
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.target import estimated_nodes
@@ -20,6 +23,7 @@ from mooring.features.workspaces.validation import validate_workspace, workspace
 from mooring.kube.errors import FieldError, MooringError, invalid
 from mooring.kube.names import is_dns1123_subdomain
 from mooring.kube.objects import Object
+from mooring.kube.patches.merge import merge_patch
 from mooring.kube.schemas.defaulting import apply_defaults
 from mooring.kube.schemas.model import Schema
 from mooring.kube.schemas.pruning import prune, unknown_fields
@@ -56,6 +60,67 @@ def _estimate(request: Object) -> Object:
     except MooringError as error:
         return {**answered, "error": str(error)}
     return {**answered, "nodes": nodes}
+
+
+def _render(request: Object) -> Object:
+    """One Workspace, reconciled until nothing moves."""
+    cluster, key = _cluster(request)
+    return _step(cluster, key)
+
+
+def _follow(request: Object) -> Object:
+    """A Workspace while things happen around it: what each step left behind."""
+    cluster, key = _cluster(request)
+    steps = []
+    for step in request["steps"]:
+        for each in step.get("apply") or ():
+            known = cluster.find(each["apiVersion"], each["kind"], *key_of_object(each))
+            cluster.put(each if known is None else merge_patch(json.loads(json.dumps(known)), each))
+        for each in step.get("delete") or ():
+            cluster.remove(each["kind"], each.get("namespace", ""), each["name"])
+        steps.append(_step(cluster, key))
+    return {"steps": steps}
+
+
+def _cluster(request: Object) -> tuple[RecordedCluster, Key]:
+    given = request["object"]
+    schema = _schema(given["apiVersion"].rpartition("/")[2])
+    obj = {**apply_defaults(schema, prune(schema, given)), "apiVersion": API_VERSION}
+    cluster = RecordedCluster((*request["objects"], obj), _settings(request["config"]))
+    return cluster, key_of_object(obj)
+
+
+def _step(cluster: RecordedCluster, key: Key) -> Object:
+    before = cluster.objects
+    cluster.events.clear()
+    cluster.reconcile(key)
+    after = cluster.objects
+    workspace = cluster.find(API_VERSION, KIND, *key) or {}
+    answered: Object = {
+        "created": [_as_recorded(obj, key) for place, obj in after.items() if place not in before],
+        "deleted": [_told(place, key, cluster) for place in before if place not in after],
+        "events": list(cluster.events),
+        "status": workspace.get("status") or {},
+    }
+    status = answered["status"]
+    if not status.get("targetNodeCount") and "conditions" in status:
+        answered["error"] = status["conditions"][0]["message"]
+    return answered
+
+
+def _told(place: Place, key: Key, cluster: RecordedCluster) -> str:
+    """An object that went; claims that were made here are numbered, as in the recordings."""
+    _, kind, namespace, name = place
+    if kind == "NodeClaim" and place in cluster.made:
+        return f"{kind} {key.namespace}/ws#{cluster.made.index(place) + 1}"
+    return f"{kind} {namespace}/{name}"
+
+
+def _as_recorded(obj: Object, key: Key) -> Object:
+    """Upstream gives NodeClaims a namespace, which an API server drops."""
+    if obj["kind"] != "NodeClaim":
+        return obj
+    return {**obj, "metadata": {**obj["metadata"], "namespace": key.namespace}}
 
 
 def _admit(request: Object) -> Object:
@@ -141,4 +206,4 @@ def _config(workspace: Workspace, request: Object) -> str | None:
     return None
 
 
-_OPERATIONS = {"admit": _admit, "estimate": _estimate}
+_OPERATIONS = {"admit": _admit, "estimate": _estimate, "render": _render, "status": _follow}
