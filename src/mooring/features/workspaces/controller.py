@@ -195,7 +195,7 @@ def _claim(
 ) -> None:
     wanted = _missing(around, target) - len(around.claims)
     for name in claim_names(workspace, around.claims, max(wanted, 0)):
-        children.append(Create(NODE_CLAIM, node_claim(workspace, name, around.labels, settings)))
+        children.append(Create(NODE_CLAIM, node_claim(workspace, name, settings)))
         text = f"Created NodeClaim {name} of type {workspace.resource.instance_type}"
         made = (NODE_CLAIM, Key("", name))
         events.append(Event(WORKSPACE, key_of(workspace), "Normal", "NodeClaimCreated", text, made, "Create"))

@@ -15,7 +15,7 @@ from mooring.features.workspaces.instance_types import find_instance_type
 from mooring.features.workspaces.kinds import NodeClaim
 from mooring.features.workspaces.models import find_model
 from mooring.features.workspaces.node_validation import INSTANCE_TYPE_LABEL
-from mooring.features.workspaces.selection import is_usable
+from mooring.features.workspaces.selection import is_usable, own_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
@@ -26,14 +26,14 @@ NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
 _NODE_POOL: Final = "kaito"
 _PROVISIONED: Final = frozenset({NODE_POOL_LABEL, api.NAME_LABEL, api.KARPENTER_NAME_LABEL})
 _NAME_HASH_CHARS: Final = 9
-_DEFAULT_DISK: Final = "1024Gi"
+_DEFAULT_DISK: Final = "1Ti"
 _LIFECYCLE: Final = ("Launched", "Registered", "Initialized")
 _WAITING: Final = "AwaitingReconciliation"
 _LONGEST_MESSAGE_BYTES: Final = 256
 _NODE_CLASSES: Final[Mapping[CloudProvider, Object]] = {
     "azure": {"group": "kaito.sh", "kind": "KaitoNodeClass", "name": "default"},
     "aws": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
-    "arc": {"name": "default"},
+    "arc": {"group": "", "kind": "", "name": "default"},
 }
 
 
@@ -121,7 +121,7 @@ def claim_names(workspace: Workspace, claims: Iterable[NodeClaim], wanted: int) 
     return names
 
 
-def node_claim(workspace: Workspace, name: str, labels: Mapping[str, str], settings: Settings) -> Object:
+def node_claim(workspace: Workspace, name: str, settings: Settings) -> Object:
     """One claim. It has no owner reference: a cluster-wide object cannot be owned by one in a namespace."""
     metadata = workspace.metadata
     wanted = workspace.resource.instance_type
@@ -142,7 +142,7 @@ def node_claim(workspace: Workspace, name: str, labels: Mapping[str, str], setti
                 NODE_POOL_LABEL: _NODE_POOL,
                 api.NAME_LABEL: metadata.name,
                 api.NAMESPACE_LABEL: metadata.namespace,
-                **labels,
+                **own_labels(workspace.resource.label_selector.match_labels or {}),
             },
             "annotations": {
                 "karpenter.sh/do-not-disrupt": "true",

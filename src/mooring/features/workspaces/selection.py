@@ -9,7 +9,7 @@ from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RESERVED_LABELS
 from mooring.kube.errors import MooringError
 
-__all__ = ["SelectorError", "is_usable", "matching_nodes", "not_ready_reason", "selector_labels"]
+__all__ = ["SelectorError", "is_usable", "matching_nodes", "not_ready_reason", "own_labels", "selector_labels"]
 
 
 class SelectorError(MooringError):
@@ -26,6 +26,10 @@ def selector_labels(selector: LabelSelector) -> dict[str, str]:
                 "In and one value"
             )
         labels[each.key] = (each.values or ())[0]
+    return own_labels(labels)
+
+
+def own_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key not in RESERVED_LABELS}
 
 
