@@ -16,11 +16,7 @@ from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Workspace
-from mooring.features.workspaces.estimator import EstimateError
-from mooring.features.workspaces.gpus import GpuError, gpus_of_instance_type, gpus_of_labels
-from mooring.features.workspaces.instance_types import find_instance_type
 from mooring.features.workspaces.kinds import CONFIG_MAP, NODE_CLAIM, SERVING_POD, STORAGE_CLASS, WORKSPACE, NodeClaim
-from mooring.features.workspaces.models import find_model
 from mooring.features.workspaces.node_claims import (
     brought_nodes,
     claim_names,
@@ -29,7 +25,6 @@ from mooring.features.workspaces.node_claims import (
     node_claim,
     usable_nodes,
 )
-from mooring.features.workspaces.node_validation import required_nodes
 from mooring.features.workspaces.revisions import (
     controller_revision,
     current_number,
@@ -39,6 +34,10 @@ from mooring.features.workspaces.revisions import (
 )
 from mooring.features.workspaces.selection import SelectorError, is_usable, matching_nodes, selector_labels
 from mooring.features.workspaces.settings import Settings
+from mooring.features.workspaces.sizing.estimator import EstimateError
+from mooring.features.workspaces.sizing.gpus import GpuError, gpus_of_instance_type, gpus_of_labels
+from mooring.features.workspaces.sizing.instance_types import find_instance_type
+from mooring.features.workspaces.sizing.models import find_model
 from mooring.features.workspaces.status import (
     CLAIMS_READY,
     NodeFacts,
@@ -49,6 +48,7 @@ from mooring.features.workspaces.status import (
     resource_condition,
     state_of,
 )
+from mooring.features.workspaces.validation.nodes import required_nodes
 from mooring.features.workspaces.workload.services import headless_service, service
 from mooring.features.workspaces.workload.stateful_set import (
     NVME_STORAGE_CLASS,

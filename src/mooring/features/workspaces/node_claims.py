@@ -11,12 +11,12 @@ from mooring.api.conditions import find_condition
 from mooring.api.core.views import Node
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Workspace
-from mooring.features.workspaces.instance_types import find_instance_type
 from mooring.features.workspaces.kinds import NodeClaim
-from mooring.features.workspaces.models import find_model
-from mooring.features.workspaces.node_validation import INSTANCE_TYPE_LABEL
 from mooring.features.workspaces.selection import is_usable, own_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
+from mooring.features.workspaces.sizing.instance_types import find_instance_type
+from mooring.features.workspaces.sizing.models import find_model
+from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
 

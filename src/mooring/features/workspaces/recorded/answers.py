@@ -13,13 +13,13 @@ from mooring.api.crds.resource import definition
 from mooring.api.kinds import Key, key_of_object
 from mooring.features.workspaces.api import API_VERSION, INFERENCE_CONFIG, KIND, Workspace
 from mooring.features.workspaces.definition import WORKSPACES
-from mooring.features.workspaces.models import find_model
 from mooring.features.workspaces.recorded.cluster import Place, RecordedCluster
 from mooring.features.workspaces.selection import matching_nodes, selector_labels
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.target import estimated_nodes
-from mooring.features.workspaces.update_validation import validate_workspace_update
-from mooring.features.workspaces.validation import validate_workspace, workspace_warnings
+from mooring.features.workspaces.sizing.models import find_model
+from mooring.features.workspaces.sizing.target import estimated_nodes
+from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
+from mooring.features.workspaces.validation.update import validate_workspace_update
 from mooring.kube.errors import FieldError, MooringError, invalid
 from mooring.kube.names import is_dns1123_subdomain
 from mooring.kube.objects import Object

@@ -14,8 +14,8 @@ from mooring.features.workspaces.api import (
     TRANSFORMERS,
     Workspace,
 )
-from mooring.features.workspaces.gpus import NodeGpus
-from mooring.features.workspaces.models import GIB, Model
+from mooring.features.workspaces.sizing.gpus import NodeGpus
+from mooring.features.workspaces.sizing.models import GIB, Model
 from mooring.features.workspaces.workload.ports import LEADER_PORT, SERVING_PORT, serving_port
 
 __all__ = ["WEIGHTS_PATH", "leader_host", "local_weights_path", "serving_command", "shell"]

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from mooring.features.workspaces.api import Workspace
-from mooring.features.workspaces.models import Model
+from mooring.features.workspaces.sizing.models import Model
 from mooring.features.workspaces.workload.commands import leader_host, shell
 from mooring.features.workspaces.workload.ports import LEADER_PORT, serving_port
 from mooring.kube.objects import Object

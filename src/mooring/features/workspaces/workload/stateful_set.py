@@ -7,9 +7,9 @@ from typing import Final
 
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Preset, Workspace
-from mooring.features.workspaces.gpus import NodeGpus
-from mooring.features.workspaces.models import Model
 from mooring.features.workspaces.settings import Settings
+from mooring.features.workspaces.sizing.gpus import NodeGpus
+from mooring.features.workspaces.sizing.models import Model
 from mooring.features.workspaces.workload.commands import WEIGHTS_PATH, local_weights_path, serving_command
 from mooring.features.workspaces.workload.ports import CACHE_EVENTS_PORT, DECODE_PORT, SERVING_PORT, serving_port
 from mooring.features.workspaces.workload.probes import probes

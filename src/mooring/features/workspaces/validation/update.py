@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mooring.features.workspaces.api import NODE_CLASS, Adapter, Workspace
-from mooring.features.workspaces.facts import Facts
 from mooring.features.workspaces.selection import SelectorError, selector_labels
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.streaming import check_streaming
-from mooring.features.workspaces.validation import check_name, check_node_class, check_unsupported
+from mooring.features.workspaces.validation.creation import check_name, check_node_class, check_unsupported
+from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.streaming import check_streaming
 from mooring.kube.errors import FieldError, invalid, plainly, required
 
 __all__ = ["validate_workspace_update"]

@@ -11,14 +11,14 @@ from typing import Final
 
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import BYPASS_RESOURCE_CHECKS, INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
-from mooring.features.workspaces.facts import Facts
-from mooring.features.workspaces.gpus import GpuError, NodeGpus, gpus_of_instance_type, gpus_of_labels
-from mooring.features.workspaces.instance_types import find_instance_type
-from mooring.features.workspaces.models import GIB, Model, find_model
-from mooring.features.workspaces.near_labels import nearest_labels
 from mooring.features.workspaces.selection import is_usable, matching_nodes, not_ready_reason
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.target import estimated_nodes
+from mooring.features.workspaces.sizing.gpus import GpuError, NodeGpus, gpus_of_instance_type, gpus_of_labels
+from mooring.features.workspaces.sizing.instance_types import find_instance_type
+from mooring.features.workspaces.sizing.models import GIB, Model, find_model
+from mooring.features.workspaces.sizing.target import estimated_nodes
+from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.near_labels import nearest_labels
 from mooring.kube.errors import FieldError, MooringError, plainly
 
 __all__ = ["check_nodes", "node_warnings", "required_nodes"]

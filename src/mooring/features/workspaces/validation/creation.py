@@ -12,13 +12,13 @@ from typing import Final
 from mooring.api.core.decoding.decoder import mismatches, unknown_fields
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Inference, Preset, Workspace
-from mooring.features.workspaces.config_validation import inference_config_errors
-from mooring.features.workspaces.facts import Facts
-from mooring.features.workspaces.models import DEPRECATED_PRESETS, find_model, is_hugging_face_id
-from mooring.features.workspaces.node_validation import check_nodes, node_warnings
 from mooring.features.workspaces.selection import SelectorError, selector_labels
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.streaming import check_streaming
+from mooring.features.workspaces.sizing.models import DEPRECATED_PRESETS, find_model, is_hugging_face_id
+from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.inference_config import inference_config_errors
+from mooring.features.workspaces.validation.nodes import check_nodes, node_warnings
+from mooring.features.workspaces.validation.streaming import check_streaming
 from mooring.kube.errors import FieldError, invalid, plainly, required
 from mooring.kube.names import is_dns1123_label
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from mooring.features.workspaces.api import MODEL_STREAMING, Workspace
-from mooring.features.workspaces.facts import Facts
 from mooring.features.workspaces.settings import Settings
+from mooring.features.workspaces.validation.facts import Facts
 from mooring.kube.errors import FieldError, plainly
 
 __all__ = ["check_streaming"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-import yaml
-
 from mooring.features.workspaces.api import INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
-from mooring.features.workspaces.facts import Facts
-from mooring.features.workspaces.models import find_model
+from mooring.features.workspaces.sizing.models import find_model
+from mooring.features.workspaces.validation.facts import Facts
 from mooring.kube.errors import FieldError, invalid, not_found, plainly, required
+from mooring.manifests.errors import ManifestError
+from mooring.manifests.loader import load
 
 __all__ = ["inference_config_errors"]
 
@@ -38,7 +38,7 @@ def inference_config_errors(workspace: Workspace, facts: Facts) -> list[FieldErr
         return [required(f"{INFERENCE_CONFIG} in ConfigMap", f"ConfigMap {name} has no key {INFERENCE_CONFIG}")]
     try:
         vllm = _vllm_arguments(text)
-    except (yaml.YAMLError, TypeError) as error:
+    except (ManifestError, TypeError) as error:
         return [plainly(INFERENCE_CONFIG, f"{INFERENCE_CONFIG} cannot be read: {' '.join(str(error).split())}")]
     model = None if inference.preset is None else find_model(inference.preset.name)
     context = vllm.get(_CONTEXT, "")
@@ -53,13 +53,21 @@ def inference_config_errors(workspace: Workspace, facts: Facts) -> list[FieldErr
 
 def _vllm_arguments(text: str) -> dict[str, str]:
     """The arguments as text. Raises TypeError where one is no plain value."""
-    found: Any = yaml.load(text, Loader=yaml.BaseLoader) or {}
+    found: Any = load(text) or {}
     if not isinstance(found, dict):
         raise TypeError("a map is expected")
     arguments = found.get("vllm") or {}
     if not isinstance(arguments, dict):
         raise TypeError("vllm must be a map")
     for name, value in arguments.items():
-        if not isinstance(value, str):
+        if isinstance(value, dict | list):
             raise TypeError(f"vllm.{name} must be a plain value")
-    return arguments
+    return {name: _as_written(name, value, text) for name, value in arguments.items() if value is not None}
+
+
+def _as_written(name: str, value: Any, text: str) -> str:
+    """A number in the digits that stand in the text: vLLM is given those, and reads no 0x800."""
+    if not isinstance(value, int | float):
+        return str(value)
+    found = re.search(rf"{re.escape(name)}['\"]?\s*:\s*['\"]?([^\s'\",}}#]+)", text)
+    return str(value) if found is None else found[1]

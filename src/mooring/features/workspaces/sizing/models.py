@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
+from pkgutil import get_data
 from typing import Final
 
 import msgspec
@@ -80,6 +80,7 @@ def is_hugging_face_id(name: str) -> bool:
 
 @cache
 def _catalogue() -> dict[str, Model]:
-    path = Path(__file__).parent / "data" / "models.json"
-    models = msgspec.json.decode(path.read_bytes(), type=list[Model])
+    data = get_data("mooring.features.workspaces.sizing", "data/models.json")
+    assert data is not None, "The package has lost its file models.json."
+    models = msgspec.json.decode(data, type=list[Model])
     return {name.lower(): model for model in models for name in (model.id, model.alias) if name}

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
-
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RUNTIME, TRANSFORMERS, Workspace
-from mooring.features.workspaces.estimator import DEFAULT_CONTEXT_TOKENS, EstimateError, estimate_nodes
-from mooring.features.workspaces.gpus import NodeGpus, gpus_of_instance_type, gpus_of_labels, partitioned
-from mooring.features.workspaces.instance_types import find_instance_type, instance_types
-from mooring.features.workspaces.models import Model, find_model
 from mooring.features.workspaces.selection import is_usable
 from mooring.features.workspaces.settings import Settings
+from mooring.features.workspaces.sizing.estimator import DEFAULT_CONTEXT_TOKENS, EstimateError, estimate_nodes
+from mooring.features.workspaces.sizing.gpus import NodeGpus, gpus_of_instance_type, gpus_of_labels, partitioned
+from mooring.features.workspaces.sizing.instance_types import find_instance_type, instance_types
+from mooring.features.workspaces.sizing.models import Model, find_model
+from mooring.manifests.errors import ManifestError
+from mooring.manifests.loader import load
 
 __all__ = ["context_tokens", "estimated_nodes"]
 
@@ -45,8 +45,8 @@ def estimated_nodes(workspace: Workspace, settings: Settings, matching: Sequence
 def context_tokens(config: str | None) -> int:
     """The longest context that a request may have: vLLM's `max-model-len`, if it is a number above zero."""
     try:
-        found: Any = yaml.safe_load(config or "")
-    except yaml.YAMLError:
+        found: Any = load(config or "")
+    except ManifestError:
         return DEFAULT_CONTEXT_TOKENS
     vllm = found.get("vllm") if isinstance(found, dict) else None
     said = vllm.get("max-model-len") if isinstance(vllm, dict) else None

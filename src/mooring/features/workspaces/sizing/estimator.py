@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from mooring.features.workspaces.gpus import NodeGpus
-from mooring.features.workspaces.models import GIB, Model
+from mooring.features.workspaces.sizing.gpus import NodeGpus
+from mooring.features.workspaces.sizing.models import GIB, Model
 from mooring.kube.errors import MooringError
 
 __all__ = ["DEFAULT_CONTEXT_TOKENS", "EstimateError", "estimate_nodes"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from mooring.features.workspaces.instance_types import InstanceType
+from mooring.features.workspaces.sizing.instance_types import InstanceType
 from mooring.kube.errors import MooringError
 
 __all__ = [
