@@ -1,0 +1,1 @@
+"""Workspaces: a model on nodes that are chosen by label."""

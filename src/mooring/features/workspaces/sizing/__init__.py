@@ -1,0 +1,1 @@
+"""How many nodes a model needs: models, GPUs, and the estimate."""

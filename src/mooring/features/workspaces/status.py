@@ -1,0 +1,124 @@
+"""The status of a Workspace: what its nodes, its claims and its pods say, in upstream's conditions and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from mooring.api.apps.views import StatefulSet
+from mooring.api.conditions import find_condition
+from mooring.api.core.views import Node
+from mooring.api.meta import Condition
+from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.kinds import NodeClaim, ServingPod
+from mooring.features.workspaces.node_claims import claim_state, is_ready
+from mooring.features.workspaces.pod_failures import find_failure
+from mooring.features.workspaces.selection import is_usable, not_ready_reason
+
+__all__ = ["NodeFacts", "claims_condition", "deleting_condition", "inference_conditions", "nodes_condition", "state_of"]
+
+NODES_READY: Final = "NodesReady"
+CLAIMS_READY: Final = "NodeClaimReady"
+RESOURCE_READY: Final = "ResourceReady"
+INFERENCE_READY: Final = "InferenceReady"
+SUCCEEDED: Final = "WorkspaceSucceeded"
+DELETING: Final = "WorkspaceDeleting"
+_PRESSURES: Final = ("DiskPressure", "MemoryPressure", "PIDPressure")
+_MOST_NODES_NAMED: Final = 5
+
+
+class NodeFacts(NamedTuple):
+    """Nodes that match the selector, those of them that count, and how many are needed; 0 while that is not known."""
+
+    matching: Sequence[Node]
+    usable: Sequence[Node]
+    target: int
+
+
+def nodes_condition(facts: NodeFacts, *, plugins: bool, problem: str) -> Condition:
+    """Whether enough nodes are ready, with numbers, and with the names of those that are not."""
+    ready, target = len(facts.usable), facts.target
+    if not target:
+        return Condition(NODES_READY, "False", "NodeNotReady", problem or "The number of nodes is not known yet")
+    counts = f"{ready} of {len(facts.matching)} matching nodes are ready, {target} are required"
+    if ready < target:
+        away = [f"{node.metadata.name} {not_ready_reason(node)}" for node in facts.matching if not is_usable(node)]
+        named = f": {_listed(away)}" if away else ""
+        found = Condition(NODES_READY, "False", "NodeNotReady", f"Not enough Nodes are ready: {counts}{named}")
+    elif not plugins:
+        text = "waiting all node plugins to be ready"
+        found = Condition(NODES_READY, "False", "NodePluginsNotReady", text)
+    else:
+        found = Condition(NODES_READY, "True", "NodesReady", f"Enough Nodes are ready: {counts}")
+    warning = _pressure(facts.matching)
+    return Condition(found.type, found.status, found.reason, f"{found.message}{warning}")
+
+
+def claims_condition(claims: Sequence[NodeClaim], needed: int, target: int) -> Condition:
+    """Whether as many claims have become nodes as are needed; if not, why."""
+    ready = sum(map(is_ready, claims))
+    if target and ready >= needed:
+        return Condition(CLAIMS_READY, "True", "NodeClaimsReady", "Enough NodeClaims are ready")
+    found = claim_state(claims)
+    if found is not None:
+        return Condition(CLAIMS_READY, "False", found.reason, found.message)
+    text = f"Ready NodeClaims are not enough: {ready} of {needed} are ready"
+    return Condition(CLAIMS_READY, "False", "NodeClaimNotReady", text)
+
+
+def resource_condition(nodes: Condition, claims: Condition | None) -> Condition:
+    if nodes.status == "True" and (claims is None or claims.status == "True"):
+        return Condition(RESOURCE_READY, "True", "workspaceResourceStatusSuccess", "workspace resource is ready")
+    if claims is None:
+        return Condition(RESOURCE_READY, "False", "workspaceResourceStatusNotReady", nodes.message)
+    blocking = nodes if claims.status == "True" else claims
+    return Condition(RESOURCE_READY, "False", blocking.reason, blocking.message)
+
+
+def inference_conditions(
+    stateful_set: StatefulSet | None, pods: Iterable[ServingPod], *, resources_ready: bool
+) -> tuple[Condition, ...]:
+    ready = stateful_set is not None and stateful_set.status.ready_replicas == stateful_set.spec.replicas
+    if ready and resources_ready:
+        text = "Inference has been deployed successfully"
+        return (
+            Condition(INFERENCE_READY, "True", "WorkspaceInferenceStatusSuccess", text),
+            Condition(SUCCEEDED, "True", "workspaceSucceeded", "workspace succeeds"),
+        )
+    failure = None if stateful_set is None or ready else find_failure(pods)
+    reason, message = failure or ("WorkspaceInferenceStatusPending", "Inference workload is not ready")
+    text = "workspace is waiting for inference workload readiness"
+    return (
+        Condition(INFERENCE_READY, "False", reason, message),
+        Condition(SUCCEEDED, "False", "workspacePending", text),
+    )
+
+
+def deleting_condition() -> Condition:
+    return Condition(DELETING, "True", "workspaceDeleted", "workspace is being deleted")
+
+
+def state_of(workspace: Workspace, *, serves: bool) -> str:
+    """Pending until it has served once; from then on Ready or NotReady."""
+    if serves:
+        return "Ready"
+    return "NotReady" if workspace.status.state in ("Ready", "NotReady") else "Pending"
+
+
+def _pressure(nodes: Iterable[Node]) -> str:
+    found = []
+    for node in nodes:
+        kinds = [kind for kind in _PRESSURES if _is_true(node, kind)]
+        if kinds:
+            found.append(f"{node.metadata.name} ({', '.join(kinds)})")
+    return f"; warning: worker node(s) under resource pressure: {', '.join(found)}" if found else ""
+
+
+def _is_true(node: Node, kind: str) -> bool:
+    condition = find_condition(node.status.conditions, kind)
+    return condition is not None and condition.status == "True"
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_NODES_NAMED
+    return ", ".join(words[:_MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")

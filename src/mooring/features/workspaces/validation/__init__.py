@@ -1,0 +1,1 @@
+"""What is refused in a Workspace, with upstream's field paths."""

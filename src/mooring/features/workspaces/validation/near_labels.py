@@ -1,0 +1,30 @@
+"""The labels on existing nodes that come nearest to those that a selector asks for: most misses are misspellings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from mooring.api.core.views import Node
+
+__all__ = ["nearest_labels"]
+
+
+def nearest_labels(wanted: Mapping[str, str], nodes: Iterable[Node]) -> str:
+    """`; the nearest label is pool=gpu-b on n0, n1`, or nothing where all labels are found or none is near."""
+    carriers: dict[str, list[str]] = {}
+    for node in nodes:
+        for key, value in node.metadata.labels.items():
+            carriers.setdefault(f"{key}={value}", []).append(node.metadata.name)
+    found = []
+    for key, value in sorted(wanted.items()):
+        label = f"{key}={value}"
+        if label in carriers:
+            continue
+        values = [each for each in carriers if each.startswith(f"{key}=")]
+        near = get_close_matches(label, values or carriers, n=1, cutoff=0.0 if values else 0.7)
+        if near:
+            found.append(f"{near[0]} on {', '.join(sorted(carriers[near[0]])[:3])}")
+    if not found:
+        return ""
+    return f"; the nearest label{'s are' if len(found) > 1 else ' is'} {' and '.join(found)}"

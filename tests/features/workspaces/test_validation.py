@@ -1,0 +1,115 @@
+"""Workspaces that are refused at once, where upstream would accept them and wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from mooring.api.core.views import Node
+from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.settings import Settings
+from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
+from mooring.kube.objects import Object
+from mooring.testing.builders import node
+
+A100 = {
+    "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
+    "nvidia.com/gpu.count": "1",
+    "nvidia.com/gpu.memory": "81920",
+}
+
+
+class Cluster:
+    def __init__(self, nodes: Sequence[Object]) -> None:
+        self.nodes = tuple(msgspec.convert(each, Node) for each in nodes)
+
+    def config_map(self, namespace: str, name: str) -> Mapping[str, str] | None:
+        return None
+
+    def has_csi_driver(self, name: str) -> bool:
+        return False
+
+
+def gpu_node(name: str, *, ready: bool = True, instance_type: str = "") -> Object:
+    kind = {"node.kubernetes.io/instance-type": instance_type} if instance_type else {}
+    made = node(name, gpu=1, labels={**A100, "pool": "gpu-a", **kind})
+    condition = {"type": "Ready", "status": "True" if ready else "False", "reason": "KubeletReady"}
+    if not ready:
+        condition["reason"] = "KubeletNotReady"
+    return {**made, "status": {**made["status"], "conditions": [condition]}}
+
+
+def workspace(*, count: int = 1, preset: str = "phi-4", pool: str = "gpu-a", **resource: Any) -> Workspace:
+    return msgspec.convert(
+        {
+            "metadata": {"name": "chat", "namespace": "default"},
+            "resource": {"count": count, "labelSelector": {"matchLabels": {"pool": pool}}, **resource},
+            "inference": {"preset": {"name": preset}},
+        },
+        Workspace,
+    )
+
+
+def refusals(asked: Workspace, nodes: Sequence[Object], settings: Settings | None = None) -> list[str]:
+    return [str(error) for error in validate_workspace(asked, settings or Settings(), Cluster(nodes))]
+
+
+def test_enough_ready_nodes_are_enough() -> None:
+    assert not refusals(workspace(count=2), [gpu_node("n0"), gpu_node("n1"), gpu_node("n2")])
+
+
+def test_fewer_nodes_than_the_count_are_refused_with_both_numbers() -> None:
+    (refusal,) = refusals(workspace(count=3), [gpu_node("n0"), gpu_node("n1")])
+    assert "2 nodes match the label selector, 3 are required (count is 3)" in refusal
+
+
+def test_a_model_that_needs_more_than_the_count_is_refused_with_the_estimate() -> None:
+    (refusal,) = refusals(workspace(preset="llama-3.3-70b-instruct"), [gpu_node("n0"), gpu_node("n1")])
+    assert "2 nodes match the label selector, 3 are required (count is 1 and the model needs 3)" in refusal
+
+
+def test_nodes_that_are_not_ready_are_named_with_the_reason() -> None:
+    (refusal,) = refusals(workspace(count=2), [gpu_node("n0"), gpu_node("n1", ready=False)])
+    assert "1 of 2 matching nodes are ready, 2 are required" in refusal
+    assert "n1 is not ready (KubeletNotReady)" in refusal
+
+
+def test_nodes_that_are_not_ready_can_be_waited_for() -> None:
+    patient = Settings(not_ready_pending=True)
+    assert not refusals(workspace(count=2), [gpu_node("n0"), gpu_node("n1", ready=False)], patient)
+
+
+def test_a_selector_without_nodes_names_the_nearest_label() -> None:
+    (refusal,) = refusals(workspace(pool="gpu-b"), [gpu_node("n0")])
+    assert "No nodes found matching the specified label selector; the nearest label is pool=gpu-a on n0" in refusal
+
+
+@pytest.mark.parametrize(
+    ("resource", "path"),
+    [
+        ({"instanceType": "Standard_NC24ads_A100_v4"}, "spec.resource.instanceType"),
+        ({"partition": {"mode": "accelerator", "count": 1}}, "resource.partition"),
+    ],
+)
+def test_what_makes_no_sense_on_brought_nodes_is_refused(resource: Object, path: str) -> None:
+    (refusal,) = refusals(workspace(**resource), [gpu_node("n0")])
+    assert refusal.startswith(f"{path}: ")
+
+
+def test_preferred_nodes_are_taken_with_a_warning_that_says_what_to_do() -> None:
+    asked = workspace(preferredNodes=["n0"])
+    assert not refusals(asked, [gpu_node("n0")])
+    (warning,) = workspace_warnings(asked, Settings(), Cluster([gpu_node("n0")]))
+    assert "give n0 its labels instead" in warning
+
+
+def test_with_provisioning_nodes_of_another_type_are_named() -> None:
+    asked = workspace(instanceType="Standard_NC24ads_A100_v4")
+    nodes = [gpu_node("n0", instance_type="Standard_ND96isr_H100_v5")]
+    provisioning = Settings("karpenter")
+    assert not refusals(asked, nodes, provisioning)
+    (warning,) = workspace_warnings(asked, provisioning, Cluster(nodes))
+    assert "not of type Standard_NC24ads_A100_v4: n0" in warning
