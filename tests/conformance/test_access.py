@@ -36,9 +36,18 @@ def test_a_stranger_may_ask_how_the_server_is(api_server: Home, path: str) -> No
 def test_a_stranger_may_do_nothing_else(api_server: Home) -> None:
     with Api(api_server.url, None, api_server.ca) as stranger:
         answer = stranger.get("/api/v1/namespaces")
-    # A cluster takes a request without a token as one of system:anonymous, who is forbidden everything.
-    assert answer.code in (401, 403)
-    assert answer.body["kind"] == "Status"
+    assert answer.code == 403
+    assert answer.body == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": 'namespaces is forbidden: User "system:anonymous" cannot list resource "namespaces" '
+        'in API group "" at the cluster scope',
+        "reason": "Forbidden",
+        "details": {"kind": "namespaces"},
+        "code": 403,
+    }
 
 
 def test_the_schema_of_a_group_is_found_by_its_index(api: Api) -> None:
