@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mooring.apiserver.authentication.users import AUTHENTICATED, User
+from mooring.apiserver.authentication.token_file import read_tokens
+from mooring.apiserver.authentication.users import AUTHENTICATED, MASTERS, User
 from mooring.apiserver.authorization.attributes import AccessDecision, Attributes
 from mooring.apiserver.authorization.rbac import RbacAuthorizer
 from mooring.kube.objects import Object
@@ -92,6 +93,5 @@ def test_an_undeclared_right_is_refused_by_the_embedded_server(tmp_path: Path) -
         assert running.get("/api/v1/nodes/cpu-2", headers=node)["message"].endswith(
             "node 'cpu-1' cannot read 'cpu-2', only its own Node object"
         )
-        lines = (tmp_path / ".mooring" / "tokens").read_text().splitlines()
-        groups = {line.split()[0]: line.split()[2:] for line in lines if not line.startswith("#")}
-        assert groups == {CONTROLLERS_USER: [], "mooring-admin": ["system:masters"]}
+        tokens = read_tokens(tmp_path / ".mooring" / "tokens")
+        assert {token.name: token.groups for token in tokens} == {CONTROLLERS_USER: (), "mooring-admin": (MASTERS,)}
