@@ -42,7 +42,8 @@ def review(kind: str, given: Object, user: User, namespace: str | None, access: 
         answered["metadata"] = {"namespace": namespace}
     errors = _errors(kind, spec, metadata)
     if errors:
-        raise InvalidError(kind, _AUTHORIZATION, "", errors)
+        # The real server has forgotten the kind by then.
+        raise InvalidError("", _AUTHORIZATION, "", errors)
     if kind == "LocalSubjectAccessReview" and metadata["namespace"] != namespace:
         raise BadRequestError(f"spec.resourceAttributes.namespace must match namespace: {namespace}")
     subject = user if kind == "SelfSubjectAccessReview" else _subject(spec)
@@ -76,10 +77,12 @@ def _subject(spec: Object) -> User:
 
 def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    asked_path = _part(spec, "nonResourceAttributes")
+    shown = {"Path": _text(asked_path, "path"), "Verb": _text(asked_path, "verb")}
     errors: list[FieldError] = []
     if resource is not None and path is not None:
         why = "cannot be specified in combination with resourceAttributes"
-        errors.append(invalid("spec.nonResourceAttributes", path, why))
+        errors.append(invalid("spec.nonResourceAttributes", shown, why))
     if resource is None and path is None:
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         errors.append(invalid("spec.resourceAttributes", None, why))
@@ -95,7 +98,7 @@ def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
         if resource is not None and asked != metadata["namespace"]:
             errors.append(invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
         if path is not None:
-            errors.append(invalid("spec.nonResourceAttributes", path, "disallowed on this kind of request"))
+            errors.append(invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
     return errors
 
 

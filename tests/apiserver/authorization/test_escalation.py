@@ -138,7 +138,7 @@ def test_who_may_bind_a_role_binds_it_and_no_other(api: Api, ada: Headers) -> No
 
 def test_a_binding_to_a_role_that_is_not_there_is_not_found(api: Api, ada: Headers) -> None:
     answer = api.post(CLUSTER_BINDINGS, cluster_binding("b", "ClusterRole gone", "User bob"), **ada)
-    assert (answer.code, answer.body["message"]) == (404, f'clusterroles.{RBAC} "gone" not found')
+    assert (answer.code, answer.body["message"]) == (404, f'clusterrolebindings.{RBAC} "gone" not found')
 
 
 def test_masters_and_old_tokens_grant_anything(api: Api) -> None:

@@ -6,6 +6,7 @@ aggregationRule may gather any rule, so that it needs all of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -23,11 +24,12 @@ from mooring.apiserver.authorization.policy_rules import (
 from mooring.apiserver.authorization.rbac import RBAC_GROUP, RbacAuthorizer
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
-from mooring.kube.status import ForbiddenError
+from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 
 __all__ = ["EscalationCheck"]
 
+_ROLE_NAME: Final = re.compile(rf"\b(?:cluster)?role\.{re.escape(RBAC_GROUP)}")
 _ROLES: Final = frozenset({f"roles.{RBAC_GROUP}", f"clusterroles.{RBAC_GROUP}"})
 _BINDINGS: Final = frozenset({f"rolebindings.{RBAC_GROUP}", f"clusterrolebindings.{RBAC_GROUP}"})
 # What a garbage collector writes, and what the server itself does: a write of these alone grants nothing.
@@ -67,8 +69,14 @@ class EscalationCheck:
 
     def _check_binding(self, request: AdmissionRequest, user: User, binding: Object) -> None:
         reference, namespace = binding["roleRef"], request.namespace
-        if not self._allowed(user, "bind", f"{reference['kind'].lower()}s", namespace, reference["name"]):
-            self._confirm(request, user, self._rbac.role_rules(reference, namespace))
+        if self._allowed(user, "bind", f"{reference['kind'].lower()}s", namespace, reference["name"]):
+            return
+        try:
+            rules = self._rbac.role_rules(reference, namespace)
+        except NotFoundError:
+            # The real server takes the role for an object of the kind that is written, here and below.
+            raise NotFoundError.of(request.resource.plural, RBAC_GROUP, reference["name"]) from None
+        self._confirm(request, user, rules)
 
     def _allowed(self, user: User, verb: str, resource: str, namespace: str, name: str) -> bool:
         about = Attributes(user, verb, RBAC_GROUP, resource, "", namespace, name, "*")
@@ -86,8 +94,7 @@ class EscalationCheck:
         why = f"{who} is attempting to grant RBAC permissions not currently held:\n{shown}"
         error = self._rbac.grants(user, request.namespace).error
         if error:
-            # Here the real server reads roles from its storage, which names them in the plural.
-            why += f"; resolution errors: [{error.replace(f'role.{RBAC_GROUP} ', f'roles.{RBAC_GROUP} ')}]"
+            why += f"; resolution errors: [{_ROLE_NAME.sub(request.resource.qualified, error)}]"
         raise _forbidden(request, why)
 
 
