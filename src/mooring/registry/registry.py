@@ -44,7 +44,7 @@ class Registry(Reader):
     """See the module. `seed` makes uids and generated names repeatable.
 
     A write may name the `groups` of its user, and the `duplicate_fields` of its body, which only the parser
-    of the body can find.
+    of the body can find. `before_create` is called before an update or an apply creates its object, and may refuse it.
 
     Without `managed_fields`, creations, updates and patches leave no entries in metadata.managedFields, which saves an
     eighth of the time where managed fields are not needed.
@@ -135,9 +135,10 @@ class Registry(Reader):
         groups: Sequence[str] = (),
         duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
+        before_create: Callable[[], None] | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
-        options.replaces = True
+        options.replaces, options.before_create = True, before_create
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise BadRequestError("metadata.name: name must be provided")
@@ -147,7 +148,8 @@ class Registry(Reader):
         self._check_subresource(resource, subresource)
         if subresource == "scale":
             return self._rescale(resource, namespace, name, lambda _: obj, options)
-        if not subresource and self.creates_on_update(resource) and self._core.find(resource, namespace, name) is None:
+        creates = not subresource and self._core.strategy(resource).create_on_update
+        if creates and self._core.find(resource, namespace, name) is None:
             return self._writer.create(resource, obj, namespace, options)
         return self._writer.change(resource, namespace, name, lambda _: obj, options, subresource)
 
@@ -182,8 +184,10 @@ class Registry(Reader):
         groups: Sequence[str] = (),
         duplicate_fields: Sequence[FieldPath] = (),
         warnings: Warnings | None = None,
+        before_create: Callable[[], None] | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
+        options.before_create = before_create
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         if patch_type == "apply":

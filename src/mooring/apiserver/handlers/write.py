@@ -61,8 +61,6 @@ async def update(context: Context, call: Call) -> Response:
 
     def attempt() -> tuple[Object, bool]:
         existed = _exists(context, call)
-        if not existed and not target.subresource and context.registry.creates_on_update(resource):
-            context.access.check_creation(request, target)
         made = context.registry.update(
             resource,
             obj,
@@ -75,6 +73,7 @@ async def update(context: Context, call: Call) -> Response:
             groups=request.user.groups,
             duplicate_fields=duplicate_fields,
             warnings=call.warnings,
+            before_create=partial(context.access.check_creation, request, target),
         )
         return made, existed
 
@@ -99,8 +98,6 @@ async def patch(context: Context, call: Call) -> Response:
 
     def attempt() -> tuple[Object, bool]:
         existed = _exists(context, call)
-        if not existed and not target.subresource and patch_type == "apply":
-            context.access.check_creation(request, target)
         made = context.registry.patch(
             resource,
             call.namespace,
@@ -117,6 +114,7 @@ async def patch(context: Context, call: Call) -> Response:
             groups=request.user.groups,
             duplicate_fields=duplicate_fields,
             warnings=call.warnings,
+            before_create=partial(context.access.check_creation, request, target),
         )
         return made, existed
 
