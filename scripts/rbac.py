@@ -1,11 +1,12 @@
-"""Writes access rules to config/rbac/ from what controllers and webhooks declare; with --check only says what differs.
+"""Writes access rules from what controllers and webhooks declare; with --check only says what differs.
 
 `kubectl apply -f config/rbac` makes a role for everything that `mooring run` can run, and gives its service account the
-roles of what runs unless something else is chosen.
+roles of what runs unless something else is chosen. `mooring up` reads the rules of its controllers from JSON.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from typing import Final
@@ -14,7 +15,8 @@ import yaml
 
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
-from mooring.supervisor.external.rbac import NAMESPACE, bindings_of, roles_of
+from mooring.supervisor.declared_rules import NAMESPACE, bindings_of, roles_of, rules_by_name
+from mooring.supervisor.own_rights import RULES
 from scripts.made import ROOT, write_or_check
 
 FOLDER: Final = ROOT / "config" / "rbac"
@@ -32,8 +34,15 @@ def _text(objects: Iterable[Object]) -> str:
     return made
 
 
+def rules_text() -> str:
+    """The rules of every controller, one in a line."""
+    lines = [f"  {json.dumps(name)}: {json.dumps(rules)}" for name, rules in rules_by_name(CATALOG).items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def main() -> int:
-    return write_or_check({FOLDER / name: text for name, text in texts().items()}, "python -m scripts.rbac")
+    wanted = {FOLDER / name: text for name, text in texts().items()}
+    return write_or_check({**wanted, RULES: rules_text()}, "python -m scripts.rbac")
 
 
 if __name__ == "__main__":

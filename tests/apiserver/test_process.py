@@ -17,6 +17,7 @@ import pytest
 
 from mooring.apiserver.authentication.token_file import put_token
 from mooring.net.certificates import Certificates, ensure_certificates
+from mooring.supervisor.readiness import is_alive
 from tests.apiserver.world import CONFIGMAPS
 from tests.registry.world import config
 
@@ -90,6 +91,16 @@ def test_only_the_authority_of_the_server_is_trusted_and_only_tls_is_spoken(home
             httpx2.get(f"{client.base_url}/readyz")
         with pytest.raises(httpx2.TransportError):
             httpx2.get(str(client.base_url).replace("https", "http") + "/readyz")
+
+
+def test_a_server_that_tells_strangers_nothing_is_alive(home: Home) -> None:
+    home.secure()
+    assert home.certificates is not None
+    bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+    with home.running() as (_, client):
+        assert client.delete(f"{bindings}/system:public-info-viewer").status_code == 200
+        assert client.get("/livez", headers={"Authorization": ""}).status_code == 403
+        assert is_alive(str(client.base_url), home.certificates.authority)
 
 
 def test_data_survive_the_process_and_history_does_not(home: Home) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -102,9 +102,9 @@ class Up:
         headers = dict(access.headers()) if token is None else {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.Client(base_url=access.server, verify=access.tls, headers=headers, timeout=PATIENCE)
 
-    def get(self, path: str, token: str | None = None) -> Any:
+    def get(self, path: str, token: str | None = None, headers: Mapping[str, str] | None = None) -> Any:
         with self.client(token) as client:
-            return client.get(path).json()
+            return client.get(path, headers=headers).json()
 
     def post(self, path: str, body: dict[str, Any]) -> int:
         with self.client() as client:

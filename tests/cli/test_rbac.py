@@ -7,8 +7,9 @@ from typing import Any
 import yaml
 
 from mooring.catalog import CATALOG
-from mooring.supervisor.external.rbac import bindings_of, roles_of
-from scripts.rbac import FOLDER, texts
+from mooring.supervisor.declared_rules import bindings_of, roles_of
+from mooring.supervisor.own_rights import RULES
+from scripts.rbac import FOLDER, rules_text, texts
 
 
 def granted(name: str) -> set[tuple[str, str, str]]:
@@ -24,6 +25,7 @@ def granted(name: str) -> set[tuple[str, str, str]]:
 
 def test_the_files_are_what_is_declared() -> None:
     assert {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()} == texts()
+    assert RULES.read_text(encoding="utf-8") == rules_text()
 
 
 def test_every_part_has_a_role_and_only_what_runs_by_default_is_bound() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from mooring.apiserver.authorization.bootstrap import BOOTSTRAPPING, bootstrap_objects
+from mooring.kube.objects import Object
 from mooring.testing.homes import EMBEDDED, Home, api_only
 from mooring.testing.http import Api
 
@@ -36,9 +38,36 @@ def test_a_stranger_may_ask_how_the_server_is(api_server: Home, path: str) -> No
 def test_a_stranger_may_do_nothing_else(api_server: Home) -> None:
     with Api(api_server.url, None, api_server.ca) as stranger:
         answer = stranger.get("/api/v1/namespaces")
-    # A cluster takes a request without a token as one of system:anonymous, who is forbidden everything.
-    assert answer.code in (401, 403)
-    assert answer.body["kind"] == "Status"
+    assert answer.code == 403
+    assert answer.body == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": 'namespaces is forbidden: User "system:anonymous" cannot list resource "namespaces" '
+        'in API group "" at the cluster scope',
+        "reason": "Forbidden",
+        "details": {"kind": "namespaces"},
+        "code": 403,
+    }
+
+
+def test_the_roles_and_bindings_of_the_start_are_those_of_the_real_server(api: Api) -> None:
+    wanted: dict[str, list[Object]] = {}
+    for obj in bootstrap_objects():
+        wanted.setdefault(obj["kind"], []).append(_without_times(obj))
+    for kind, objects in wanted.items():
+        selector = f"{BOOTSTRAPPING}=rbac-defaults"
+        found = api.get(f"/apis/rbac.authorization.k8s.io/v1/{kind.lower()}s", labelSelector=selector).body["items"]
+        header = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind}
+        assert [header | _without_times(obj) for obj in found] == objects
+
+
+def _without_times(obj: Object) -> Object:
+    kept = {
+        key: obj["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in obj["metadata"]
+    }
+    return {**obj, "metadata": kept}
 
 
 def test_the_schema_of_a_group_is_found_by_its_index(api: Api) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mooring.testing.homes import EMBEDDED, Home
+from tests.conformance import access_table
 from tests.conformance.cases import Case, load, read_answers
 from tests.conformance.differences import accepted
 from tests.conformance.playing import play
@@ -33,3 +34,8 @@ def test_no_answer_is_without_its_case() -> None:
 
 def test_every_accepted_difference_is_of_a_case_that_exists() -> None:
     assert ACCEPTED.keys() - {case.id for case in CASES} == set()
+
+
+def test_the_page_shows_who_may_do_what() -> None:
+    page = access_table.PAGE.read_text(encoding="utf-8")
+    assert page == access_table.text(), "It is not: python -m tests.conformance.access_table"

@@ -44,13 +44,28 @@ def orphan() -> Object:
     return made
 
 
+def cluster_role(name: str, **fields: Any) -> Object:
+    metadata = {"name": name, "labels": {"example.com/part": "true"}}
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": metadata, **fields}
+
+
+def roles() -> tuple[Object, Object]:
+    """A role with rules, and one that is aggregated from it."""
+    selector = {"matchLabels": {"example.com/part": "true"}}
+    rule = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
+    return (
+        cluster_role("part", rules=[rule]),
+        cluster_role("whole", rules=[], aggregationRule={"clusterRoleSelectors": [selector]}),
+    )
+
+
 def test_every_controller_decides_the_same_twice() -> None:
     with deciding_twice() as decided:
         claims = [claim_template("data", storage_class="standard")]
         town = Town(
             stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
             stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
-            job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(),
+            job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *roles(),
             pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6,
         )  # fmt: skip
         town.registry.create(

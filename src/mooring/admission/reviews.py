@@ -58,6 +58,7 @@ class UserInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     username: str = ""
     uid: str = ""
     groups: tuple[str, ...] = ()
+    extra: dict[str, tuple[str, ...]] = {}
 
 
 class ReviewRequest(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

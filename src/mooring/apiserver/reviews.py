@@ -96,14 +96,12 @@ def _subject(spec: Object) -> User:
 
 def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    if path is not None:
-        # As Go prints it.
-        given = _part(spec, "nonResourceAttributes")
-        path = {"Path": _text(given, "path"), "Verb": _text(given, "verb")}
+    asked_path = _part(spec, "nonResourceAttributes")
+    shown = {"Path": _text(asked_path, "path"), "Verb": _text(asked_path, "verb")}
     errors: list[FieldError] = []
     if resource is not None and path is not None:
         why = "cannot be specified in combination with resourceAttributes"
-        errors.append(invalid("spec.nonResourceAttributes", path, why))
+        errors.append(invalid("spec.nonResourceAttributes", shown, why))
     if resource is None and path is None:
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         errors.append(invalid("spec.resourceAttributes", None, why))
@@ -119,7 +117,7 @@ def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
         if resource is not None and asked != metadata["namespace"]:
             errors.append(invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
         if path is not None:
-            errors.append(invalid("spec.nonResourceAttributes", path, "disallowed on this kind of request"))
+            errors.append(invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
     return errors
 
 

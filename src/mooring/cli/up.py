@@ -9,6 +9,7 @@ import click
 
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
+from mooring.kube.objects import Object
 from mooring.supervisor.address import DEFAULT_PORT
 
 
@@ -62,20 +63,21 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     states = parse_gates(gates)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
-    if fleet is not None:
-        _check_fleet(fleet)
+    objects = [] if fleet is None else _check_fleet(fleet)
     folder = DataFolder(data)
     folder.check_free()
     listening, address = bind(address)
     lock = folder.claim()
 
     from mooring.supervisor.embedded import EmbeddedCluster
+    from mooring.supervisor.fleet.rights import fleet_rules
 
-    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, states)
+    rules = fleet_rules(objects)
+    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, states, rules)
     return cluster.run(signals)
 
 
-def _check_fleet(path: Path) -> None:
+def _check_fleet(path: Path) -> list[Object]:
     if str(path) == "-":
         raise InputError("--fleet takes a file, not standard input")
     from mooring.supervisor.fleet.manifest import check_fleet
@@ -86,3 +88,4 @@ def _check_fleet(path: Path) -> None:
         click.echo(
             f"note: {path}: {shown}: not annotated kwok.x-k8s.io/node: fake, so nothing will run there", err=True
         )
+    return fleet.objects

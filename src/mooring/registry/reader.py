@@ -40,10 +40,6 @@ class Reader:
         """What readers of a kind are warned of; writers hear it among their warnings."""
         return self._core.deprecation(resource)
 
-    def creates_on_update(self, resource: Resource) -> bool:
-        """Whether an update of an object that is not there creates it."""
-        return self._core.strategy(resource).create_on_update
-
     @property
     def naming(self) -> Naming:
         """Who gives uids and generated names."""

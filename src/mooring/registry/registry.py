@@ -45,7 +45,7 @@ class Registry(Reader):
     """See the module. `seed` makes uids and generated names repeatable.
 
     A write may name the `groups` of its user, and the `duplicate_fields` of its body, which only the parser
-    of the body can find.
+    of the body can find. `before_create` is called before an update or an apply creates its object, and may refuse it.
 
     Without `managed_fields`, creations, updates and patches leave no entries in metadata.managedFields, which saves an
     eighth of the time where managed fields are not needed.
@@ -137,9 +137,10 @@ class Registry(Reader):
         groups: Sequence[str] = (),
         duplicate_fields: Sequence[DuplicateField] = (),
         warnings: Warnings | None = None,
+        before_create: Callable[[], None] | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
-        options.replaces = True
+        options.replaces, options.before_create = True, before_create
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise BadRequestError("metadata.name: name must be provided")
@@ -149,7 +150,8 @@ class Registry(Reader):
         self._check_subresource(resource, subresource)
         if subresource == "scale":
             return self._rescale(resource, namespace, name, lambda _: obj, options)
-        if not subresource and self.creates_on_update(resource) and self._core.find(resource, namespace, name) is None:
+        creates = not subresource and self._core.strategy(resource).create_on_update
+        if creates and self._core.find(resource, namespace, name) is None:
             return self._writer.create(resource, obj, namespace, options)
         return self._writer.change(resource, namespace, name, lambda _: obj, options, subresource)
 
@@ -184,8 +186,10 @@ class Registry(Reader):
         groups: Sequence[str] = (),
         duplicate_fields: Sequence[DuplicateField] = (),
         warnings: Warnings | None = None,
+        before_create: Callable[[], None] | None = None,
     ) -> Object:
         options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
+        options.before_create = before_create
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         scales = subresource == "scale" and patch_type != "apply"
@@ -306,9 +310,7 @@ class Registry(Reader):
         """Delete a pod if its disruption budget allows it; 429 otherwise."""
         options = _options(now, "", dry_run, "Ignore", False, user, None, groups)
         pods, budgets = self.resource("v1", "Pod"), self.resource("policy/v1", "PodDisruptionBudget")
-        # Of the built-in functions only this one knows evictions; webhooks were asked before.
-        eviction = {"metadata": {"namespace": namespace, "name": name}}
-        node_restriction(request_of("CREATE", pods, eviction, None, "eviction", options), self)
+        self._admit_below(pods, namespace, name, "eviction", {}, options)
         pod = self._core.read(pods, namespace, name)
         check_preconditions(pods, pod["metadata"], uid, resource_version)
         check_eviction(self._core, budgets, pod, options)
@@ -326,6 +328,20 @@ class Registry(Reader):
             user=user,
             groups=groups,
         )
+
+    def check_token_request(
+        self, namespace: str, name: str, request: Object, *, now: datetime, user: str, groups: Sequence[str]
+    ) -> None:
+        """Let built-in admission refuse a TokenRequest as its author sent it, for the ServiceAccount of that name."""
+        options = _options(now, "", False, "Ignore", False, user, None, groups)
+        self._admit_below(self.resource("v1", "ServiceAccount"), namespace, name, "token", request, options)
+
+    def _admit_below(
+        self, resource: Resource, namespace: str, name: str, subresource: str, body: Object, options: Options
+    ) -> None:
+        """Admission of what is created below an object and not stored. Of the built-in functions one knows such."""
+        named = {**body, "metadata": {"namespace": namespace, "name": name}}
+        node_restriction(request_of("CREATE", resource, named, None, subresource, options), self)
 
     def adopt(self, obj: Object) -> Object:
         """Store an object just as another API server returned it: complete, checked, and the registry's own from now.

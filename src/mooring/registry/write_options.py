@@ -1,5 +1,6 @@
 """The options of a write: time, field manager, dry run, field validation, user."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -24,6 +25,8 @@ class Options:
     force: bool = False
     # Whether the object is put in the place of another one, rather than changed by a patch.
     replaces: bool = False
+    # Called before an update or an apply creates what it names; raises to refuse it.
+    before_create: Callable[[], None] | None = None
     user: str = ""
     groups: tuple[str, ...] = ()
     # The paths of fields that the body held more than once.

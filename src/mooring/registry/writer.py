@@ -112,6 +112,8 @@ class Writer:
         if errors:
             raise InvalidError(resource.kind, resource.group, metadata["name"], errors)
         add_warnings(strategy, resource, made, options)
+        if options.before_create is not None:
+            options.before_create()
         self._admit_finally("CREATE", resource, made, None, "", options)
         if core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])

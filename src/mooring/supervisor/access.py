@@ -11,24 +11,24 @@ from typing import Final
 
 from mooring.apiserver.authentication.token_file import digest, put_token, read_tokens
 from mooring.apiserver.authentication.users import MASTERS
+from mooring.kube.node_identity import NODES, node_user
 from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
 
-__all__ = ["CONTROLLERS_USER", "NODE_USER", "issue_controllers_token", "issue_node_token", "write_kubeconfig"]
+__all__ = ["CONTROLLERS_USER", "issue_controllers_token", "issue_node_token", "write_kubeconfig"]
 
 CONTROLLERS_USER: Final = "mooring-controllers"
-NODE_USER: Final = "mooring-process-node"
-NODES: Final = "system:nodes"
+"""The user that controllers act as; `own_rights` says what it may do."""
 
 
 def issue_controllers_token(folder: DataFolder) -> str:
     """A token for one start; it is handed over in memory and kept nowhere."""
-    return put_token(folder.tokens, CONTROLLERS_USER, [MASTERS])
+    return put_token(folder.tokens, CONTROLLERS_USER)
 
 
-def issue_node_token(folder: DataFolder) -> str:
+def issue_node_token(folder: DataFolder, node: str) -> str:
     """A token for this machine as a node, for one start."""
-    return put_token(folder.tokens, NODE_USER, [NODES, MASTERS])
+    return put_token(folder.tokens, node_user(node), [NODES])
 
 
 def write_kubeconfig(folder: DataFolder, server: str) -> None:

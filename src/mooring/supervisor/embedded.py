@@ -6,7 +6,7 @@ import secrets
 import shlex
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,9 @@ from typing import Any, Final
 
 from mooring.apiserver.authentication.signing_key import ensure_signing_key
 from mooring.apiserver.authentication.token_file import digest
+from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
+from mooring.nodes.process.machine_info import node_name
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
@@ -34,7 +36,7 @@ NODE: Final = "process node"
 class EmbeddedCluster:
     """The folder is claimed and the address bound before; `run` starts the processes and returns when they have ended.
 
-    `fleet` is None for the default one.
+    `fleet` is None for the default one; `fleet_rules` are the rights that it takes to bring it in.
     """
 
     folder: DataFolder
@@ -45,6 +47,7 @@ class EmbeddedCluster:
     fleet: Path | None = None
     ephemeral: bool = False
     gates: Mapping[str, bool] = field(default_factory=dict)
+    fleet_rules: Sequence[Object] = ()
     console: Console = field(default_factory=Console)
     _token: str = ""
     _node_token: str = ""
@@ -74,7 +77,7 @@ class EmbeddedCluster:
         self._token = issue_controllers_token(self.folder)
         if PROCESS_NODE in self.controllers:
             ensure_node_certificate(self._certificates, now=datetime.now(UTC))
-            self._node_token = issue_node_token(self.folder)
+            self._node_token = issue_node_token(self.folder, node_name(socket.gethostname()))
 
     # Config of the processes
 
@@ -91,7 +94,8 @@ class EmbeddedCluster:
                 "authority": str(self._certificates.authority),
                 "signing_key": str(self.folder.signing_key),
                 "node_token": self._fetching,
-                "webhooks": self.controllers,
+                "controllers": self.controllers,
+                "fleet_rules": self.fleet_rules,
             }
 
         return Program(

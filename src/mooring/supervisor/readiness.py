@@ -33,7 +33,8 @@ def _says_yes(url: str, authority: Path, path: str, seconds: float) -> bool:
     tls = client_context(authority=authority.read_bytes())
     destination = Destination(place.hostname or "", place.port or 443, tls)
     try:
-        return asyncio.run(_status(destination, path, seconds)) == 200
+        # 403: an administrator has taken health from strangers, which a server says only once it serves.
+        return asyncio.run(_status(destination, path, seconds)) in (200, 403)
     except (OSError, ConnectionCut):
         # It is not there yet, or has died on the way; the parent sees to that.
         return False

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.supervisor.parent_watchdog import end_with_parent, read_config
+
+if TYPE_CHECKING:
+    from mooring.registry import Registry
 
 
 def main() -> int:
@@ -14,7 +21,6 @@ def main() -> int:
     # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.apiserver.kubelets import NodeAccess
     from mooring.apiserver.process import ServerConfig, run_server
-    from mooring.supervisor.admission import own_admission
     from mooring.supervisor.logs import log_as_json
 
     config = read_config()
@@ -32,11 +38,26 @@ def main() -> int:
                 authority=Path(config["authority"]),
                 nodes=NodeAccess(Path(config["authority"]), config["node_token"]),
             ),
-            prepare=own_admission(config["webhooks"]),
+            prepare=_prepare(config["controllers"], config["fleet_rules"]),
         )
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+
+
+def _prepare(controllers: list[str], fleet_rules: list[Object]) -> Callable[[Registry], None]:
+    """What is in the registry before the first request: our kinds, webhooks, and the rights of our own processes."""
+    from mooring.supervisor.admission import own_admission
+    from mooring.supervisor.own_rights import grant_rights
+
+    admission = own_admission(controllers)
+
+    def prepare(registry: Registry) -> None:
+        if admission is not None:
+            admission(registry)
+        grant_rights(registry, controllers, fleet_rules, now=datetime.now(UTC))
+
+    return prepare
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.kube.objects import Object
 from mooring.registry import Registry
@@ -91,6 +93,24 @@ def test_a_binding_to_another_role_is_made_anew() -> None:
     registry.create(bindings, {**binding, "metadata": {"name": "system:discovery"}, "roleRef": wrong}, now=NOW)
     bootstrap_rbac(registry, now=NOW)
     assert find(registry, "ClusterRoleBinding", "system:discovery")["roleRef"] == binding["roleRef"]
+
+
+def test_one_that_cannot_be_put_right_is_told_of_and_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    registry = started()
+    binding = find(registry, "ClusterRoleBinding", "system:discovery")
+    bindings = registry.resource(GROUP, "ClusterRoleBinding")
+    registry.delete(bindings, "", "system:discovery", now=NOW)
+    metadata = {"name": "system:discovery", "finalizers": ["example.com/stays"]}
+    wrong = {**binding["roleRef"], "name": "view"}
+    registry.create(bindings, {**binding, "metadata": metadata, "roleRef": wrong}, now=NOW)
+    registry.delete(bindings, "", "system:monitoring", now=NOW)
+    bootstrap_rbac(registry, now=NOW)
+    [record] = caplog.records
+    assert record.getMessage() == (
+        "ClusterRoleBinding system:discovery is not as it should be: "
+        'clusterrolebindings.rbac.authorization.k8s.io "system:discovery" already exists'
+    )
+    assert find(registry, "ClusterRoleBinding", "system:monitoring")
 
 
 def test_what_says_so_is_left_alone() -> None:

@@ -8,6 +8,7 @@ from mooring.apiserver.authorization.attributes import AccessAnswer, AccessDecis
 from mooring.apiserver.authorization.chain import authorizer_chain
 from mooring.apiserver.authorization.rbac import RbacAuthorizer
 from mooring.kube.objects import Object
+from mooring.registry.storage import MemoryStorage
 from tests.apiserver.authorization.roles import (
     binding,
     cluster_binding,
@@ -142,6 +143,43 @@ def test_several_missing_roles_are_listed_once_each() -> None:
     )
     one, two = (f'clusterrole.rbac.authorization.k8s.io "{name}" not found' for name in "xy")
     assert rbac(asked("get", "pods")).reason == f"RBAC: [{one}, {two}]"
+
+
+class CountedStorage(MemoryStorage):
+    """Counts how often all objects of a store are read."""
+
+    def __init__(self, *objects: Object) -> None:
+        super().__init__()
+        self.reads = 0
+        self._stores = stored(*objects)._stores
+
+    def items(self, store: str, namespace: str | None = None) -> list[Object]:
+        self.reads += 1
+        return super().items(store, namespace)
+
+
+def test_rules_are_collected_once_for_a_user_and_namespace_until_they_change() -> None:
+    pods = rule("get", "pods")
+    storage = CountedStorage(cluster_role("r", pods), cluster_binding("b", "ClusterRole r", "User ada"))
+    rbac = RbacAuthorizer(storage)
+    for verb in ("get", "list", "get"):
+        rbac(asked(verb, "pods"))
+    assert storage.reads == 2
+    rbac(asked("get", "pods", namespace="other"))
+    rbac(asked("get", "pods")._replace(user=user("ada", "dev")))
+    assert storage.reads == 6
+    rbac.forget()
+    rbac(asked("get", "pods"))
+    assert storage.reads == 8
+
+
+def test_names_that_clients_make_up_do_not_fill_the_memory() -> None:
+    rbac = RbacAuthorizer(stored())
+    for number in range(5000):
+        rbac(asked("get", f"kind-{number}"))
+        rbac(asked("get", "pods", namespace=f"n{number}"))
+    assert len(rbac._grants) < 4200
+    assert len(rbac.grants(ADA, "default")._matches) < 1100
 
 
 def test_privileged_groups_come_before_everything_else() -> None:

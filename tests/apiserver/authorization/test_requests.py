@@ -144,7 +144,8 @@ def test_a_watch_of_one_name_needs_a_right_to_that_name_only(api: Api) -> None:
 def test_an_apply_or_update_that_creates_needs_the_right_to_create(api: Api) -> None:
     may(api, rule("patch,update", "configmaps,leases", groups=",coordination.k8s.io"))
     ada = api.user("ada")
-    applied = api.apply(f"{CONFIGMAPS}/c?fieldManager=ada", config("c"), **ada)
+    whole = {"apiVersion": "v1", "kind": "ConfigMap", **config("c")}
+    applied = api.apply(f"{CONFIGMAPS}/c?fieldManager=ada", whole, **ada)
     assert applied.body["message"] == (
         'configmaps "c" is forbidden: User "ada" cannot create resource "configmaps" '
         'in API group "" in the namespace "default"'
@@ -156,7 +157,6 @@ def test_an_apply_or_update_that_creates_needs_the_right_to_create(api: Api) -> 
     )
     assert failed(api.put(f"{CONFIGMAPS}/c", config("c"), **ada)) == (404, "NotFound")
     api.made(CONFIGMAPS, config("c"))
-    whole = {"apiVersion": "v1", "kind": "ConfigMap", **config("c")}
     assert api.apply(f"{CONFIGMAPS}/c?fieldManager=ada&force=true", whole, **ada).code == 200
     assert api.put(f"{CONFIGMAPS}/c", config("c"), **ada).code == 200
 

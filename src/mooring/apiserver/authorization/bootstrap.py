@@ -6,6 +6,7 @@ rbac.authorization.kubernetes.io/autoupdate: "false" is left alone.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final
 from mooring.apiserver.authorization.policy_rules import PolicyRule, missing_rules, rules_of
 from mooring.apiserver.authorization.rbac import RBAC_GROUP
 from mooring.kube.objects import Object
+from mooring.kube.status import ApiError
 from mooring.registry import Registry
 
 __all__ = ["BOOTSTRAPPING", "LINES", "bootstrap_objects", "bootstrap_rbac"]
@@ -24,24 +26,34 @@ BOOTSTRAPPING: Final = "kubernetes.io/bootstrapping"
 _AUTOUPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
 _SERVER: Final = "kube-apiserver"
 
+_log = logging.getLogger(__name__)
+
 
 def bootstrap_rbac(registry: Registry, *, now: datetime) -> None:
     """Create the roles and bindings that are not there, and add to the others what they lack."""
     for wanted in bootstrap_objects():
-        resource, metadata = registry.resource(wanted["apiVersion"], wanted["kind"]), wanted["metadata"]
-        namespace, name = metadata.get("namespace", ""), metadata["name"]
-        found = registry.find(wanted["apiVersion"], wanted["kind"], namespace, name)
-        if found is None:
-            registry.create(resource, wanted, now=now, manager=_SERVER)
-            continue
-        completed = _completed(found, wanted)
-        if completed is found:
-            continue
-        if found.get("roleRef") != completed.get("roleRef"):
-            registry.delete(resource, namespace, name, now=now)
-            registry.create(resource, wanted, now=now, manager=_SERVER)
-        else:
-            registry.update(resource, completed, now=now, manager=_SERVER)
+        try:
+            _reconcile(registry, wanted, now)
+        except ApiError as error:
+            # A server without one of its roles is better than none: its administrator can still put it right.
+            _log.warning("%s %s is not as it should be: %s", wanted["kind"], wanted["metadata"]["name"], error)
+
+
+def _reconcile(registry: Registry, wanted: Object, now: datetime) -> None:
+    resource, metadata = registry.resource(wanted["apiVersion"], wanted["kind"]), wanted["metadata"]
+    namespace, name = metadata.get("namespace", ""), metadata["name"]
+    found = registry.find(wanted["apiVersion"], wanted["kind"], namespace, name)
+    if found is None:
+        registry.create(resource, wanted, now=now, manager=_SERVER)
+        return
+    completed = _completed(found, wanted)
+    if completed is found:
+        return
+    if found.get("roleRef") != completed.get("roleRef"):
+        registry.delete(resource, namespace, name, now=now)
+        registry.create(resource, wanted, now=now, manager=_SERVER)
+    else:
+        registry.update(resource, completed, now=now, manager=_SERVER)
 
 
 def _completed(found: Object, wanted: Object) -> Object:

@@ -6,6 +6,7 @@ aggregationRule may gather any rule, so that it needs all of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -28,6 +29,7 @@ from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 
 __all__ = ["EscalationCheck"]
 
+_ROLE_NAME: Final = re.compile(rf"\b(?:cluster)?role\.{re.escape(RBAC_GROUP)}")
 _ROLES: Final = frozenset({f"roles.{RBAC_GROUP}", f"clusterroles.{RBAC_GROUP}"})
 _BINDINGS: Final = frozenset({f"rolebindings.{RBAC_GROUP}", f"clusterrolebindings.{RBAC_GROUP}"})
 # What a garbage collector writes, and what the server itself does: a write of these alone grants nothing.
@@ -72,7 +74,7 @@ class EscalationCheck:
         try:
             rules = self._rbac.role_rules(reference, namespace)
         except NotFoundError:
-            # A real server answers with the resource of the request, whatever it was that it did not find.
+            # The real server takes the role for an object of the kind that is written, here and below.
             raise NotFoundError.of(request.resource.plural, RBAC_GROUP, reference["name"]) from None
         self._confirm(request, user, rules)
 
@@ -92,8 +94,7 @@ class EscalationCheck:
         why = f"{who} is attempting to grant RBAC permissions not currently held:\n{shown}"
         error = self._rbac.grants(user, request.namespace).error
         if error:
-            # Here the real server reads roles from its storage, which names them in the plural.
-            why += f"; resolution errors: [{error.replace(f'role.{RBAC_GROUP} ', f'roles.{RBAC_GROUP} ')}]"
+            why += f"; resolution errors: [{_ROLE_NAME.sub(request.resource.qualified, error)}]"
         raise _forbidden(request, why)
 
 

@@ -62,8 +62,6 @@ async def update(context: Context, call: Call) -> Response:
 
     def attempt() -> tuple[Object, bool]:
         existed = _exists(context, call)
-        if not existed and not target.subresource and context.registry.creates_on_update(resource):
-            context.access.check_creation(request, target)
         made = context.registry.update(
             resource,
             obj,
@@ -76,6 +74,7 @@ async def update(context: Context, call: Call) -> Response:
             groups=request.user.groups,
             duplicate_fields=duplicate_fields,
             warnings=call.warnings,
+            before_create=partial(context.access.check_creation, request, target),
         )
         return made, existed
 
@@ -104,8 +103,6 @@ async def patch(context: Context, call: Call) -> Response:
 
     def attempt() -> tuple[Object, bool]:
         existed = _exists(context, call)
-        if not existed and not target.subresource and patch_type == "apply":
-            context.access.check_creation(request, target)
         made = context.registry.patch(
             resource,
             call.namespace,
@@ -122,6 +119,7 @@ async def patch(context: Context, call: Call) -> Response:
             groups=request.user.groups,
             duplicate_fields=duplicate_fields,
             warnings=call.warnings,
+            before_create=partial(context.access.check_creation, request, target),
         )
         return made, existed
 

@@ -59,7 +59,7 @@ def review(
         requestSubResource=about.subresource,
         name=about.name,
         namespace=about.namespace,
-        userInfo=UserInfo(about.user.name, about.user.uid, about.user.groups),
+        userInfo=UserInfo(about.user.name, about.user.uid, about.user.groups, dict(about.user.extra)),
         object=obj,
         oldObject=old,
         dryRun=about.dry_run,

@@ -19,7 +19,7 @@ from mooring.runtime.webhooks.model import Webhook
 from mooring.runtime.webhooks.server import CONFIGURATION
 from mooring.supervisor.external.process import LEASE
 
-__all__ = ["ACCOUNT", "NAMESPACE", "bindings_of", "roles_of"]
+__all__ = ["ACCOUNT", "NAMESPACE", "bindings_of", "roles_of", "rules_by_name"]
 
 ACCOUNT: Final = "mooring"
 _NAMESPACE: Final = "mooring-system"
@@ -43,7 +43,7 @@ def roles_of(catalog: Catalog) -> list[Object]:
     """A ClusterRole for each part that can be run, and those of the runtime itself."""
     plurals = {(each.group, each.kind): each.plural for each in catalog.resources()}
     conflicts = catalog.conflicts
-    found = [_role(RUNTIME, [_rule("", ["events"], ["create", "patch"])]), _role(WEBHOOKS, _registration(catalog))]
+    found = [_role(RUNTIME, _runtime_rules()), _role(WEBHOOKS, _registration(catalog))]
     for controller in catalog.controllers():
         rules = _rules(_granted(controller, plurals))
         if (program := conflicts.get(controller.name)) is not None:
@@ -54,6 +54,17 @@ def roles_of(catalog: Catalog) -> list[Object]:
         granted = _read_by([each for each in catalog.webhooks() if each.switch == switch], plurals)
         found.append(_role(switch, _rules(granted)))
     return found
+
+
+def rules_by_name(catalog: Catalog) -> dict[str, list[Object]]:
+    """The rules of every controller, by its name, and those of the runtime under all of them."""
+    plurals = {(each.group, each.kind): each.plural for each in catalog.resources()}
+    rules = {each.name: _rules(_granted(each, plurals)) for each in catalog.controllers()}
+    return {RUNTIME: _runtime_rules(), **rules}
+
+
+def _runtime_rules() -> list[Object]:
+    return [_rule("", ["events"], ["create", "patch"])]
 
 
 def bindings_of(catalog: Catalog) -> list[Object]:

@@ -1,0 +1,79 @@
+"""The rights of the controllers process of `mooring up`: what the chosen controllers declare, and no more.
+
+They are ordinary ClusterRoles and bindings, written by the API server's process before it answers the first request,
+and brought up to date at each start. Their rules are made from the declarations by `python -m scripts.rbac`, because
+the API server's process loads no controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mooring.kube.objects import Object
+from mooring.supervisor.access import CONTROLLERS_USER
+
+if TYPE_CHECKING:
+    from mooring.registry import Registry
+
+__all__ = ["RULES", "grant_rights"]
+
+RULES: Final = Path(__file__).parent / "data" / "rules.json"
+"""The rules of every controller, by its name, and those of the runtime under all of them."""
+
+_RUNTIME: Final = "runtime"
+_FLEET: Final = "fleet"
+_GROUP: Final = "rbac.authorization.k8s.io"
+_LABELS: Final = {"app.kubernetes.io/part-of": "mooring", "app.kubernetes.io/managed-by": "mooring-up"}
+
+
+def grant_rights(
+    registry: Registry, controllers: Collection[str], fleet_rules: Sequence[Object], *, now: datetime
+) -> None:
+    """Give the controllers process the rights of these controllers, and take those of others away."""
+    rules = msgspec.json.decode(RULES.read_bytes(), type=dict[str, list[Object]])
+    chosen = {name: rules[name] for name in (_RUNTIME, *controllers) if name in rules}
+    chosen[_FLEET] = list(fleet_rules)
+    roles = [_role(name, granted) for name, granted in chosen.items()]
+    bindings = [_binding(name) for name in chosen]
+    for wanted in (*roles, *bindings):
+        _keep(registry, wanted, now)
+    bound = {each["metadata"]["name"] for each in bindings}
+    resource = registry.resource(f"{_GROUP}/v1", "ClusterRoleBinding")
+    selector = ",".join(f"{key}={value}" for key, value in _LABELS.items())
+    for found in registry.list(resource, label_selector=selector).items:
+        if found["metadata"]["name"] not in bound:
+            registry.delete(resource, "", found["metadata"]["name"], now=now)
+
+
+def _role(name: str, rules: list[Object]) -> Object:
+    metadata = {"name": f"mooring-up:{name}", "labels": dict(_LABELS)}
+    return {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
+
+
+def _binding(name: str) -> Object:
+    return {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": f"mooring-up:{name}", "labels": dict(_LABELS)},
+        "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": f"mooring-up:{name}"},
+        "subjects": [{"apiGroup": _GROUP, "kind": "User", "name": CONTROLLERS_USER}],
+    }
+
+
+def _keep(registry: Registry, wanted: Object, now: datetime) -> None:
+    """Have an object as it is wanted. What people changed in it is undone: the process could do less, or more."""
+    api_version, kind, name = wanted["apiVersion"], wanted["kind"], wanted["metadata"]["name"]
+    resource = registry.resource(api_version, kind)
+    found = registry.find(api_version, kind, "", name)
+    if found is not None:
+        different = {field for field in wanted.keys() - {"metadata"} if found.get(field) != wanted[field]}
+        if not different and _LABELS.items() <= found["metadata"].get("labels", {}).items():
+            return
+        # The role of a binding cannot be changed.
+        registry.delete(resource, "", name, now=now)
+    registry.create(resource, wanted, now=now, manager=CONTROLLERS_USER)
