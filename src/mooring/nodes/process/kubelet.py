@@ -14,15 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from mooring.client.reflector import Reflector
-from mooring.client.transport import AsyncTransport, Change, Item, Scope
+from mooring.client.transport import AsyncTransport, Change, Item, Scope, plain
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
 from mooring.nodes.process.containers.processes import sandbox_problem
+from mooring.nodes.process.containers.service_links import ApiAddress
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo
@@ -31,6 +30,7 @@ from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.worker import NoLog, PodWorker
 from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
 from mooring.nodes.process.volumes.disk import Disk
+from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
 
@@ -48,11 +48,15 @@ _log = logging.getLogger("mooring.node")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token."""
+    """`tls` has the serving certificate of the log endpoint; `caller` is the SHA-256 of its reader's token.
+
+    `api` is where the API is, for pods.
+    """
 
     folder: Path
     tls: ssl.SSLContext | None
     caller: str
+    api: ApiAddress
 
 
 def _now() -> datetime:
@@ -76,7 +80,7 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
-    agent = Kubelet(transport, machine, folder, mark, problem)
+    agent = Kubelet(transport, machine, folder, mark, problem, settings.api)
     server = LogServer(agent.log_of, settings.caller)
     port = await server.start(settings.tls)
     registration = NodeRegistration(transport, machine, port, _now)
@@ -113,7 +117,15 @@ async def _register(registration: NodeRegistration, agent: Kubelet, stop: asynci
 class Kubelet:
     """The pod workers of the node, by uid; the informer handler of its pods."""
 
-    def __init__(self, transport: AsyncTransport, machine: MachineInfo, folder: Path, mark: str, problem: str) -> None:
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        machine: MachineInfo,
+        folder: Path,
+        mark: str,
+        problem: str,
+        api: ApiAddress,
+    ) -> None:
         self.node: Object = {}
         self._machine = machine
         self._context = NodeContext(
@@ -126,6 +138,8 @@ class Kubelet:
             user=os.geteuid(),
             mark=mark,
             clock=_now,
+            tokens=TokenManager(transport, _now),
+            api=api,
         )
         self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -187,7 +201,7 @@ class Kubelet:
         self._listing = []
 
     def page(self, items: Sequence[Item]) -> None:
-        self._listing += map(_plain, items)
+        self._listing += map(plain, items)
 
     def listed(self, resource_version: str) -> None:
         found = {pod["metadata"]["uid"]: pod for pod in self._listing}
@@ -204,9 +218,9 @@ class Kubelet:
     def changed(self, changes: Sequence[Change]) -> None:
         for kind, item in changes:
             if kind in ("ADDED", "MODIFIED"):
-                self._take(_plain(item))
+                self._take(plain(item))
             elif kind == "DELETED":
-                worker = self._workers.get(_plain(item)["metadata"]["uid"])
+                worker = self._workers.get(plain(item)["metadata"]["uid"])
                 if worker is not None:
                     worker.vanish()
 
@@ -240,8 +254,3 @@ class Kubelet:
             if worker is not None:
                 # Nobody looks after its processes any more; a new worker takes the pod up with the next change.
                 self._tasks[uid] = asyncio.create_task(worker.halt(0.0))
-
-
-def _plain(item: Item) -> Object:
-    found: Object = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
-    return found

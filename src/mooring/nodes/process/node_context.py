@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from mooring.client.transport import AsyncTransport
+from mooring.client.transport import AsyncTransport, Scope, plain
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.fields import NodeFields
+from mooring.nodes.process.containers.service_links import ApiAddress
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.references import reference_to
 from mooring.nodes.process.volumes.disk import Disk
+from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
 
@@ -34,6 +36,8 @@ class NodeContext:
     user: int
     mark: str
     clock: Callable[[], datetime]
+    tokens: TokenManager
+    api: ApiAddress
 
     def record(self, about: Object, kind: str, told: RecordEvent) -> None:
         """Write an event about an object. A lost event never matters to anything else."""
@@ -46,6 +50,11 @@ class NodeContext:
         wanted = sorted(set(references))
         found = dict(zip(wanted, await asyncio.gather(*(self._get(namespace, *each) for each in wanted)), strict=True))
         return lambda kind, name: found.get((kind, name))
+
+    async def services(self, namespace: str) -> list[Object]:
+        """The Services of a namespace as they are now."""
+        pages = [page async for page in self.transport.list("v1", "Service", Scope(namespace))]
+        return [plain(item) for page in pages for item in page.items]
 
     async def _get(self, namespace: str, kind: str, name: str) -> Object | None:
         try:

@@ -15,6 +15,7 @@ from mooring.nodes.process.containers.command_lookup import start_problem
 from mooring.nodes.process.containers.environment import ConfigError, command_of, environment, references
 from mooring.nodes.process.containers.processes import ContainerProcess, Launch, launch
 from mooring.nodes.process.containers.sandbox import Mount
+from mooring.nodes.process.containers.service_links import service_variables
 from mooring.nodes.process.containers.users import Users, users_of
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_context import NodeContext
@@ -89,8 +90,10 @@ async def start(
 
 
 async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
-    sources = await context.sources(pod["metadata"]["namespace"], references(container))
-    return environment(pod, container, sources, context.node_fields)
+    namespace = pod["metadata"]["namespace"]
+    sources = await context.sources(namespace, references(container))
+    services = service_variables(pod, await context.services(namespace), context.api)
+    return environment(pod, container, sources, context.node_fields, services)
 
 
 def _basic(pod: Object, users: Users) -> dict[str, str]:
