@@ -11,6 +11,7 @@ from functools import partial
 from time import perf_counter
 from typing import Final
 
+from mooring.apiserver.authentication.client_certificates import certificate_user
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.users import Authenticate
@@ -128,7 +129,11 @@ class Application:
     # Who and what
 
     def _identify(self, request: HttpRequest, target: RequestInfo) -> None:
-        user = self._authenticate(request.token)
+        user = None
+        if request.certificate is not None:
+            user = certificate_user(request.certificate, self.context.clock())
+        if user is None:
+            user = self._authenticate(request.token)
         if user is not None:
             request.user = user
         elif target.root not in _OPEN:

@@ -42,7 +42,8 @@ class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
-    ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`.
+    ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
+    and for the certificates of clients.
     """
 
     fd: int
@@ -106,7 +107,7 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
     if config.certificate is None or config.key is None:
         return None
     try:
-        return server_context(config.certificate, config.key)
+        return server_context(config.certificate, config.key, config.authority)
     except (OSError, ssl.SSLError) as error:
         raise ServerError(f"{config.certificate} and {config.key} cannot be used for TLS: {error}") from None
 

@@ -1,7 +1,8 @@
-"""The interface between the HTTP server and what it serves: plain ASGI, with two additions.
+"""The interface between the HTTP server and what it serves: plain ASGI, with three additions.
 
 `scope["push"]` sends a part of a streamed answer at once. `scope["too_large"]` says that a body exceeded the limit, of
-which an application then sees only the beginning.
+which an application then sees only the beginning. `scope["certificate"]` is the client's certificate, where TLS asked
+for one and it had one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
