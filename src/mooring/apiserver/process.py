@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.bootstrap_tokens import authenticate_bootstrap_token
 from mooring.apiserver.authentication.chain import AuthenticatorChain
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import SigningKey
@@ -76,8 +77,9 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         storage.commit()
         collect_young_only()
 
-        accounts = ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(config.signing_key), _now)
-        chain = AuthenticatorChain(tokens.authenticate, accounts)
+        find = partial(registry.find, "v1")
+        accounts = ServiceAccountTokens(find, SigningKey(config.signing_key), _now)
+        chain = AuthenticatorChain(tokens.authenticate, accounts, partial(authenticate_bootstrap_token, find, _now))
 
         def make(on_failure: Callable[[], None]) -> Application:
             return Application(

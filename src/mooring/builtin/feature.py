@@ -43,6 +43,8 @@ _NAMES: Final = (
     "pod-gc",
     "garbage-collector",
     "root-ca",
+    "bootstrap-signer",
+    "token-cleaner",
     "namespace",
 )
 
