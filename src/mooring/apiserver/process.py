@@ -71,14 +71,15 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
         authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
-        registry.bootstrap(now=_now(), host=host, port=port, authority=authority)
+        find = partial(registry.find, "v1")
+        accounts = ServiceAccountTokens(find, SigningKey(config.signing_key), _now)
+        issue = accounts.issue_for_secret
+        registry.bootstrap(now=_now(), host=host, port=port, authority=authority, issue=issue)
         if prepare is not None:
             prepare(registry)
         storage.commit()
         collect_young_only()
 
-        find = partial(registry.find, "v1")
-        accounts = ServiceAccountTokens(find, SigningKey(config.signing_key), _now)
         chain = AuthenticatorChain(tokens.authenticate, accounts, partial(authenticate_bootstrap_token, find, _now))
 
         def make(on_failure: Callable[[], None]) -> Application:

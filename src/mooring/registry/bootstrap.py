@@ -15,6 +15,7 @@ from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.registry.admission.service_accounts import require_account
 from mooring.registry.core import Core
+from mooring.registry.kinds.token_secrets import Issue, TokenSecrets
 
 if TYPE_CHECKING:
     from mooring.registry.registry import Registry
@@ -50,8 +51,20 @@ def create_system_objects(registry: "Registry", core: Core, *, now: datetime) ->
             registry.create(classes, made, now=now, manager=_SERVER)
 
 
-def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, port: int, authority: str) -> None:
-    """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients."""
+def bootstrap(
+    registry: "Registry",
+    core: Core,
+    *,
+    now: datetime,
+    host: str,
+    port: int,
+    authority: str,
+    issue: Issue | None,
+) -> None:
+    """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients.
+
+    With `issue`, Secrets for tokens of accounts are filled.
+    """
     registry.admission.builtin.append(require_account)
 
     def settle(namespace: Object | None) -> None:
@@ -63,10 +76,15 @@ def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, por
         if account is None:
             for namespace in core.storage.items("namespaces"):
                 _give_account(registry, namespace)
+        if secrets is not None:
+            secrets.account_changed(account)
 
+    secrets: TokenSecrets | None = None
     replace(None)
     core.after["namespaces"] = settle
     core.after["serviceaccounts"] = replace
+    if issue is not None:
+        secrets = TokenSecrets(registry, core, authority, issue)
     for obj in (*_own_service(host, port), *_own_authority(authority, host, port)):
         _keep(registry, obj, now)
 
