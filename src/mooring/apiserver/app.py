@@ -136,7 +136,8 @@ class Application:
             user = self._authenticate(request.token)
         if user is not None:
             request.user = user
-        elif target.root not in _OPEN:
+        elif request.token or target.root not in _OPEN:
+            # A token that does not count makes nobody a stranger: its holder should hear of it.
             raise Unauthorized("Unauthorized")
         if request.impersonates:
             name = request.header(b"impersonate-user")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
+
+from mooring.client.transport import Page, Scope, Unreachable
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.service_links import ApiAddress, service_variables
+from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister, service_variables
 
 API = ApiAddress.of("https://127.0.0.1:7443")
 
@@ -53,3 +58,21 @@ def test_headless_services_and_unwanted_links_are_left_out() -> None:
     found = variables(service("web"), enableServiceLinks=False)
     assert "WEB_SERVICE_HOST" not in found
     assert "KUBERNETES_SERVICE_HOST" in found
+
+
+def test_while_services_cannot_be_read_those_of_last_time_count() -> None:
+    class Transport:
+        away = False
+
+        async def list(self, api_version: str, kind: str, scope: Scope) -> AsyncIterator[Page]:
+            if self.away:
+                raise Unreachable("away")
+            yield Page([service("web")], "1")
+
+    transport = Transport()
+    lister = ServiceLister(transport)  # type: ignore[arg-type]
+    assert asyncio.run(lister.in_namespace("default")) == [service("web")]
+    transport.away = True
+    assert asyncio.run(lister.in_namespace("default")) == [service("web")]
+    with pytest.raises(Unreachable):
+        asyncio.run(lister.in_namespace("other"))

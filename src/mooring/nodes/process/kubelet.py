@@ -21,7 +21,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
 from mooring.nodes.process.containers.processes import sandbox_problem
-from mooring.nodes.process.containers.service_links import ApiAddress
+from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.log_server import LogServer
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo
@@ -139,6 +139,7 @@ class Kubelet:
             mark=mark,
             clock=_now,
             tokens=TokenManager(transport, _now),
+            services=ServiceLister(transport),
             api=api,
         )
         self._workers: dict[str, PodWorker] = {}

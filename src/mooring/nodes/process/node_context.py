@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from mooring.client.transport import AsyncTransport, Scope, plain
+from mooring.client.transport import AsyncTransport
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.fields import NodeFields
-from mooring.nodes.process.containers.service_links import ApiAddress
+from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.references import reference_to
 from mooring.nodes.process.volumes.disk import Disk
@@ -37,6 +37,7 @@ class NodeContext:
     mark: str
     clock: Callable[[], datetime]
     tokens: TokenManager
+    services: ServiceLister
     api: ApiAddress
 
     def record(self, about: Object, kind: str, told: RecordEvent) -> None:
@@ -50,11 +51,6 @@ class NodeContext:
         wanted = sorted(set(references))
         found = dict(zip(wanted, await asyncio.gather(*(self._get(namespace, *each) for each in wanted)), strict=True))
         return lambda kind, name: found.get((kind, name))
-
-    async def services(self, namespace: str) -> list[Object]:
-        """The Services of a namespace as they are now."""
-        pages = [page async for page in self.transport.list("v1", "Service", Scope(namespace))]
-        return [plain(item) for page in pages for item in page.items]
 
     async def _get(self, namespace: str, kind: str, name: str) -> Object | None:
         try:

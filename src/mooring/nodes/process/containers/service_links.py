@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from mooring.client.transport import AsyncTransport, Scope, plain
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 
-__all__ = ["ApiAddress", "service_variables"]
+__all__ = ["ApiAddress", "ServiceLister", "service_variables"]
 
 _API: Final = "kubernetes"
 
@@ -27,6 +29,24 @@ class ApiAddress(NamedTuple):
     def of(cls, url: str) -> ApiAddress:
         parts = urlsplit(url)
         return cls(parts.hostname or "", parts.port or 443)
+
+
+class ServiceLister:
+    """The Services of a namespace. While they cannot be read, those of last time, so that containers can restart."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+        self._known: dict[str, list[Object]] = {}
+
+    async def in_namespace(self, namespace: str) -> list[Object]:
+        try:
+            pages = [page async for page in self._transport.list("v1", "Service", Scope(namespace))]
+        except MooringError:
+            if namespace not in self._known:
+                raise
+        else:
+            self._known[namespace] = [plain(item) for page in pages for item in page.items]
+        return self._known[namespace]
 
 
 def service_variables(pod: Object, services: Iterable[Object], api: ApiAddress) -> dict[str, str]:

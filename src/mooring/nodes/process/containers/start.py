@@ -92,7 +92,7 @@ async def start(
 async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
     namespace = pod["metadata"]["namespace"]
     sources = await context.sources(namespace, references(container))
-    services = service_variables(pod, await context.services(namespace), context.api)
+    services = service_variables(pod, await context.services.in_namespace(namespace), context.api)
     return environment(pod, container, sources, context.node_fields, services)
 
 
