@@ -35,6 +35,12 @@ def test_a_stranger_may_ask_how_the_server_is(api_server: Home, path: str) -> No
         assert stranger.get(path, accept="*/*").code == 200
 
 
+@pytest.mark.parametrize("path", ["/readyz", "/version"])
+def test_a_wrong_token_is_refused_where_none_is_needed(api_server: Home, path: str) -> None:
+    with Api(api_server.url, "wrong", api_server.ca) as stranger:
+        assert stranger.get(path, accept="*/*").code == 401
+
+
 def test_a_stranger_may_do_nothing_else(api_server: Home) -> None:
     with Api(api_server.url, None, api_server.ca) as stranger:
         answer = stranger.get("/api/v1/namespaces")

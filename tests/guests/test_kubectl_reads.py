@@ -65,11 +65,13 @@ def test_get_of_nothing_says_so(kubectl: Kubectl) -> None:
 
 
 def test_get_watches(kubectl: Kubectl) -> None:
+    # Every namespace is given one of its own.
+    kubectl("wait", "--for=create", "configmap/kube-root-ca.crt", "--timeout=30s")
     kubectl.apply(config_map("a", x="1"))
     watching = kubectl.start("get", "configmap", "-w", "-o", "name")
     try:
         assert watching.stdout is not None
-        assert watching.stdout.readline() == "configmap/a\n"
+        assert [watching.stdout.readline() for _ in range(2)] == ["configmap/a\n", "configmap/kube-root-ca.crt\n"]
         kubectl.apply(config_map("b"))
         assert watching.stdout.readline() == "configmap/b\n"
         kubectl("delete", "configmap", "a")

@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--certificate", type=Path, help="certificate for TLS; without it the server speaks plain HTTP")
     parser.add_argument("--key", type=Path, help="key of the certificate")
     parser.add_argument("--signing-key", type=Path, help="key for tokens of ServiceAccounts; without it one in memory")
-    parser.add_argument("--authority", type=Path, help="the authority that vouches for the certificate")
+    parser.add_argument("--authority", type=Path, help="the authority that vouches for it and for clients")
     parser.add_argument("--fd", type=int, help="descriptor of a bound socket")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 to bind where there is no --fd")
     given = parser.parse_args()

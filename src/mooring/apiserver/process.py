@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.bootstrap_tokens import authenticate_bootstrap_token
 from mooring.apiserver.authentication.chain import AuthenticatorChain
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import SigningKey
@@ -45,7 +46,8 @@ class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
-    ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`.
+    ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
+    and for the certificates of clients.
     """
 
     fd: int
@@ -73,15 +75,17 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
         authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
-        registry.bootstrap(now=_now(), host=host, port=port, authority=authority)
+        find = partial(registry.find, "v1")
+        accounts = ServiceAccountTokens(find, SigningKey(config.signing_key), _now)
+        issue = accounts.issue_for_secret
+        registry.bootstrap(now=_now(), host=host, port=port, authority=authority, issue=issue)
         bootstrap_rbac(registry, now=_now())
         if prepare is not None:
             prepare(registry)
         storage.commit()
         collect_young_only()
 
-        accounts = ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(config.signing_key), _now)
-        chain = AuthenticatorChain(tokens.authenticate, accounts)
+        chain = AuthenticatorChain(tokens.authenticate, accounts, partial(authenticate_bootstrap_token, find, _now))
 
         def make(on_failure: Callable[[], None]) -> Application:
             return Application(
@@ -120,7 +124,7 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
     if config.certificate is None or config.key is None:
         return None
     try:
-        return server_context(config.certificate, config.key)
+        return server_context(config.certificate, config.key, config.authority)
     except (OSError, ssl.SSLError) as error:
         raise ServerError(f"{config.certificate} and {config.key} cannot be used for TLS: {error}") from None
 

@@ -10,6 +10,7 @@ from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
 from mooring.net.asgi import Header, Push, Receive, Scope, TooLarge, Upgrade, read_body
 from mooring.net.limits import DEFAULT
+from mooring.net.tls import ClientCertificate
 
 __all__ = ["HttpRequest", "TooLargeError"]
 
@@ -61,6 +62,12 @@ class HttpRequest:
         """The bearer token, if there is one."""
         scheme, _, token = self.header(b"authorization").strip().partition(" ")
         return token.strip() or None if scheme.lower() == "bearer" else None
+
+    @property
+    def certificate(self) -> ClientCertificate | None:
+        """The client's certificate, verified."""
+        found: ClientCertificate | None = self._scope.get("certificate")
+        return found
 
     @property
     def impersonates(self) -> bool:

@@ -10,7 +10,7 @@ from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
-from mooring.builtin.authentication import root_ca
+from mooring.builtin.authentication import bootstrap_signer, root_ca, token_cleaner
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.clusterroleaggregation import controller as clusterroleaggregation
@@ -75,5 +75,7 @@ def control_plane() -> tuple[Controller, ...]:
         clusterroleaggregation.CONTROLLER,
         garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
         root_ca.CONTROLLER,
+        bootstrap_signer.CONTROLLER,
+        token_cleaner.CONTROLLER,
         namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS),
     )

@@ -44,6 +44,8 @@ _NAMES: Final = (
     "clusterrole-aggregation",
     "garbage-collector",
     "root-ca",
+    "bootstrap-signer",
+    "token-cleaner",
     "namespace",
 )
 

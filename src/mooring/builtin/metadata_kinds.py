@@ -16,6 +16,7 @@ from mooring.api.meta import Bare, Condition, Meta
 from mooring.runtime.reads import metadata_of
 from mooring.workloads.kinds import CLUSTER_ROLE, LEASE, REPLICATION_CONTROLLER
 
+SECRET_METADATA = metadata_of("v1", "Secret")
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
     LEASE,
     REPLICATION_CONTROLLER,
@@ -23,7 +24,7 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     metadata_of("v1", "LimitRange"),
     metadata_of("v1", "PodTemplate"),
     metadata_of("v1", "ResourceQuota"),
-    metadata_of("v1", "Secret"),
+    SECRET_METADATA,
     metadata_of("v1", "ServiceAccount"),
     metadata_of("autoscaling/v2", "HorizontalPodAutoscaler"),
     metadata_of("batch/v1", "CronJob"),

@@ -221,7 +221,10 @@ class HttpTransport:
         mapping = await self.mapping(request.api_version, request.kind)
         match request.verb:
             case "create":
-                path = _with(mapping.collection(request.namespace), fieldManager=request.manager, **_TRUSTED)
+                path = mapping.collection(request.namespace)
+                if request.subresource:
+                    path = mapping.object(request.namespace, request.name, request.subresource)
+                path = _with(path, fieldManager=request.manager, **_TRUSTED)
                 return _object(await self._answer("POST", path, request.body, headers=self._accepting(request)))
             case "delete":
                 return await self._delete(mapping, request)

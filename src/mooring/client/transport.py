@@ -20,6 +20,11 @@ Propagation = Literal["Foreground", "Background", "Orphan"]
 Verb = Literal["create", "apply", "patch", "delete", "bind", "evict"]
 
 
+def plain(item: Item) -> Object:
+    found: Object = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
+    return found
+
+
 class UnknownOutcome(MooringError):
     """A request whose answer was lost: it may have been carried out or not."""
 

@@ -1,9 +1,10 @@
-"""The interface between the HTTP server and what it serves: plain ASGI, with four additions.
+"""The interface between the HTTP server and what it serves: plain ASGI, with five additions.
 
 `scope["push"]` sends a part of a streamed answer at once. `scope["too_large"]` says that a body exceeded the limit, of
 which an application then sees only the beginning. `scope["upgrade"]` is there when the client asks for another
 protocol: it sends 101 with the given headers, and the connection is a stream of bytes from then on. `scope["trust"]` is
-called by an application that knows the sender: connections of others are bounded in number.
+called by an application that knows the sender: connections of others are bounded in number. `scope["certificate"]` is
+the client's certificate, where TLS asked for one and it had one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine

@@ -15,6 +15,7 @@ import httptools
 from mooring.net.asgi import Header, Scope
 from mooring.net.byte_stream import ByteStream
 from mooring.net.exchange import Exchange, refusal
+from mooring.net.tls import ClientCertificate, client_certificate
 
 if TYPE_CHECKING:
     from mooring.net.server import HttpServer
@@ -40,6 +41,7 @@ class ServerConnection(asyncio.Protocol):
         self.transport: asyncio.Transport
         self.lost = False
         self._client: tuple[str, int] | None = None
+        self._certificate: ClientCertificate | None = None
         # The request that is being answered, and those that came before it was.
         self._exchange: Exchange | None = None
         self._queued: deque[Exchange] = deque()
@@ -82,6 +84,7 @@ class ServerConnection(asyncio.Protocol):
         self.transport = transport  # type: ignore[assignment]
         peer = transport.get_extra_info("peername")
         self._client = (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None
+        self._certificate = client_certificate(transport)
         self.server.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -291,7 +294,9 @@ class ServerConnection(asyncio.Protocol):
         scope = self._scope()
         if self._body_bytes > self._limits.body_bytes:
             scope["too_large"] = True
-        exchange = Exchange(self, scope, b"".join(self._parts), flow=self._authorization, keep_alive=keep_alive)
+        certificate = self._certificate
+        flow = self._authorization if certificate is None else certificate.digest.encode()
+        exchange = Exchange(self, scope, b"".join(self._parts), flow=flow, keep_alive=keep_alive)
         if upgrades:
             scope["upgrade"] = exchange.upgrade
         if self._exchange is None:
@@ -320,6 +325,7 @@ class ServerConnection(asyncio.Protocol):
             "query_string": query,
             "headers": self._headers,
             "client": self._client,
+            "certificate": self._certificate,
         }
 
     def _enqueue(self, exchange: Exchange) -> None:

@@ -1,20 +1,76 @@
-"""TLS contexts: the certificate of a server, and the authorities that a client trusts, as kubectl does it."""
+"""TLS contexts: the certificate of a server, the authorities that either side trusts, and the client's certificate."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import logging
 import ssl
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["client_context", "server_context", "show_certificate"]
+__all__ = ["ClientCertificate", "client_certificate", "client_context", "server_context", "show_certificate"]
+
+_log = logging.getLogger(__name__)
 
 
-def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """What a server shows to clients."""
+class ClientCertificate(NamedTuple):
+    """What a client showed and TLS verified: pairs of its subject, its end in seconds since 1970, its SHA-256."""
+
+    subject: tuple[tuple[str, str], ...]
+    expires: float
+    digest: str
+
+
+class _TellingSSLObject(ssl.SSLObject):
+    """Tells a client why its certificate is refused, before the connection ends.
+
+    Event loops cut a connection whose handshake fails and drop the alert that says why. A Go client takes that for a
+    server that is starting and tries for most of a minute. So the failure is kept back as if more had to be read: the
+    alert goes out, the client closes, or the time for handshakes is up.
+    """
+
+    _refused = False
+
+    def do_handshake(self) -> None:
+        try:
+            if not self._refused:
+                super().do_handshake()
+                return
+        except ssl.SSLCertVerificationError as error:
+            self._refused = True
+            _log.warning("The certificate of a client was refused: %s", error.verify_message)
+        raise ssl.SSLWantReadError
+
+
+def server_context(certificate: Path, key: Path, clients: Path | None = None) -> ssl.SSLContext:
+    """What a server shows to clients. With `clients`, an authority, it asks them for certificates of that one.
+
+    A client need not have one; a wrong one ends the handshake.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(certificate, key)
+    if clients is None:
+        context.load_cert_chain(certificate, key)
+        return context
+    context.load_verify_locations(clients)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    context.sslobject_class = _TellingSSLObject
+    # The whole chain, because OpenSSL would build it out of the authorities of clients again in every handshake, which
+    # costs as much as a third of one.
+    show_certificate(context, certificate.read_bytes() + clients.read_bytes(), key.read_bytes())
     return context
+
+
+def client_certificate(transport: asyncio.BaseTransport) -> ClientCertificate | None:
+    """The certificate of the client at the other end, if it showed one."""
+    found = transport.get_extra_info("peercert")
+    if not found:
+        return None
+    raw: bytes = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    subject = tuple(pair for part in found.get("subject", ()) for pair in part)
+    return ClientCertificate(subject, ssl.cert_time_to_seconds(found["notAfter"]), hashlib.sha256(raw).hexdigest())
 
 
 def client_context(*, authority: bytes | None, insecure: bool = False) -> ssl.SSLContext:

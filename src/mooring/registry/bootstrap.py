@@ -5,6 +5,7 @@ ServiceAccount in every namespace, and the Service of the API. A plan or a test 
 name service accounts that are not part of the snapshot.
 """
 
+from base64 import b64encode
 from datetime import datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
@@ -14,6 +15,7 @@ from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.registry.admission.service_accounts import require_account
 from mooring.registry.core import Core
+from mooring.registry.kinds.token_secrets import Issue, TokenSecrets
 
 if TYPE_CHECKING:
     from mooring.registry.registry import Registry
@@ -49,8 +51,20 @@ def create_system_objects(registry: "Registry", core: Core, *, now: datetime) ->
             registry.create(classes, made, now=now, manager=_SERVER)
 
 
-def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, port: int, authority: str) -> None:
-    """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients."""
+def bootstrap(
+    registry: "Registry",
+    core: Core,
+    *,
+    now: datetime,
+    host: str,
+    port: int,
+    authority: str,
+    issue: Issue | None,
+) -> None:
+    """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients.
+
+    With `issue`, Secrets for tokens of accounts are filled.
+    """
     registry.admission.builtin.append(require_account)
 
     def settle(namespace: Object | None) -> None:
@@ -62,11 +76,16 @@ def bootstrap(registry: "Registry", core: Core, *, now: datetime, host: str, por
         if account is None:
             for namespace in core.storage.items("namespaces"):
                 _give_account(registry, namespace)
+        if secrets is not None:
+            secrets.account_changed(account)
 
+    secrets: TokenSecrets | None = None
     replace(None)
     core.after["namespaces"] = settle
     core.after["serviceaccounts"] = replace
-    for obj in (*_own_service(host, port), *_own_authority(authority)):
+    if issue is not None:
+        secrets = TokenSecrets(registry, core, authority, issue)
+    for obj in (*_own_service(host, port), *_own_authority(authority, host, port)):
         _keep(registry, obj, now)
 
 
@@ -115,12 +134,40 @@ def _own_service(host: str, port: int) -> list[Object]:
     return [service, endpoints, piece]
 
 
-def _own_authority(authority: str) -> list[Object]:
-    """Where an API server says who vouches for its clients."""
+def _own_authority(authority: str, host: str, port: int) -> list[Object]:
+    """Where an API server says who vouches for its clients, and what a new machine is told of the cluster."""
     if not authority:
         return []
-    metadata = {"name": "extension-apiserver-authentication", "namespace": "kube-system"}
-    return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"client-ca-file": authority}}]
+    return [
+        _config_map("kube-system", "extension-apiserver-authentication", {"client-ca-file": authority}),
+        _config_map("kube-public", "cluster-info", {"kubeconfig": _cluster_info(authority, host, port)}),
+    ]
+
+
+def _cluster_info(authority: str, host: str, port: int) -> str:
+    """A kubeconfig without a user."""
+    address = ip_address(host)
+    if address.is_unspecified:
+        address = ip_address("127.0.0.1" if address.version == 4 else "::1")
+    shown = f"[{address}]" if address.version == 6 else str(address)
+    return (
+        "apiVersion: v1\n"
+        "clusters:\n"
+        "- cluster:\n"
+        f"    certificate-authority-data: {b64encode(authority.encode()).decode()}\n"
+        f"    server: https://{shown}:{port}\n"
+        '  name: ""\n'
+        "contexts: null\n"
+        'current-context: ""\n'
+        "kind: Config\n"
+        "preferences: {}\n"
+        "users: null\n"
+    )
+
+
+def _config_map(namespace: str, name: str, data: Object) -> Object:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
 def _keep(registry: "Registry", obj: Object, now: datetime) -> None:
@@ -128,5 +175,9 @@ def _keep(registry: "Registry", obj: Object, now: datetime) -> None:
     found = registry.find(obj["apiVersion"], obj["kind"], obj["metadata"]["namespace"], obj["metadata"]["name"])
     if found is None:
         registry.create(resource, obj, now=now, manager=_SERVER)
+    elif obj["kind"] == "ConfigMap":
+        # Others add to these: signatures stand beside what they sign.
+        name, body = obj["metadata"]["name"], {"data": obj["data"]}
+        registry.patch(resource, obj["metadata"]["namespace"], name, "merge", body, now=now, manager=_SERVER)
     else:
         registry.update(resource, obj, now=now, manager=_SERVER)

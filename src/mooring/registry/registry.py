@@ -26,6 +26,7 @@ from mooring.registry.kinds.event_conversion import convert_event
 from mooring.registry.kinds.event_ttl import delete_events, expire_events
 from mooring.registry.kinds.pods import bind, check_eviction, disrupted
 from mooring.registry.kinds.scale import replicas_setter, to_scale
+from mooring.registry.kinds.token_secrets import Issue
 from mooring.registry.patches import PatchType, as_patch_error, check_patch_options, patcher
 from mooring.registry.reader import Reader
 from mooring.registry.request_body import UnknownFieldsError, UnreadableError, WrongTypeError
@@ -76,13 +77,15 @@ class Registry(Reader):
         Protection(self._core)
         create_system_objects(self, self._core, now=now)
 
-    def bootstrap(self, *, now: datetime, host: str, port: int, authority: str = "") -> None:
+    def bootstrap(
+        self, *, now: datetime, host: str, port: int, authority: str = "", issue: Issue | None = None
+    ) -> None:
         """Create what a served cluster needs: a ServiceAccount in every namespace, and the Service of the API.
 
-        `host` and `port` are the address of the API, `authority` is the PEM of the one that vouches for it. Called
-        once, by the server of the registry.
+        `host` and `port` are the address of the API, `authority` is the PEM of the one that vouches for it, `issue`
+        makes tokens for Secrets. Called once, by the server of the registry.
         """
-        bootstrap(self, self._core, now=now, host=host, port=port, authority=authority)
+        bootstrap(self, self._core, now=now, host=host, port=port, authority=authority, issue=issue)
 
     # Settings
 

@@ -96,6 +96,7 @@ def _embedded_api(folder: Path, users: Users) -> Iterator[Home]:
 def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: int) -> list[str | Path]:
     command: list[str | Path] = [sys.executable, "-m", "mooring.apiserver", "--port", str(port), "--tokens", tokens]
     command += ["--certificate", certificates.certificate, "--key", certificates.key]
+    command += ["--authority", certificates.authority]
     return [*command, "--data", folder / "data"]
 
 

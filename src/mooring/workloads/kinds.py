@@ -20,6 +20,7 @@ from mooring.api.core.views import (
     PersistentVolumeClaim,
     Pod,
     ReplicationController,
+    Secret,
     Service,
 )
 from mooring.api.discovery.views import EndpointSlice
@@ -76,6 +77,7 @@ JOB = Kind("batch/v1", "Job", jobs.Job)
 NODE = Kind("v1", "Node", Node)
 NAMESPACE = Kind("v1", "Namespace", Namespace)
 CONFIG_MAP = Kind("v1", "ConfigMap", ConfigMap)
+SECRET = Kind("v1", "Secret", Secret)
 SERVICE = Kind("v1", "Service", Service)
 ENDPOINTS = Kind("v1", "Endpoints", Endpoints)
 ENDPOINT_SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", EndpointSlice)

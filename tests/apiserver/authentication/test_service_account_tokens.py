@@ -30,7 +30,7 @@ class Accounts:
         self.account = self.add("ServiceAccount", "robot")
         self.tokens = ServiceAccountTokens(lambda *key: self.objects.get(key), KEY, lambda: self.now)
         known = {"opaque": User("ada", ("system:authenticated",))}
-        self.chain = AuthenticatorChain(lambda token: known.get(token or ""), self.tokens)
+        self.chain = AuthenticatorChain(lambda token: known.get(token or ""), self.tokens, lambda _: None)
 
     def add(self, kind: str, name: str, uid: str = "1") -> Object:
         namespace = "" if kind == "Node" else "prod"
@@ -145,7 +145,7 @@ def test_other_tokens_are_known_by_their_file(accounts: Accounts) -> None:
 def test_the_log_stays_short(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
     accounts = Accounts()
-    chain = AuthenticatorChain(lambda _: None, accounts.tokens, RefusalLog(lambda: now))
+    chain = AuthenticatorChain(lambda _: None, accounts.tokens, lambda _: None, RefusalLog(lambda: now))
     for number in range(1000):
         chain.authenticate(f"guess {number}")
     assert len(caplog.records) == 60

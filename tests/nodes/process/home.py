@@ -17,6 +17,7 @@ from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import mark_of
+from mooring.nodes.process.containers.service_links import ApiAddress
 from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log
 from mooring.nodes.process.machine_info import MachineInfo
@@ -25,6 +26,7 @@ from mooring.registry import MemoryStorage, Registry
 
 WAIT_SECONDS = 20.0
 NODE = "here"
+API = ApiAddress("127.0.0.1", 7443)
 LINUX = sys.platform.startswith("linux")
 WHY_NOT = sandbox_problem() if LINUX else "only Linux has sandboxes"
 
@@ -47,7 +49,7 @@ class Home:
         self.folder = folder
         self.registry = Registry(MemoryStorage(), now=_now())
         self.transport = AsyncInProcess(self.registry, _now)
-        self.agent = Kubelet(self.transport, here(), folder, mark_of(folder), problem)
+        self.agent = Kubelet(self.transport, here(), folder, mark_of(folder), problem, API)
         self.registration = NodeRegistration(self.transport, here(), 1, _now)
 
     def create(self, obj: Object, kind: str = "Pod") -> Object:
@@ -120,7 +122,7 @@ async def home(folder: Path, *, problem: str = "", before: Home | None = None) -
     found = Home(folder, problem)
     if before is not None:
         found.registry, found.transport = before.registry, before.transport
-        found.agent = Kubelet(found.transport, here(), folder, mark_of(folder), problem)
+        found.agent = Kubelet(found.transport, here(), folder, mark_of(folder), problem, API)
         found.registration = NodeRegistration(found.transport, here(), 1, _now)
     found.agent.node = await found.registration.ensure()
     stop = asyncio.Event()

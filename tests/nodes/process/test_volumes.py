@@ -11,8 +11,9 @@ import pytest
 
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
-from mooring.nodes.process.volumes.contents import File, VolumeError, content_of, kind_of, references
+from mooring.nodes.process.volumes.contents import File, VolumeError, content_of, kind_of, references, token_projections
 from mooring.nodes.process.volumes.disk import Disk, host_path, make_empty, place_content, sub_path
+from mooring.nodes.process.volumes.tokens import TokenProjection
 from tests.nodes.process.life import bound_pod
 
 PLACE = NodeFields("here", "10.0.0.1", {})
@@ -43,6 +44,16 @@ def test_items_choose_paths_and_modes() -> None:
     assert content(secret={"secretName": "s", "items": items}) == {"deep/in/it": File(b"secret", 0o400)}
 
 
+def test_a_token_is_for_its_group_alone_where_there_is_one() -> None:
+    pod, token = bound_pod(), {"serviceAccountToken": {"path": "token", "expirationSeconds": 3607, "audience": "vault"}}
+    volume = {"name": "v", "projected": {"sources": [token], "defaultMode": 0o644}}
+    (wanted,) = token_projections(volume)
+    assert wanted == TokenProjection("vault", 3607)
+    assert content_of(pod, volume, lambda *_: None, PLACE, {wanted: "t"}) == {"token": File(b"t", 0o644)}
+    pod["spec"]["securityContext"] = {"fsGroup": 7}
+    assert content_of(pod, volume, lambda *_: None, PLACE, {wanted: "t"}) == {"token": File(b"t", 0o600)}
+
+
 def test_a_projected_volume_is_all_its_sources_together() -> None:
     downward = {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]}
     sources = [{"configMap": {"name": "c", "items": [{"key": "a", "path": "x"}]}}, {"secret": {"name": "s"}}]
@@ -56,7 +67,7 @@ def test_a_projected_volume_is_all_its_sources_together() -> None:
         ({"configMap": {"name": "none"}}, 'configmap "none" not found'),
         ({"secret": {"secretName": "none"}}, 'secret "none" not found'),
         ({"configMap": {"name": "c", "items": [{"key": "z", "path": "z"}]}}, "references non-existent config key: z"),
-        ({"projected": {"sources": [{"serviceAccountToken": {}}]}}, "holds no serviceAccountToken"),
+        ({"projected": {"sources": [{"podCertificate": {}}]}}, "holds no podCertificate"),
     ],
 )
 def test_what_cannot_be_made_is_named(volume: Object, problem: str) -> None:

@@ -235,6 +235,13 @@ class ConfigMap(View, frozen=True):
     data: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+class Secret(View, frozen=True):
+    metadata: Meta = Meta()
+    type: str = ""
+    # In base64, as the API has it.
+    data: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class ServicePort(View, frozen=True):
     name: str = ""
     protocol: str = "TCP"

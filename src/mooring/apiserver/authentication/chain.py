@@ -21,15 +21,16 @@ _OPAQUE: Final = re.compile(r"[A-Za-z0-9_-]{43}").fullmatch
 
 
 class AuthenticatorChain:
-    """`known` tells whose an opaque token is, by the file of them."""
+    """`known` tells whose an opaque token is, by the file of them; `bootstrap` whose a bootstrap token is."""
 
     def __init__(
         self,
         known: Callable[[str | None], User | None],
         accounts: ServiceAccountTokens,
+        bootstrap: Callable[[str], User | None],
         log: RefusalLog | None = None,
     ) -> None:
-        self._known, self._accounts = known, accounts
+        self._known, self._accounts, self._bootstrap = known, accounts, bootstrap
         self._log = log or RefusalLog()
 
     def authenticate(self, token: str | None) -> User | None:
@@ -48,7 +49,7 @@ class AuthenticatorChain:
             if verified is None:
                 raise Refused("malformed", "it has the two dots of a JSON Web Token and cannot be read as one")
             return verified.user
-        if (user := self._known(token)) is not None:
+        if (user := self._known(token)) is not None or (dots and (user := self._bootstrap(token)) is not None):
             return user
         if _OPAQUE(token):
             raise Refused("foreign", "it is not, or no longer, in the file of tokens")

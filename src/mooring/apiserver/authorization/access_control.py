@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final
 
-from mooring.apiserver.authentication.users import ANONYMOUS, Authenticate
+from mooring.apiserver.authentication.client_certificates import certificate_user
+from mooring.apiserver.authentication.users import ANONYMOUS, Authenticate, User
 from mooring.apiserver.authorization.attributes import AccessDecision, Attributes, Authorizer
 from mooring.apiserver.authorization.chain import authorizer_chain
 from mooring.apiserver.authorization.escalation import EscalationCheck
@@ -21,7 +23,6 @@ from mooring.registry import Registry
 
 __all__ = ["AccessControl"]
 
-# Tells whose a bearer token is; None for a token that is nobody's, or for none.
 
 _KINDS: Final = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 
@@ -29,8 +30,15 @@ _KINDS: Final = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 class AccessControl:
     """Authentication, impersonation and authorization. `authorizers` are asked before RBAC."""
 
-    def __init__(self, registry: Registry, authenticate: Authenticate, authorizers: Sequence[Authorizer] = ()) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        authenticate: Authenticate,
+        clock: Callable[[], datetime],
+        authorizers: Sequence[Authorizer] = (),
+    ) -> None:
         self.authenticate = authenticate
+        self._clock = clock
         self.rbac = RbacAuthorizer(registry.storage)
         self.authorizer = authorizer_chain(self.rbac, authorizers)
         registry.admission.late.append(EscalationCheck(self.authorizer, self.rbac))
@@ -51,16 +59,25 @@ class AccessControl:
 
     def admit(self, request: HttpRequest, target: RequestInfo) -> None:
         """Set the user of a request, and raise where that user may not make it."""
-        token = request.token
-        user = self.authenticate(token)
-        if user is None and token is not None:
-            raise UnauthorizedError("Unauthorized")
+        user = self._user(request)
         if user is not None:
             request.trust()
         request.user = user or ANONYMOUS
         if request.impersonates:
             self._impersonate(request)
         self.check(request_attributes(request, target))
+
+    def _user(self, request: HttpRequest) -> User | None:
+        """By the client's certificate, else by its token; None where it has neither."""
+        if request.certificate is not None:
+            user = certificate_user(request.certificate, self._clock())
+            if user is not None:
+                return user
+        token = request.token
+        user = self.authenticate(token)
+        if user is None and token is not None:
+            raise UnauthorizedError("Unauthorized")
+        return user
 
     def check(self, about: Attributes) -> None:
         """Raise unless the request is allowed."""

@@ -14,10 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from mooring.client.reflector import Reflector
-from mooring.client.transport import AsyncTransport, Change, Item, Scope
+from mooring.client.transport import AsyncTransport, Change, Item, Scope, plain
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
@@ -25,6 +23,7 @@ from mooring.nodes.process.containers.isolation import Isolation, find_isolation
 from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
 from mooring.nodes.process.containers.processes import ContainerProcess
+from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo
 from mooring.nodes.process.node_context import NodeContext
@@ -34,6 +33,7 @@ from mooring.nodes.process.pods.worker import NoLog, PodWorker
 from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
 from mooring.nodes.process.streams.endpoint import NotRunning, StreamEndpoint
 from mooring.nodes.process.volumes.disk import Disk
+from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
 
@@ -53,13 +53,15 @@ _log = logging.getLogger("mooring.node")
 class Settings:
     """`folder` is the node's own, `data` the folder of the whole cluster, which pods do not see.
 
-    `tls` has the serving certificate of the node's endpoint; `caller` is the SHA-256 of the API server's token.
+    `tls` has the serving certificate of the node's endpoint; `caller` is the SHA-256 of the API server's token. `api`
+    is where the API is, for pods.
     """
 
     folder: Path
     data: Path
     tls: ssl.SSLContext | None
     caller: str
+    api: ApiAddress
 
 
 def _now() -> datetime:
@@ -83,7 +85,7 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
-    agent = Kubelet(transport, machine, folder, mark, problem, data=settings.data)
+    agent = Kubelet(transport, machine, folder, mark, problem, settings.api, data=settings.data)
     server = NodeServer(agent.log_of, StreamEndpoint(agent.running), settings.caller)
     port = await server.start(settings.tls)
     registration = NodeRegistration(transport, machine, port, _now)
@@ -127,6 +129,7 @@ class Kubelet:
         folder: Path,
         mark: str,
         problem: str,
+        api: ApiAddress,
         *,
         data: Path | None = None,
     ) -> None:
@@ -144,6 +147,9 @@ class Kubelet:
             user=os.geteuid(),
             mark=mark,
             clock=_now,
+            tokens=TokenManager(transport, _now),
+            services=ServiceLister(transport),
+            api=api,
         )
         self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -226,7 +232,7 @@ class Kubelet:
         self._listing = []
 
     def page(self, items: Sequence[Item]) -> None:
-        self._listing += map(_plain, items)
+        self._listing += map(plain, items)
 
     def listed(self, resource_version: str) -> None:
         found = {pod["metadata"]["uid"]: pod for pod in self._listing}
@@ -243,9 +249,9 @@ class Kubelet:
     def changed(self, changes: Sequence[Change]) -> None:
         for kind, item in changes:
             if kind in ("ADDED", "MODIFIED"):
-                self._take(_plain(item))
+                self._take(plain(item))
             elif kind == "DELETED":
-                worker = self._workers.get(_plain(item)["metadata"]["uid"])
+                worker = self._workers.get(plain(item)["metadata"]["uid"])
                 if worker is not None:
                     worker.vanish()
 
@@ -279,8 +285,3 @@ class Kubelet:
             if worker is not None:
                 # Nobody looks after its processes any more; a new worker takes the pod up with the next change.
                 self._tasks[uid] = asyncio.create_task(worker.halt(0.0))
-
-
-def _plain(item: Item) -> Object:
-    found: Object = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
-    return found

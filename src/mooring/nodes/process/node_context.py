@@ -13,9 +13,11 @@ from mooring.kube.status import NotFoundError
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.containers.isolation import Isolation
+from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.references import reference_to
 from mooring.nodes.process.volumes.disk import Disk
+from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
 
@@ -36,6 +38,9 @@ class NodeContext:
     user: int
     mark: str
     clock: Callable[[], datetime]
+    tokens: TokenManager
+    services: ServiceLister
+    api: ApiAddress
 
     def record(self, about: Object, kind: str, told: RecordEvent) -> None:
         """Write an event about an object. A lost event never matters to anything else."""

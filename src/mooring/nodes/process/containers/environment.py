@@ -38,9 +38,18 @@ def references(container: Object) -> set[tuple[str, str]]:
     return found
 
 
-def environment(pod: Object, container: Object, sources: Sources, node_fields: NodeFields) -> dict[str, str]:
-    """The variables that the spec names, later ones over earlier ones, `$(VAR)` replaced by what stands before it."""
-    found: dict[str, str] = {}
+def environment(
+    pod: Object,
+    container: Object,
+    sources: Sources,
+    node_fields: NodeFields,
+    services: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The variables that the spec names, later ones over earlier ones, `$(VAR)` replaced by what stands before it.
+
+    All of them stand over those of `services`.
+    """
+    found: dict[str, str] = dict(services or {})
     for source in container.get("envFrom") or ():
         found |= _all_of(pod, source, sources)
     for variable in container.get("env") or ():

@@ -21,6 +21,7 @@ from mooring.nodes.process.containers.machine_files import make_scratch
 from mooring.nodes.process.containers.processes import ContainerProcess, launch
 from mooring.nodes.process.containers.rights import Rights, rights_of
 from mooring.nodes.process.containers.sandbox import Mount, Sandbox
+from mooring.nodes.process.containers.service_links import service_variables
 from mooring.nodes.process.containers.users import Users, users_of
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_context import NodeContext
@@ -106,8 +107,10 @@ def _abandon(order: Launch) -> None:
 
 
 async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
-    sources = await context.sources(pod["metadata"]["namespace"], references(container))
-    return environment(pod, container, sources, context.node_fields)
+    namespace = pod["metadata"]["namespace"]
+    sources = await context.sources(namespace, references(container))
+    services = service_variables(pod, await context.services.in_namespace(namespace), context.api)
+    return environment(pod, container, sources, context.node_fields, services)
 
 
 def _basic(pod: Object, users: Users) -> dict[str, str]:

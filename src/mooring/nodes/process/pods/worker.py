@@ -268,6 +268,7 @@ class PodWorker:
             await self._status_writer.flush()
         if not self.gone:
             await self._status_writer.remove()
+        self._context.tokens.forget(self.uid)
         await asyncio.to_thread(self._context.disk.remove, self.uid)
 
     # Small things

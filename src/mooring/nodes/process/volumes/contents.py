@@ -10,13 +10,21 @@ from typing import Any, Final, NamedTuple
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.fields import FieldRefError, NodeFields, field_value, resource_value
+from mooring.nodes.process.volumes.tokens import TokenProjection
 
-__all__ = ["File", "VolumeError", "content_of", "is_content", "kind_of", "references"]
+__all__ = ["File", "Tokens", "VolumeError", "content_of", "is_content", "kind_of", "references", "token_projections"]
 
 
 _DEFAULT_MODE: Final = 0o644
+# Of a token that a group may read; the group's right is added with the group.
+_TOKEN_MODE: Final = 0o600
 _CONTENT: Final = ("configMap", "secret", "downwardAPI", "projected")
 _SUPPORTED: Final = (*_CONTENT, "emptyDir", "hostPath")
+
+
+# A token for each projection that asks for one.
+Tokens = Mapping[TokenProjection, str]
+_NO_TOKENS: Final[Tokens] = {}
 
 
 class VolumeError(Exception):
@@ -55,13 +63,26 @@ def references(volume: Object) -> set[tuple[str, str]]:
     return found
 
 
-def content_of(pod: Object, volume: Object, sources: Sources, node_fields: NodeFields) -> dict[str, File]:
-    """The files of a volume by their paths in it."""
+def token_projections(volume: Object) -> set[TokenProjection]:
+    """The tokens that a volume shows."""
+    sources = (volume.get("projected") or {}).get("sources") or ()
+    return {TokenProjection.of(found) for each in sources if (found := each.get("serviceAccountToken")) is not None}
+
+
+def content_of(
+    pod: Object, volume: Object, sources: Sources, node_fields: NodeFields, tokens: Tokens = _NO_TOKENS
+) -> dict[str, File]:
+    """The files of a volume by their paths in it. `tokens` has what `token_projections` asks for."""
     if projected := volume.get("projected"):
         files: dict[str, File] = {}
         mode = _mode(projected, _DEFAULT_MODE)
         for source in projected.get("sources") or ():
-            files |= _source(pod, source, mode, sources, node_fields)
+            if (reference := source.get("serviceAccountToken")) is not None:
+                text = tokens[TokenProjection.of(reference)]
+                has_group = (pod["spec"].get("securityContext") or {}).get("fsGroup") is not None
+                files[reference["path"]] = File(text.encode(), _TOKEN_MODE if has_group else mode)
+            else:
+                files |= _source(pod, source, mode, sources, node_fields)
         return files
     (kind, source) = next((kind, volume[kind]) for kind in _CONTENT if volume.get(kind) is not None)
     return _source(pod, {kind: source}, _mode(source, _DEFAULT_MODE), sources, node_fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -12,16 +13,27 @@ from mooring.nodes.process.containers.sandbox import Mount
 from mooring.nodes.process.containers.users import fs_group
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.specs import all_containers
-from mooring.nodes.process.volumes.contents import VolumeError, content_of, is_content, kind_of, references
+from mooring.nodes.process.volumes.contents import (
+    Tokens,
+    VolumeError,
+    content_of,
+    is_content,
+    kind_of,
+    references,
+    token_projections,
+)
 from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content, sub_path
 
 __all__ = ["mount_volumes", "mounts_of", "refresh_volumes"]
+
+# The name of the volume with a pod's own token starts with this.
+_TOKEN_VOLUME: Final = "kube-api-access-"
 
 
 async def mount_volumes(context: NodeContext, pod: Object) -> str:
     """Make all volumes. The reason why one cannot be made, or an empty string."""
     volumes = pod["spec"].get("volumes") or []
-    if context.problem and any(each.get("volumeMounts") for each in all_containers(pod)):
+    if context.problem and any(map(_needs_volumes, all_containers(pod))):
         return f"volumes cannot be mounted on node {context.node_fields.node}: {context.problem}"
     try:
         for volume in volumes:
@@ -29,24 +41,27 @@ async def mount_volumes(context: NodeContext, pod: Object) -> str:
                 kind_of(volume)
             except VolumeError as error:
                 return _failed(volume, error)
-        sources = await _sources(context, pod, volumes)
+        sources, tokens = await _sources(context, pod, volumes), await _tokens(context, pod, volumes)
     except MooringError as error:
         return f"the API server cannot be asked: {error}"
     for volume in volumes:
         try:
-            await asyncio.to_thread(_make, context, pod, volume, sources)
+            await asyncio.to_thread(_make, context, pod, volume, sources, tokens)
         except (VolumeError, OSError) as error:
             return _failed(volume, error)
     return ""
 
 
 async def refresh_volumes(context: NodeContext, pod: Object) -> None:
-    """Write the current content of ConfigMaps and Secrets. A volume that cannot be read keeps its content."""
+    """Write the current content of ConfigMaps and Secrets, and tokens that are still good.
+
+    A volume that cannot be read keeps its content.
+    """
     volumes = [volume for volume in pod["spec"].get("volumes") or () if is_content(volume)]
     try:
-        sources = await _sources(context, pod, volumes)
+        sources, tokens = await _sources(context, pod, volumes), await _tokens(context, pod, volumes)
         for volume in volumes:
-            await asyncio.to_thread(_make, context, pod, volume, sources)
+            await asyncio.to_thread(_make, context, pod, volume, sources, tokens)
     except (MooringError, VolumeError, OSError):
         return
 
@@ -56,11 +71,21 @@ async def _sources(context: NodeContext, pod: Object, volumes: list[Object]) -> 
     return await context.sources(pod["metadata"]["namespace"], wanted)
 
 
+async def _tokens(context: NodeContext, pod: Object, volumes: list[Object]) -> Tokens:
+    wanted = {each for volume in volumes for each in token_projections(volume)}
+    return {each: await context.tokens.token(pod, each) for each in sorted(wanted)}
+
+
+def _needs_volumes(container: Object) -> bool:
+    """Whether a container mounts anything but the token that every pod is given; it can do without that."""
+    return any(not mount["name"].startswith(_TOKEN_VOLUME) for mount in container.get("volumeMounts") or ())
+
+
 def _failed(volume: Object, error: Exception) -> str:
     return f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}'
 
 
-def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -> None:
+def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources, tokens: Tokens) -> None:
     folder = context.disk.volume(pod["metadata"]["uid"], volume["name"])
     group = fs_group(pod, context.user)
     match kind_of(volume):
@@ -69,7 +94,7 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -
         case "hostPath":
             host_path(volume["hostPath"])
         case _:
-            place_content(folder, content_of(pod, volume, sources, context.node_fields), group)
+            place_content(folder, content_of(pod, volume, sources, context.node_fields, tokens), group)
 
 
 def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
