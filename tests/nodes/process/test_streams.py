@@ -97,7 +97,7 @@ class Endpoint:
 
 @asynccontextmanager
 async def endpoint(at: Home) -> AsyncIterator[Endpoint]:
-    server = NodeServer(at.agent.log_of, StreamEndpoint(at.agent.running), hashlib.sha256(TOKEN.encode()).hexdigest())
+    server = NodeServer(at.agent.log_of, StreamEndpoint(at.agent), hashlib.sha256(TOKEN.encode()).hexdigest())
     try:
         yield Endpoint(Destination("127.0.0.1", await server.start(None)))
     finally:
@@ -191,7 +191,8 @@ def test_a_command_is_killed_when_its_client_goes_and_ends_with_its_pod(tmp_path
             await client.socket.close()
             await at.until(lambda: not alive("1001.5"), "what it started is gone")
 
-            client = await node.exec("web", "sleep", "1002.5")
+            client = await node.exec("web", "sh", "-c", "echo up; exec sleep 1002.5")
+            await client.hears(b"up")
             at.delete("web", grace=0)
             assert await client.status() == exit_status(137)
 
