@@ -7,17 +7,14 @@ import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
 from mooring.nodes.process.containers.command_lookup import start_problem
 from mooring.nodes.process.containers.descriptors import DescriptorReader, DescriptorWriter
 from mooring.nodes.process.containers.proc import family
 from mooring.nodes.process.containers.processes import Child, ContainerProcess
-from mooring.nodes.process.containers.terminal import in_terminal, resize, terminal_pair
+from mooring.nodes.process.containers.terminal import TERMINAL_VARIABLES, in_terminal, resize, terminal_pair
 
 __all__ = ["ExecFailed", "ExecProcess"]
-
-_TERMINAL: Final = {"TERM": "xterm"}
 
 
 class ExecFailed(Exception):
@@ -40,7 +37,8 @@ class ExecProcess:
         master, slave = terminal_pair()
         try:
             streams = {"stdin": slave, "stdout": slave, "stderr": slave}
-            child = container.beside(in_terminal(command), streams, _TERMINAL)
+            variables = {} if "TERM" in container.order.environment else TERMINAL_VARIABLES
+            child = container.beside(in_terminal(command), streams, variables)
         except BaseException:
             os.close(master)
             raise

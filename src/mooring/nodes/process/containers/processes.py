@@ -20,7 +20,6 @@ from typing import Any, Final, NamedTuple
 from mooring.nodes.process.containers.proc import MARK, children, family, kill_marked, memory_of
 from mooring.nodes.process.containers.sandbox import Mount, inner_command, sandbox_arguments
 from mooring.nodes.process.containers.stdio import ContainerStdio
-from mooring.nodes.process.containers.terminal import in_terminal
 from mooring.nodes.process.logs import LogWriter
 
 __all__ = ["Child", "ContainerProcess", "ExecResult", "Launch", "launch", "sandbox_problem"]
@@ -43,7 +42,7 @@ class Launch:
     hostname: str
     mark: str
     log: LogWriter
-    sandboxed: bool
+    sandboxed: bool = False
     mounts: Sequence[Mount] = ()
     read_only: bool = False
     user: int | None = None
@@ -179,11 +178,11 @@ class ContainerProcess:
     def beside(
         self, command: Sequence[str], streams: Mapping[str, int], variables: Mapping[str, str] | None = None
     ) -> Child:
-        """Start a command that sees what the container sees, with its user and environment."""
+        """Start a command that sees what the container sees, with its user and environment, and these variables."""
         order = self.order
         known = _plain_environment(order) if order.sandboxed else _outer_environment(order)
         folder = None if order.sandboxed else order.folder
-        return Child(self._entering(command), env={**(variables or {}), **known}, cwd=folder, **streams)
+        return Child(self._entering(command), env={**known, **(variables or {})}, cwd=folder, **streams)
 
     def _entering(self, command: Sequence[str]) -> list[str]:
         inner = self.order.inner(command, limited=False)
@@ -222,16 +221,15 @@ class ContainerProcess:
 def launch(order: Launch) -> ContainerProcess:
     """Start a container. Raises OSError when not even that can be done."""
     stdio = ContainerStdio(order.log, stdin=order.stdin, tty=order.tty)
-    command = in_terminal(order.command) if order.tty else order.command
     status_read, status_write = os.pipe() if order.sandboxed else (None, None)
     passed: list[int] = []
     try:
         if order.sandboxed and status_read is not None and status_write is not None:
             os.set_blocking(status_read, False)
             passed = [status_write, _arguments_file(order, status_write)]
-            words = ["bwrap", "--args", str(passed[1]), "--", *order.inner(command)]
+            words = ["bwrap", "--args", str(passed[1]), "--", *order.inner(order.command)]
         else:
-            words = order.inner(["setpriv", "--pdeathsig", "KILL", "--", *command])
+            words = order.inner(["setpriv", "--pdeathsig", "KILL", "--", *order.command])
         child = Child(
             words,
             **stdio.child,

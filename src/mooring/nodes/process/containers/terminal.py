@@ -8,8 +8,12 @@ import struct
 import termios
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Final
 
-__all__ = ["in_terminal", "resize", "terminal_pair"]
+__all__ = ["TERMINAL_VARIABLES", "in_terminal", "resize", "terminal_pair"]
+
+# What programs take for granted in a terminal; the container's own variables stand over it.
+TERMINAL_VARIABLES: Final = {"TERM": "xterm"}
 
 
 def terminal_pair() -> tuple[int, int]:
