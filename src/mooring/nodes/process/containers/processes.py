@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from mooring.nodes.process.containers.proc import MARK, children, family, kill_marked, memory_of
 from mooring.nodes.process.containers.sandbox import Mount, inner_command, sandbox_arguments
 from mooring.nodes.process.containers.stdio import ContainerStdio
+from mooring.nodes.process.containers.terminal import terminal_pair
 from mooring.nodes.process.logs import LogWriter
 
 __all__ = ["Child", "ContainerProcess", "ExecResult", "Launch", "launch", "sandbox_problem"]
@@ -183,6 +184,10 @@ class ContainerProcess:
         known = _plain_environment(order) if order.sandboxed else _outer_environment(order)
         folder = None if order.sandboxed else order.folder
         return Child(self._entering(command), env={**known, **(variables or {})}, cwd=folder, **streams)
+
+    def terminal(self) -> tuple[int, int]:
+        """Both sides of a new terminal that a command beside the container knows by a name."""
+        return terminal_pair(self._first() if self.order.sandboxed else None)
 
     def _entering(self, command: Sequence[str]) -> list[str]:
         inner = self.order.inner(command, limited=False)

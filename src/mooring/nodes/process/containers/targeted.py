@@ -51,6 +51,9 @@ class _TargetedProcess(ContainerProcess):
     ) -> Child:
         return self._target.beside(command, streams, variables)
 
+    def terminal(self) -> tuple[int, int]:
+        return self._target.terminal()
+
 
 async def start_targeted(
     context: NodeContext, pod: Object, container: Object, identity: str, target: ContainerProcess | None
@@ -86,7 +89,8 @@ async def start_targeted(
 
 
 def _launch(order: Launch, target: ContainerProcess) -> ContainerProcess:
-    stdio = ContainerStdio(order.log, stdin=order.stdin, tty=order.tty)
+    terminal = target.terminal() if order.tty else None
+    stdio = ContainerStdio(order.log, stdin=order.stdin, tty=order.tty, terminal=terminal)
     try:
         child = target.beside(in_terminal(order.command) if order.tty else order.command, stdio.child)
     except OSError as error:
