@@ -37,8 +37,8 @@ class HttpServer:
         self.queue = queue or FairQueue()
         self.limits = limits
         self.connections: set[ServerConnection] = set()
-        # Connections that have left HTTP; none of its limits holds for them.
-        self.streams: set[ByteStream] = set()
+        # Connections that have left HTTP, with the Authorization header that opened them; no limit of HTTP holds for them.
+        self.streams: dict[ByteStream, bytes] = {}
         # Requests that have become tasks.
         self.tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
