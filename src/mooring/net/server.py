@@ -37,7 +37,7 @@ class HttpServer:
         self.queue = queue or FairQueue()
         self.limits = limits
         self.connections: set[ServerConnection] = set()
-        # Connections that have left HTTP, by the Authorization header that opened them; no limit of HTTP holds for them.
+        # Connections that have left HTTP and its limits, with the Authorization header that opened each.
         self.streams: dict[ByteStream, bytes] = {}
         # Requests that have become tasks.
         self.tasks: set[asyncio.Task[None]] = set()
