@@ -70,9 +70,14 @@ def test_the_plain_form_names_kinds_and_sub_resources() -> None:
     assert answer["groupVersion"] == "v1"
     assert [name for name in found if name.startswith("pods")] == [
         "pods",
+        "pods/attach",
         "pods/binding",
         "pods/ephemeralcontainers",
         "pods/eviction",
+        "pods/exec",
+        "pods/log",
+        "pods/portforward",
+        "pods/proxy",
         "pods/resize",
         "pods/status",
     ]

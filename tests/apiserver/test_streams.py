@@ -166,3 +166,12 @@ def test_a_node_that_does_not_answer_is_named(api: Api, node: EchoNode) -> None:
         answer = read_until(client, b'"code":500}')
         assert b"error dialing backend: dial tcp localhost:" in answer
         assert b"connect: connection refused" in answer
+
+
+def test_a_pod_on_a_simulated_node_is_not_debugged_and_it_is_said(api: Api) -> None:
+    added = {"spec": {"ephemeralContainers": [{"name": "debugger", "image": "x"}]}}
+    answer = api.merge(f"{PODS}/shadow/ephemeralcontainers", added)
+    message = "pod shadow cannot be debugged: node fake is simulated, and nothing is really run there"
+    assert (answer.code, answer.body["message"]) == (400, message)
+    assert api.merge(f"{PODS}/web/ephemeralcontainers", added).code == 200
+    assert api.get(f"{PODS}/shadow/ephemeralcontainers").code == 200

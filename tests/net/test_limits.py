@@ -15,14 +15,12 @@ import httptools
 import pytest
 
 from mooring.client.inprocess import AsyncInProcess
-from mooring.kube.objects import Object
 from mooring.net.asgi import Receive, Scope, Send, TooLarge, read_body, send_whole
 from mooring.net.certificates import ensure_certificates
 from mooring.net.limits import DEFAULT, HttpLimits
 from mooring.net.server import HttpServer
 from mooring.net.server_connection import ServerConnection
 from mooring.net.tls import client_context, server_context
-from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_server import NodeServer
 from mooring.nodes.process.streams.endpoint import StreamEndpoint
@@ -31,6 +29,7 @@ from mooring.runtime.drivers.health import HealthServer
 from mooring.runtime.drivers.live import Live
 from mooring.runtime.webhooks import WebhookServer
 from tests.client.stories import awaited, now, served, until
+from tests.nodes.process.test_node_server import NothingRuns
 from tests.runtime.living import transport_in
 from tests.runtime.sample import COPIER
 
@@ -310,10 +309,7 @@ async def logs(folder: Path) -> AsyncIterator[int]:
     def none(namespace: str, pod: str, container: str, *, previous: bool) -> tuple[Path, LogWriter | None]:
         raise AssertionError("nobody gets this far")
 
-    def nothing(namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
-        raise AssertionError("nobody gets this far")
-
-    server = NodeServer(none, StreamEndpoint(nothing), hashlib.sha256(b"secret").hexdigest())
+    server = NodeServer(none, StreamEndpoint(NothingRuns()), hashlib.sha256(b"secret").hexdigest())
     yield await server.start(None)
     await server.close()
 

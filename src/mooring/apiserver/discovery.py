@@ -58,7 +58,25 @@ _OTHER_KINDS: Final = {
     "scale": ("autoscaling", "v1", "Scale"),
     "token": ("authentication.k8s.io", "v1", "TokenRequest"),
 }
-_SUB_VERBS: Final = {"binding": ["create"], "eviction": ["create"], "finalize": ["update"], "token": ["create"]}
+_SUB_VERBS: Final = {
+    "binding": ["create"],
+    "eviction": ["create"],
+    "finalize": ["update"],
+    "log": ["get"],
+    "token": ["create"],
+}
+# What leads to pods and nodes instead of to an object (`connectors`): the kind of its options, by resource.
+_CONNECTED: Final = {
+    ("pods", "attach"): "PodAttachOptions",
+    ("pods", "exec"): "PodExecOptions",
+    ("pods", "log"): "Pod",
+    ("pods", "portforward"): "PodPortForwardOptions",
+    ("pods", "proxy"): "PodProxyOptions",
+    ("services", "proxy"): "ServiceProxyOptions",
+    ("nodes", "proxy"): "NodeProxyOptions",
+}
+_STREAM_VERBS: Final = ["create", "get"]
+_PROXY_VERBS: Final = ["create", "delete", "get", "patch", "update"]
 _USUAL_SUB_VERBS: Final = ["get", "patch", "update"]
 _CUSTOM_VERBS: Final = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 
@@ -109,7 +127,20 @@ def _verbs(resource: Resource) -> list[str]:
 
 def _subresources(resource: Resource) -> list[str]:
     # A real server lists status before scale for custom kinds, and by the alphabet for its own.
-    return sorted(resource.subresources, reverse=resource.custom)
+    connected = () if resource.group else (name for plural, name in _CONNECTED if plural == resource.plural)
+    return sorted((*resource.subresources, *connected), reverse=resource.custom)
+
+
+def _sub_verbs(resource: Resource, name: str) -> list[str]:
+    if name in _SUB_VERBS:
+        return _SUB_VERBS[name]
+    if (resource.plural, name) not in _CONNECTED or resource.group:
+        return _USUAL_SUB_VERBS
+    return _PROXY_VERBS if name == "proxy" else _STREAM_VERBS
+
+
+def _sub_kind(resource: Resource, name: str) -> str:
+    return resource.kind if resource.group else _CONNECTED.get((resource.plural, name), resource.kind)
 
 
 # The aggregated form
@@ -151,21 +182,21 @@ def _aggregated_resource(resource: Resource) -> Object:
         made["shortNames"] = list(resource.short_names)
     if resource.categories:
         made["categories"] = list(resource.categories)
-    if resource.subresources:
+    if found := _subresources(resource):
         made["subresources"] = [
             {
                 "subresource": name,
                 "responseKind": _response_kind(resource, name),
-                "verbs": _SUB_VERBS.get(name, _USUAL_SUB_VERBS),
+                "verbs": _sub_verbs(resource, name),
             }
-            for name in _subresources(resource)
+            for name in found
         ]
     return made
 
 
 def _response_kind(resource: Resource, subresource: str) -> Object:
     own = (resource.group, resource.version) if resource.custom else ("", "")
-    group_name, version, kind = _OTHER_KINDS.get(subresource, (*own, resource.kind))
+    group_name, version, kind = _OTHER_KINDS.get(subresource, (*own, _sub_kind(resource, subresource)))
     return {"group": group_name, "version": version, "kind": kind}
 
 
@@ -227,10 +258,10 @@ def _plain_resource(resource: Resource) -> list[Object]:
 
 def _plain_subresource(resource: Resource, name: str) -> Object:
     made: Object = {"name": f"{resource.plural}/{name}", "singularName": "", "namespaced": resource.namespaced}
-    group_name, version, kind = _OTHER_KINDS.get(name, ("", "", resource.kind))
+    group_name, version, kind = _OTHER_KINDS.get(name, ("", "", _sub_kind(resource, name)))
     if group_name:
         made |= {"group": group_name, "version": version}
-    return {**made, "kind": kind, "verbs": _SUB_VERBS.get(name, _USUAL_SUB_VERBS)}
+    return {**made, "kind": kind, "verbs": _sub_verbs(resource, name)}
 
 
 def _not_found() -> NotFoundError:

@@ -25,7 +25,7 @@ class ByteStream(asyncio.Protocol):
     """Takes over a transport. `early` came together with the head of HTTP; `ended` is called once, at the end."""
 
     def __init__(
-        self, transport: asyncio.Transport, early: bytes = b"", ended: Callable[[ByteStream], None] | None = None
+        self, transport: asyncio.Transport, early: bytes = b"", ended: Callable[[ByteStream], object] | None = None
     ) -> None:
         self._transport = transport
         self._loop = asyncio.get_running_loop()

@@ -138,7 +138,7 @@ class Exchange:
             raise Disconnected
         self._begun = self._complete = True
         lines = [_STATUS[101], *(b"%b: %b\r\n" % header for header in headers), b"\r\n"]
-        self._stream = self._connection.upgrade(b"".join(lines))
+        self._stream = self._connection.upgrade(b"".join(lines), self.flow)
         return self._stream
 
     def _send_head(self, status: int, headers: list[Header]) -> None:

@@ -37,8 +37,8 @@ class HttpServer:
         self.queue = queue or FairQueue()
         self.limits = limits
         self.connections: set[ServerConnection] = set()
-        # Connections that have left HTTP; none of its limits holds for them.
-        self.streams: set[ByteStream] = set()
+        # Connections that have left HTTP and its limits, with the Authorization header that opened each.
+        self.streams: dict[ByteStream, bytes] = {}
         # Those whose sender the application does not know, the oldest first.
         self.strangers: dict[ServerConnection, None] = {}
         # Requests that have become tasks.

@@ -172,10 +172,11 @@ class ServerConnection(asyncio.Protocol):
             self._drain = self._loop.create_future()
             await self._drain
 
-    def upgrade(self, head: bytes) -> ByteStream:
+    def upgrade(self, head: bytes, flow: bytes) -> ByteStream:
         """Leave HTTP: the transport is a stream's from now on, and no limit of HTTP holds for it."""
-        stream = ByteStream(self.transport, self._early or b"", self.server.streams.discard)
-        self.server.streams.add(stream)
+        streams = self.server.streams
+        stream = ByteStream(self.transport, self._early or b"", lambda stream: streams.pop(stream, None))
+        streams[stream] = flow
         if not self._reading:
             self.transport.resume_reading()
         self.transport.write(head)

@@ -79,6 +79,11 @@ class WebSocket:
             self._closed = True
         self._stream.close()
 
+    def abandon(self) -> None:
+        """Close without a word."""
+        self._closed = True
+        self._stream.close()
+
     async def _more(self) -> bytes:
         data = await self._stream.read()
         if not data:

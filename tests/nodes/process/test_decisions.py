@@ -287,3 +287,36 @@ def test_a_command_that_cannot_be_run_counts_as_a_run_that_failed() -> None:
 def test_a_start_is_never_asked_for_after_the_end() -> None:
     life = Life(bound_pod()).running().deleted().ended(code=0)
     assert not [action for action in life.later(3600).new if isinstance(action, Start)]
+
+
+def test_an_ephemeral_container_is_started_once_and_is_no_part_of_the_pod() -> None:
+    life = Life(bound_pod()).running()
+    life.spec["spec"]["ephemeralContainers"] = [container("debugger")]
+    assert life.step().starts == ["debugger"]
+    life.started("debugger")
+    assert [each["name"] for each in life.status["ephemeralContainerStatuses"]] == ["debugger"]
+    assert not life.status["ephemeralContainerStatuses"][0]["ready"]
+    assert life.ended("debugger", 1).starts == []
+    assert life.later(1000).starts == []
+    assert life.phase == "Running"
+    assert life.condition("Ready")["status"] == "True"
+
+
+def test_an_ephemeral_container_starts_though_an_init_container_fails() -> None:
+    pod = bound_pod(init=(container("one"),), ephemeralContainers=[container("debugger")])
+    life = Life(pod).prepared()
+    assert life.starts == ["debugger", "one"]
+    life.started("debugger").started("one").ended("one", 1)
+    assert life.phase == "Pending"
+
+
+def test_an_ephemeral_container_ends_with_its_pod() -> None:
+    life = Life(bound_pod(restart="Never", ephemeralContainers=[container("debugger")])).prepared()
+    life.started("debugger").started("main").ended("main", 0)
+    assert [action.name for action in life.did(Stop)] == ["debugger"]
+    assert not life.pod.over
+    life.ended("debugger", 143)
+    assert (life.pod.over, life.phase) == (True, "Succeeded")
+
+    life = Life(bound_pod(ephemeralContainers=[container("debugger")])).running().deleted()
+    assert sorted(action.name for action in life.did(Stop)) == ["debugger", "main"]

@@ -21,8 +21,12 @@ from tests.client.stories import awaited
 TOKEN = "secret"
 
 
-def nothing_runs(namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
-    raise NotRunning("pod does not exist")
+class NothingRuns:
+    def running(self, namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
+        raise NotRunning("pod does not exist")
+
+    def uid_of(self, namespace: str, pod: str) -> str:
+        raise NotRunning("pod does not exist")
 
 
 @asynccontextmanager
@@ -35,7 +39,7 @@ async def serving(folder: Path) -> AsyncIterator[tuple[int, LogWriter]]:
             raise NoLog(f'container "{container}" in pod "{pod}" is not available')
         return log.path, log
 
-    server = NodeServer(logs, StreamEndpoint(nothing_runs), hashlib.sha256(TOKEN.encode()).hexdigest())
+    server = NodeServer(logs, StreamEndpoint(NothingRuns()), hashlib.sha256(TOKEN.encode()).hexdigest())
     try:
         yield await server.start(None), log
     finally:

@@ -86,7 +86,7 @@ async def run_node(
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
     agent = Kubelet(transport, machine, folder, mark, problem, settings.api, data=settings.data)
-    server = NodeServer(agent.log_of, StreamEndpoint(agent.running), settings.caller)
+    server = NodeServer(agent.log_of, StreamEndpoint(agent), settings.caller)
     port = await server.start(settings.tls)
     registration = NodeRegistration(transport, machine, port, _now)
     try:
@@ -199,6 +199,13 @@ class Kubelet:
         if found is None:
             raise NotRunning(f'container not found ("{container}")')
         return found
+
+    def uid_of(self, namespace: str, pod: str) -> str:
+        """Raises NotRunning for a pod that is not here, or over."""
+        worker = self._worker(namespace, pod)
+        if worker is None or worker.pod.over:
+            raise NotRunning(f'pod not found ("{pod}_{namespace}")')
+        return worker.uid
 
     def _worker(self, namespace: str, pod: str) -> PodWorker | None:
         for worker in self._workers.values():

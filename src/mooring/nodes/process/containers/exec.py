@@ -7,17 +7,14 @@ import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
 from mooring.nodes.process.containers.command_lookup import start_problem
 from mooring.nodes.process.containers.descriptors import DescriptorReader, DescriptorWriter
 from mooring.nodes.process.containers.proc import family
 from mooring.nodes.process.containers.processes import Child, ContainerProcess
-from mooring.nodes.process.containers.terminal import in_terminal, resize, terminal_pair
+from mooring.nodes.process.containers.terminal import TERMINAL_VARIABLES, in_terminal, resize
 
 __all__ = ["ExecFailed", "ExecProcess"]
-
-_TERMINAL: Final = {"TERM": "xterm"}
 
 
 class ExecFailed(Exception):
@@ -37,10 +34,11 @@ class ExecProcess:
         self._child = self._in_terminal(container, command) if tty else self._with_pipes(container, command, stdin)
 
     def _in_terminal(self, container: ContainerProcess, command: Sequence[str]) -> Child:
-        master, slave = terminal_pair()
+        master, slave = container.terminal()
         try:
             streams = {"stdin": slave, "stdout": slave, "stderr": slave}
-            child = container.beside(in_terminal(command), streams, _TERMINAL)
+            variables = {} if "TERM" in container.order.environment else TERMINAL_VARIABLES
+            child = container.beside(in_terminal(command), streams, variables)
         except BaseException:
             os.close(master)
             raise

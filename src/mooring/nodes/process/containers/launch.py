@@ -14,7 +14,6 @@ from mooring.nodes.process.containers.cgroups import ControlGroup
 from mooring.nodes.process.containers.layers import Layer
 from mooring.nodes.process.containers.proc import MARK
 from mooring.nodes.process.containers.sandbox import Mount, Sandbox, inner_command, sandbox_arguments
-from mooring.nodes.process.containers.terminal import in_terminal
 from mooring.nodes.process.containers.trusted_setpriv import is_trusted_variable
 from mooring.nodes.process.logs import LogWriter
 
@@ -75,12 +74,11 @@ class Launch:
 
     def words(self, arguments: int) -> list[str]:
         """The command line. `arguments` is the descriptor of a file with the arguments of bwrap."""
-        command = in_terminal(self.command) if self.tty else self.command
         if self.sandboxed:
-            found = [program("bwrap"), "--args", str(arguments), "--", *self._inner(command)]
+            found = [program("bwrap"), "--args", str(arguments), "--", *self._inner(self.command)]
         else:
             # The last one: a change of user would clear the signal.
-            found = self._inner([program("setpriv"), "--pdeathsig", "KILL", "--", *command])
+            found = self._inner([program("setpriv"), "--pdeathsig", "KILL", "--", *self.command])
         return found if self.group is None else self.group.wrapped(found)
 
     def words_beside(self, command: Sequence[str], first: int) -> list[str]:

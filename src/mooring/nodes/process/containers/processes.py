@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from mooring.nodes.process.containers.launch import ID, Launch
 from mooring.nodes.process.containers.proc import children, family, kill_marked, memory_of
 from mooring.nodes.process.containers.stdio import ContainerStdio
+from mooring.nodes.process.containers.terminal import terminal_pair
 
 __all__ = ["Child", "ContainerProcess", "ExecResult", "launch"]
 
@@ -135,12 +136,16 @@ class ContainerProcess:
     def beside(
         self, command: Sequence[str], streams: Mapping[str, int], variables: Mapping[str, str] | None = None
     ) -> Child:
-        """Start a command that sees what the container sees, with its user, its rights and its environment."""
+        """Start a command that sees what the container sees, as its user, with its rights and these variables."""
         order = self.order
         known = order.plain_environment if order.sandboxed else order.outer_environment()
         words = order.words_beside(command, self._first())
         folder = None if order.sandboxed else order.folder
-        return Child(words, env={**(variables or {}), **known}, cwd=folder, **streams)
+        return Child(words, env={**known, **(variables or {})}, cwd=folder, **streams)
+
+    def terminal(self) -> tuple[int, int]:
+        """Both sides of a new terminal that a command beside the container knows by a name."""
+        return terminal_pair(self._first() if self.order.sandboxed else None)
 
     def _first(self) -> int:
         if not self.order.sandboxed:

@@ -22,14 +22,16 @@ from mooring.nodes.process.containers.processes import ContainerProcess, launch
 from mooring.nodes.process.containers.rights import Rights, rights_of
 from mooring.nodes.process.containers.sandbox import Mount, Sandbox
 from mooring.nodes.process.containers.service_links import service_variables
+from mooring.nodes.process.containers.terminal import TERMINAL_VARIABLES, in_terminal
 from mooring.nodes.process.containers.users import Users, users_of
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.model import CreateFailed, RecordEvent
+from mooring.nodes.process.pods.specs import is_ephemeral
 from mooring.nodes.process.volumes.contents import VolumeError
 from mooring.nodes.process.volumes.manager import mounts_of
 
-__all__ = ["StartFailed", "new_id", "start"]
+__all__ = ["CannotCreate", "StartFailed", "default_command", "named_variables", "new_id", "start"]
 
 
 _INHERITED: Final = ("LANG", "LC_ALL", "TZ")
@@ -63,12 +65,12 @@ async def start(
     try:
         users = users_of(pod, container, context.user)
         rights = rights_of(pod, container, context.isolation.capabilities, sandboxed=not context.problem)
-        named = await _named(context, pod, container)
+        named = await named_variables(context, pod, container)
         mounts = mounts_of(context, pod, container, named)
     except (ConfigError, VolumeError, OSError, MooringError) as error:
         raise CannotCreate(CreateFailed(name, "CreateContainerConfigError", str(error), True)) from None
-    variables = {**_basic(pod, users), **named}
-    command = command_of(container, variables)
+    variables = {**_basic(pod, users), **_terminal(container), **named}
+    command = command_of(container, variables) or default_command(pod, container)
     if not command:
         why = f"no command specified: a process node ignores images, so the command of container {name} must be given"
         raise CannotCreate(CreateFailed(name, "CreateContainerError", why, False))
@@ -106,7 +108,12 @@ def _abandon(order: Launch) -> None:
     order.release()
 
 
-async def _named(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
+def default_command(pod: Object, container: Object) -> list[str]:
+    """A shell for a container that was added to debug a pod: that is what the images for it start."""
+    return ["sh"] if is_ephemeral(container, pod) else []
+
+
+async def named_variables(context: NodeContext, pod: Object, container: Object) -> dict[str, str]:
     namespace = pod["metadata"]["namespace"]
     sources = await context.sources(namespace, references(container))
     services = service_variables(pod, await context.services.in_namespace(namespace), context.api)
@@ -117,6 +124,10 @@ def _basic(pod: Object, users: Users) -> dict[str, str]:
     """What every process expects to find."""
     found = {"PATH": os.environ.get("PATH", os.defpath), "HOSTNAME": _hostname(pod), "HOME": _home(users.user)}
     return found | {name: os.environ[name] for name in _INHERITED if name in os.environ}
+
+
+def _terminal(container: Object) -> dict[str, str]:
+    return TERMINAL_VARIABLES if container.get("tty") else {}
 
 
 def _hostname(pod: Object) -> str:
@@ -161,7 +172,7 @@ def _order(
         layer, sandbox = _sandbox(context, pod, container, [*mounts, Mount(str(message.absolute()), path)], memory)
     return Launch(
         id=identity,
-        command=command,
+        command=in_terminal(command) if container.get("tty") else command,
         environment=variables,
         folder=container.get("workingDir") or "/",
         hostname=_hostname(pod),

@@ -29,7 +29,9 @@ _NAMES: Final[tuple[StreamName, StreamName]] = ("stdout", "stderr")
 class ContainerStdio:
     """Read into the log until no process holds the other end. `child` has the descriptors that the process gets."""
 
-    def __init__(self, log: LogWriter, *, stdin: bool = False, tty: bool = False) -> None:
+    def __init__(
+        self, log: LogWriter, *, stdin: bool = False, tty: bool = False, terminal: tuple[int, int] | None = None
+    ) -> None:
         self.listeners: set[Listener] = set()
         self.stdin: DescriptorWriter | None = None
         self.tty = tty
@@ -37,7 +39,7 @@ class ContainerStdio:
         self._log = log
         self._read: dict[StreamName, int] = {}
         if tty:
-            self._read["stdout"], slave = terminal_pair()
+            self._read["stdout"], slave = terminal or terminal_pair()
             self.child = {"stdin": slave, "stdout": slave, "stderr": slave}
         else:
             for name in _NAMES:

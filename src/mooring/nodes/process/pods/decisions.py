@@ -27,6 +27,7 @@ from mooring.nodes.process.pods.model import (
 )
 from mooring.nodes.process.pods.specs import (
     deletion_grace,
+    ephemeral_containers,
     full_name,
     init_containers,
     is_sidecar,
@@ -108,7 +109,8 @@ class _Round:
         if self.pod.ending is None or deadline < self.pod.ending.deadline:
             self.pod = replace(self.pod, ending=PodTermination(deadline))
         assert self.pod.ending is not None
-        first = [each["name"] for each in (*self._preparing(), *main_containers(self.spec))]
+        debugging = ephemeral_containers(self.spec)
+        first = [each["name"] for each in (*self._preparing(), *main_containers(self.spec), *debugging)]
         for name in first:
             self._stop(name, self.pod.ending.deadline)
         if self._any_alive(first):
@@ -174,6 +176,10 @@ class _Round:
         if self.pod.prepared != "yes":
             self._prepare()
             return
+        # Before all others: they may be there to find out why an init container fails.
+        for container in ephemeral_containers(self.spec):
+            if self.pod.container(container["name"]).process == "none":
+                self._revive(container)
         if not initialized(self.spec, self.pod) and not self._initialize():
             return
         self._run()
@@ -230,7 +236,10 @@ class _Round:
         if self.pod.ending is None:
             self.pod = replace(self.pod, ending=PodTermination(self.now + timedelta(seconds=deletion_grace(self.spec))))
         assert self.pod.ending is not None
-        return self._sidecars_ended(self.pod.ending.deadline)
+        debugging = [each["name"] for each in ephemeral_containers(self.spec)]
+        for name in debugging:
+            self._stop(name, self.pod.ending.deadline)
+        return self._sidecars_ended(self.pod.ending.deadline) and not self._any_alive(debugging)
 
     def _revive_sidecars(self, among: list[Object]) -> None:
         for container in among:

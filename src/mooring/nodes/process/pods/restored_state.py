@@ -25,8 +25,8 @@ _KILLED_EXIT_CODE: Final = 137
 def restored_state(spec: Object, now: datetime) -> PodRecord:
     status = spec.get("status") or {}
     phase = status.get("phase")
-    found = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    known = {each["name"]: each for each in found}
+    lists = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+    known = {each["name"]: each for place in lists for each in status.get(place) or ()}
     return PodRecord(
         begun=moment(status["startTime"]) if status.get("startTime") else now,
         containers={

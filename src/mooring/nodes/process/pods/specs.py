@@ -10,8 +10,10 @@ __all__ = [
     "all_containers",
     "container_named",
     "deletion_grace",
+    "ephemeral_containers",
     "full_name",
     "init_containers",
+    "is_ephemeral",
     "is_sidecar",
     "main_containers",
     "probe_of",
@@ -41,8 +43,17 @@ def sidecars(pod: Object) -> list[Object]:
     return [each for each in init_containers(pod) if each.get("restartPolicy") == "Always"]
 
 
+def ephemeral_containers(pod: Object) -> list[Object]:
+    """Containers that were added to debug the pod: started once, and no part of what the pod is for."""
+    return pod["spec"].get("ephemeralContainers") or []
+
+
+def is_ephemeral(container: Object, pod: Object) -> bool:
+    return any(container is each for each in ephemeral_containers(pod))
+
+
 def all_containers(pod: Object) -> list[Object]:
-    return [*init_containers(pod), *main_containers(pod)]
+    return [*init_containers(pod), *main_containers(pod), *ephemeral_containers(pod)]
 
 
 def container_named(pod: Object, name: str) -> Object:
@@ -51,6 +62,8 @@ def container_named(pod: Object, name: str) -> Object:
 
 def restarts(container: Object, pod: Object, code: int) -> bool:
     """Whether a container that ended with this exit code is started again."""
+    if is_ephemeral(container, pod):
+        return False
     for rule in container.get("restartPolicyRules") or ():
         exits = rule.get("exitCodes") or {}
         if rule.get("action") == "Restart" and (code in exits.get("values", ())) == (exits.get("operator") == "In"):

@@ -11,12 +11,14 @@ from mooring.kube.times import timestamp
 from mooring.nodes.process.pods import backoff
 from mooring.nodes.process.pods.model import ContainerRecord, End, PodRecord
 from mooring.nodes.process.pods.specs import (
-    all_containers,
+    ephemeral_containers,
     full_name,
     init_containers,
+    is_ephemeral,
     is_sidecar,
     main_containers,
     restarts,
+    sidecars,
 )
 
 __all__ = ["initialized", "overdue", "phase_of", "status_of"]
@@ -51,6 +53,8 @@ def status_of(spec: Object, pod: PodRecord, now: datetime, *, address: str) -> O
     }
     if init_containers(spec):
         status["initContainerStatuses"] = [container_status(spec, each, pod, now) for each in init_containers(spec)]
+    if debugging := ephemeral_containers(spec):
+        status["ephemeralContainerStatuses"] = [container_status(spec, each, pod, now) for each in debugging]
     if pod.prepared == "yes":
         status |= {"podIP": address, "podIPs": [{"ip": address}]}
     if generation := spec["metadata"].get("generation"):
@@ -102,7 +106,7 @@ def container_status(spec: Object, container: Object, pod: PodRecord, now: datet
         "name": container["name"],
         "image": container.get("image", ""),
         "imageID": "",
-        "ready": done or (running and known.ready and not prepares),
+        "ready": done or (running and known.ready and not prepares and not is_ephemeral(container, spec)),
         "started": running and known.started,
         "restartCount": known.attempt - 1 if starting_again else known.attempt,
         "state": state,
@@ -209,9 +213,8 @@ def _containers_ready(spec: Object, pod: PodRecord, phase: str) -> Object:
         return _condition(False, "PodFailed")
     unready = [
         each["name"]
-        for each in all_containers(spec)
-        if (is_sidecar(each, spec) or not any(each is init for init in init_containers(spec)))
-        and not (pod.container(each["name"]).process == "running" and pod.container(each["name"]).ready)
+        for each in (*sidecars(spec), *main_containers(spec))
+        if not (pod.container(each["name"]).process == "running" and pod.container(each["name"]).ready)
     ]
     if unready:
         return _condition(False, "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.containers.start import CannotCreate, StartFailed, new_id, start
 from mooring.nodes.process.containers.supervisor import ContainerSupervisor
+from mooring.nodes.process.containers.targeted import start_targeted
 from mooring.nodes.process.logs import LogWriter, has_log
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.decisions import PodDecision, decide, unhealthy
@@ -222,7 +223,7 @@ class PodWorker:
         container = container_named(self.spec, name)
         identity = new_id()
         try:
-            process, notes = await start(self._context, self.spec, container, attempt, identity)
+            process, notes = await self._launch(container, attempt, identity)
         except CannotCreate as problem:
             self._record(RecordEvent("Warning", "Failed", f"Error: {problem}", name))
             self._post(problem.failed)
@@ -256,6 +257,16 @@ class PodWorker:
         finally:
             if not self._stopping:
                 self._supervisors.pop(name, None)
+
+    async def _launch(
+        self, container: Object, attempt: int, identity: str
+    ) -> tuple[ContainerProcess, Sequence[RecordEvent]]:
+        target = container.get("targetContainerName")
+        if not target:
+            return await start(self._context, self.spec, container, attempt, identity)
+        joined = self.running(target)
+        found = await start_targeted(self._context, self.spec, container, identity, joined and joined[1])
+        return found, ()
 
     def _probe_failed(self, name: str, kind: str) -> None:
         now = self._context.clock()

@@ -13,20 +13,25 @@ from typing import Final, Protocol
 import msgspec
 
 from mooring.kube.objects import Object
-from mooring.net.asgi import Receive, Scope, Send, send_whole
-from mooring.net.websocket import HandshakeRefused, accept_websocket
+from mooring.net.asgi import Receive, Scope, Send, Upgrade, send_whole
+from mooring.net.byte_stream import ByteStream
+from mooring.net.spdy import WebSocketPipe
+from mooring.net.websocket import HandshakeRefused, WebSocket, accept_websocket, is_websocket
 from mooring.nodes.process.containers.attachment import Attachment
 from mooring.nodes.process.containers.exec import ExecFailed, ExecProcess
 from mooring.nodes.process.containers.processes import ContainerProcess
+from mooring.nodes.process.streams import port_forward, spdy_channels
 from mooring.nodes.process.streams.channels import PROTOCOLS, Channel, WebSocketChannels
-from mooring.nodes.process.streams.remote_command import RemoteCommand, internal_error, serve_command
+from mooring.nodes.process.streams.remote_command import Channels, RemoteCommand, internal_error, serve_command
 
-__all__ = ["ROOTS", "NotRunning", "RunningContainer", "StreamEndpoint", "StreamRefused"]
+__all__ = ["ROOTS", "NotRunning", "RunningPods", "StreamEndpoint", "StreamRefused"]
 
 ROOTS: Final = frozenset({"exec", "attach", "portForward"})
 _TEXT: Final = b"text/plain"
 _CLOSE: Final = (b"connection", b"close")
 _OUTPUTS: Final = {"output": Channel.STDOUT, "error": Channel.STDERR}
+_SPDY: Final = b"SPDY/3.1"
+_SPDY_PROTOCOL: Final = b"x-stream-protocol-version"
 
 
 class NotRunning(Exception):
@@ -39,15 +44,18 @@ class StreamRefused(Exception):
         self.status = status
 
 
-class RunningContainer(Protocol):
-    """From a namespace, a pod and a container to its spec and its process. Raises NotRunning."""
+class RunningPods(Protocol):
+    """What of the node can be entered. Both raise NotRunning."""
 
-    def __call__(self, namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]: ...
+    def running(self, namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
+        """The spec and the process of a container."""
+
+    def uid_of(self, namespace: str, pod: str) -> str: ...
 
 
 class StreamEndpoint:
-    def __init__(self, running: RunningContainer) -> None:
-        self._running = running
+    def __init__(self, pods: RunningPods) -> None:
+        self._pods = pods
 
     async def serve(
         self, scope: Scope, receive: Receive, send: Send, path: Sequence[str], query: Mapping[str, list[str]]
@@ -55,57 +63,110 @@ class StreamEndpoint:
         """Answer a request whose path begins with one of ROOTS."""
         try:
             await self._serve(scope, path, query)
+        except NotRunning as error:
+            await send_whole(send, 404, _TEXT, str(error).encode(), _CLOSE)
         except StreamRefused as refused:
             await send_whole(send, refused.status, _TEXT, str(refused).encode(), _CLOSE)
 
     async def _serve(self, scope: Scope, path: Sequence[str], query: Mapping[str, list[str]]) -> None:
         if scope["method"] not in ("GET", "POST"):
             raise StreamRefused(405, "GET and POST are all that can be done here")
+        # A request is begun outside of a task, and the tasks of a stream are ended with it.
+        await asyncio.sleep(0)
         root, *names = path
-        if len(names) not in (3, 4):
+        # Some clients name the pod's uid too, after its name.
+        if root == "portForward" and len(names) in (2, 3):
+            uid = self._pods.uid_of(names[0], names[1])
+            await _forward(scope, query, f"{names[1]}_{names[0]}, uid {uid}")
+        elif root != "portForward" and len(names) in (3, 4):
+            await _enter(scope, root, query, *self._pods.running(names[0], names[1], names[-1]))
+        else:
             raise StreamRefused(404, "404 page not found")
-        try:
-            # Some clients name the pod's uid too, before the container.
-            container, process = self._running(names[0], names[1], names[-1])
-        except NotRunning as error:
-            raise StreamRefused(404, str(error)) from None
-        await self._command(scope, root, query, container, process)
-
-    async def _command(
-        self, scope: Scope, root: str, query: Mapping[str, list[str]], container: Object, process: ContainerProcess
-    ) -> None:
-        tty = root == "exec" and _flag(query, "tty")
-        wanted = frozenset(channel for name, channel in _OUTPUTS.items() if _flag(query, name))
-        stdin, words = _flag(query, "input"), query.get("command") or []
-        if not stdin and not wanted:
-            raise StreamRefused(400, "you must specify at least 1 of stdin, stdout, stderr")
-        if root == "exec" and not words:
-            raise StreamRefused(400, "you must specify at least one command for the container")
-        channels = await _channels(scope)
-        command: RemoteCommand
-        try:
-            if root == "exec":
-                command = ExecProcess(process, words, stdin=stdin, tty=tty)
-            else:
-                command = Attachment(process, stdin=stdin, once=bool(container.get("stdinOnce")))
-        except (ExecFailed, OSError) as error:
-            why = f"error executing command in container: {error}"
-            await channels.send(Channel.ERROR, msgspec.json.encode(internal_error(why)))
-            await channels.close()
-            return
-        await serve_command(channels, command, wanted)
 
 
-async def _channels(scope: Scope) -> WebSocketChannels:
-    # A request is begun outside of a task, and the tasks of a stream are ended with it.
-    await asyncio.sleep(0)
+# Remote commands
+
+
+async def _enter(
+    scope: Scope, root: str, query: Mapping[str, list[str]], container: Object, process: ContainerProcess
+) -> None:
+    tty = _flag(query, "tty")
+    wanted = frozenset(channel for name, channel in _OUTPUTS.items() if _flag(query, name))
+    stdin, words = _flag(query, "input"), query.get("command") or []
+    if not stdin and not wanted:
+        raise StreamRefused(400, "you must specify at least 1 of stdin, stdout, stderr")
+    if root == "exec" and not words:
+        raise StreamRefused(400, "you must specify at least one command for the container")
+    if tty:
+        # A terminal has one output.
+        wanted -= {Channel.STDERR}
+    channels = await _channels(scope, wanted, stdin=stdin, tty=tty)
+    if channels is None:
+        return
+    command: RemoteCommand
     try:
-        return WebSocketChannels(accept_websocket(scope, PROTOCOLS))
+        if root == "exec":
+            command = ExecProcess(process, words, stdin=stdin, tty=tty)
+        else:
+            command = Attachment(process, stdin=stdin, once=bool(container.get("stdinOnce")))
+    except (ExecFailed, OSError) as error:
+        why = f"error executing command in container: {error}"
+        await channels.send(Channel.ERROR, msgspec.json.encode(internal_error(why)))
+        await channels.close()
+        return
+    await serve_command(channels, command, wanted)
+
+
+async def _channels(scope: Scope, wanted: frozenset[Channel], *, stdin: bool, tty: bool) -> Channels | None:
+    if is_websocket(scope):
+        return WebSocketChannels(_websocket(scope, PROTOCOLS))
+    channels = spdy_channels.SpdyChannels(_spdy(scope, spdy_channels.PROTOCOL))
+    streams = wanted | {Channel.ERROR} | ({Channel.STDIN} if stdin else set()) | ({Channel.RESIZE} if tty else set())
+    if await channels.open(streams):
+        return channels
+    await channels.close()
+    return None
+
+
+# Ports
+
+
+async def _forward(scope: Scope, query: Mapping[str, list[str]], pod: str) -> None:
+    if not is_websocket(scope):
+        await port_forward.forward_spdy(_spdy(scope, port_forward.SPDY), pod)
+        return
+    if port_forward.TUNNEL.encode() in dict(scope["headers"]).get(b"sec-websocket-protocol", b""):
+        # Within a tunnel each connection says its own port.
+        await port_forward.forward_spdy(WebSocketPipe(_websocket(scope, (port_forward.TUNNEL,))), pod)
+        return
+    try:
+        ports = port_forward.ports_of(query)
+    except ValueError as error:
+        raise StreamRefused(400, str(error)) from None
+    await port_forward.forward_channels(_websocket(scope, (port_forward.CHANNELS,)), ports, pod)
+
+
+# Handshakes
+
+
+def _websocket(scope: Scope, protocols: Sequence[str]) -> WebSocket:
+    try:
+        return accept_websocket(scope, protocols)
     except HandshakeRefused as refused:
-        why = (
-            f"this node speaks WebSocket ({', '.join(PROTOCOLS)}) and not SPDY, as kubectl 1.31 and later do: {refused}"
-        )
-        raise StreamRefused(400, why) from None
+        raise StreamRefused(400, f"unable to upgrade websocket connection, because {refused}") from None
+
+
+def _spdy(scope: Scope, protocol: str) -> ByteStream:
+    upgrade: Upgrade | None = scope.get("upgrade")
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    if upgrade is None or (b"upgrade", _SPDY.lower()) not in [(name, value.lower()) for name, value in headers]:
+        raise StreamRefused(400, "Upgrade request required")
+    offered = [word.strip() for name, value in headers if name == _SPDY_PROTOCOL for word in value.decode().split(",")]
+    if protocol not in offered:
+        listed = " ".join(offered)
+        why = f"unable to negotiate protocol: client supports [{listed}], server accepts [{protocol}]"
+        raise StreamRefused(403, why)
+    return upgrade([(b"connection", b"Upgrade"), (b"upgrade", _SPDY), (_SPDY_PROTOCOL, protocol.encode())])
 
 
 def _flag(query: Mapping[str, list[str]], name: str) -> bool:
