@@ -12,6 +12,7 @@ __all__ = [
     "deletion_grace",
     "full_name",
     "init_containers",
+    "is_preparing",
     "is_sidecar",
     "main_containers",
     "probe_of",
@@ -39,6 +40,11 @@ def is_sidecar(container: Object, pod: Object) -> bool:
 
 def sidecars(pod: Object) -> list[Object]:
     return [each for each in init_containers(pod) if each.get("restartPolicy") == "Always"]
+
+
+def is_preparing(pod: Object, name: str) -> bool:
+    """Whether a container has to end before the main ones start."""
+    return any(each["name"] == name and each.get("restartPolicy") != "Always" for each in init_containers(pod))
 
 
 def all_containers(pod: Object) -> list[Object]:

@@ -36,7 +36,7 @@ from mooring.nodes.process.pods.model import (
     after,
 )
 from mooring.nodes.process.pods.restored_state import restored_state
-from mooring.nodes.process.pods.specs import all_containers, container_named, main_containers
+from mooring.nodes.process.pods.specs import all_containers, container_named, is_preparing, main_containers
 from mooring.nodes.process.pods.status_writer import StatusWriter
 from mooring.nodes.process.pods.statuses import container_status, status_of
 from mooring.nodes.process.volumes.contents import is_content
@@ -98,6 +98,7 @@ class PodWorker:
         """Run until no process and no file of the pod is left on this node."""
         self._spawn(self._status_writer.run())
         self._tell_of_images()
+        self._tell_of_no_sandbox()
         try:
             while not self.pod.removed:
                 await self._wait(self._step())
@@ -162,12 +163,17 @@ class PodWorker:
         events, self._events = self._events, []
         for each in events:
             self.pod = after(self.pod, each, now)
+            if isinstance(each, Ended) and is_preparing(self.spec, each.name):
+                # The containers that follow use the same GPUs.
+                self._context.gpus.release(self.uid, each.name)
         decision = decide(self.spec, self.pod, now, gone=self.gone)
         self._carry_out(decision)
         return decision
 
     def _carry_out(self, decision: PodDecision) -> None:
         self.pod = decision.pod
+        if self.pod.over:
+            self._context.gpus.release(self.uid)
         for action in decision.actions:
             self._act(action)
         self._status_writer.wake()
@@ -278,6 +284,15 @@ class PodWorker:
         images = sorted({each.get("image", "") for each in main_containers(self.spec)} - {""})
         text = f"The process node runs commands of this machine; images are not used: {', '.join(images)}"
         self._record(RecordEvent("Normal", "ImageIgnored", text))
+
+    def _tell_of_no_sandbox(self) -> None:
+        if not self._new or self.pod.over or not self._context.problem:
+            return
+        text = (
+            "The pod is not kept apart from this machine: its processes see all files of the user they run as, "
+            f"among them the data folder of the cluster, because {self._context.problem}"
+        )
+        self._record(RecordEvent("Warning", "NoSandbox", text))
 
     def _spawn(self, work: Coroutine[Any, Any, None], otherwise: Callable[[str], PodEvent] | None = None) -> None:
         """Start a background task. `otherwise` makes the event of a task that raised: no decision may wait for ever."""

@@ -20,7 +20,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.containers.layers import unmount_below
 from mooring.nodes.process.volumes.contents import File, VolumeError
 
-__all__ = ["Disk", "host_path", "make_empty", "place_content", "sub_path"]
+__all__ = ["Disk", "host_path", "make_empty", "place_content"]
 
 
 _DATA: Final = "..data"
@@ -132,9 +132,16 @@ _CHECKS: Final = {
 }
 
 
-def host_path(source: Object) -> Path:
-    """The file or folder of a hostPath volume, made where its type says so."""
-    path, kind = Path(source["path"]), source.get("type") or ""
+def host_path(source: Object, hidden: Iterable[str] = ()) -> Path:
+    """The file or folder of a hostPath volume by its real path, made where its type says so.
+
+    `hidden` are folders that no pod sees. Nothing is made before that is checked.
+    """
+    path, kind = Path(source["path"]).resolve(), source.get("type") or ""
+    if any(path.is_relative_to(folder) for folder in hidden):
+        raise VolumeError(
+            f"hostPath {source['path']} lies in the data folder of the cluster, which pods do not see; use another path"
+        )
     try:
         if kind in ("", "DirectoryOrCreate") and not path.exists():
             path.mkdir(mode=0o755, parents=True)
@@ -150,16 +157,3 @@ def host_path(source: Object) -> Path:
     if check is not None and not check(found):
         raise VolumeError(f"hostPath type check failed: {path} is not a {word}")
     return path
-
-
-def sub_path(folder: Path, part: str, *, make: bool) -> Path:
-    """A path inside of a volume, which must not lead out of it."""
-    path = folder / part
-    if make and not path.exists():
-        path.mkdir(mode=0o777, parents=True)
-    real = path.resolve()
-    if not real.is_relative_to(folder.resolve()):
-        raise VolumeError(f'subPath "{part}" leads out of its volume')
-    if not real.exists():
-        raise VolumeError(f'there is no subPath "{part}" in its volume')
-    return real

@@ -13,7 +13,8 @@ from mooring.nodes.process.containers.users import fs_group
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.specs import all_containers
 from mooring.nodes.process.volumes.contents import VolumeError, content_of, is_content, kind_of, references
-from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content, sub_path
+from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content
+from mooring.nodes.process.volumes.sub_path import sub_path
 
 __all__ = ["mount_volumes", "mounts_of", "refresh_volumes"]
 
@@ -67,23 +68,28 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -
         case "emptyDir":
             make_empty(folder, group)
         case "hostPath":
-            host_path(volume["hostPath"])
+            host_path(volume["hostPath"], context.isolation.view().data)
         case _:
             place_content(folder, content_of(pod, volume, sources, context.node_fields), group)
 
 
 def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
-    """The mounts of a container. Raises VolumeError for a subPath that does not exist."""
+    """The mounts of a container. Raises VolumeError for a path that it must not have."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     found = []
     for mount in container.get("volumeMounts") or ():
         volume = volumes[mount["name"]]
         kind = kind_of(volume)
         uid = pod["metadata"]["uid"]
-        source = host_path(volume["hostPath"]) if kind == "hostPath" else context.disk.volume(uid, volume["name"])
+        if kind == "hostPath":
+            source = host_path(volume["hostPath"], context.isolation.view().data)
+        else:
+            source = context.disk.volume(uid, volume["name"])
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
         if part:
-            source = sub_path(source, part, make=not is_content(volume))
+            source = sub_path(
+                source, part, make=not is_content(volume), mount=mount["name"], container=container["name"]
+            )
         # As with a kubelet, content from the API is read-only in containers.
         read_only = bool(mount.get("readOnly")) or is_content(volume)
         found.append(Mount(str(source.absolute()), mount["mountPath"], read_only))
