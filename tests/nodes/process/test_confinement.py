@@ -52,13 +52,13 @@ def test_the_data_folder_and_other_processes_are_not_in_view(tmp_path: Path) -> 
 def test_root_has_few_rights_and_leaves_the_machine_as_it_was(tmp_path: Path) -> None:
     async def story(at: Home) -> None:
         script = (
-            "grep -h CapEff /proc/self/status; grep NoNewPrivs /proc/self/status;"
+            "ls -A /run; grep -h CapEff /proc/self/status; grep NoNewPrivs /proc/self/status;"
             "echo x > /etc/mooring-was-here && cat /etc/mooring-was-here;"
             "(echo x > /proc/sys/kernel/core_pattern) 2>/dev/null || echo settings refused;"
             "(echo 1 > /sys/kernel/uevent_helper || mkdir /sys/fs/cgroup/x) 2>/dev/null || echo kernel refused;"
             "mount -t tmpfs none /mnt 2>/dev/null || echo mount refused;"
             "mknod /disk b 254 0 && head -c 1 /disk 2>/dev/null || echo disk refused;"
-            "mv /.mooring /else 2>/dev/null || echo move refused; ls -A /run; cat /etc/shadow 2>/dev/null || true"
+            "mv /.mooring /else 2>/dev/null || echo move refused; cat /etc/shadow 2>/dev/null || true"
         )
         at.pod("root", shell(script), restartPolicy="Never")
         frozen = {"readOnlyRootFilesystem": True}

@@ -27,7 +27,10 @@ _UUID: Final = re.compile(r"GPU-[0-9a-fA-F-]+").fullmatch
 
 
 class Gpu(NamedTuple):
-    """`number` is nvidia-smi's index, `minor` the number in the name of its device, /dev/nvidia0. `memory_mib` is 0 where it is not known."""
+    """`number` is nvidia-smi's index, `minor` the number in the name of the device, /dev/nvidia0.
+
+    `memory_mib` is 0 where it is not known.
+    """
 
     number: int
     uuid: str
