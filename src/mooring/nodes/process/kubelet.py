@@ -176,7 +176,7 @@ class Kubelet:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._halt()
-            await asyncio.to_thread(self._context.isolation.control_groups.remove)
+            await asyncio.to_thread(self._context.isolation.leave, self._context.disk.root)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._context.broadcaster.finish(), _LAST_EVENTS_SECONDS)
             recording.cancel()

@@ -25,6 +25,12 @@ class Isolation(NamedTuple):
     def view(self) -> MachineView:
         return machine_view(self.data, layered=self.layered)
 
+    def leave(self, folder: Path) -> None:
+        """Leave nothing mounted and no groups; the node ends."""
+        if os.geteuid() == 0:
+            unmount_below(folder)
+        self.control_groups.remove()
+
 
 def find_isolation(data: Path, folder: Path, mark: str) -> Isolation:
     """`folder` is the node's own. What an earlier node left mounted or in control groups is removed."""

@@ -74,9 +74,9 @@ def layer_problem(folder: Path) -> str:
     return ""
 
 
-def mount_tmpfs(folder: Path, size: int | None) -> None:
+def mount_tmpfs(folder: Path, size: int) -> None:
     """Raises OSError."""
-    _mount("tmpfs", str(folder), "mode=0777" if size is None else f"mode=0777,size={size}")
+    _mount("tmpfs", str(folder), f"mode=0777,size={size}")
 
 
 def unmount_below(folder: Path) -> None:

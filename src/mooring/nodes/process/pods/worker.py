@@ -19,9 +19,11 @@ from mooring.nodes.process.logs import LogWriter, has_log
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.decisions import PodDecision, decide, unhealthy
 from mooring.nodes.process.pods.model import (
+    EVICTED,
     CreateFailed,
     End,
     Ended,
+    Evicted,
     Kill,
     PodAction,
     PodEvent,
@@ -39,14 +41,18 @@ from mooring.nodes.process.pods.restored_state import restored_state
 from mooring.nodes.process.pods.specs import all_containers, container_named, is_preparing, main_containers
 from mooring.nodes.process.pods.status_writer import StatusWriter
 from mooring.nodes.process.pods.statuses import container_status, status_of
+from mooring.nodes.process.pods.storage_limits import exceeded_limit, limits_storage
 from mooring.nodes.process.volumes.contents import is_content
 from mooring.nodes.process.volumes.manager import mount_volumes, refresh_volumes
+from mooring.nodes.process.volumes.usage import storage_usage
 
 __all__ = ["NoLog", "PodWorker"]
 
 
 # How often volumes are compared with the ConfigMaps and Secrets that they show.
 _REFRESH_SECONDS: Final = 30.0
+# How often the files of a pod with limits are counted, as a kubelet does it.
+STORAGE_SECONDS: Final = 10.0
 _log = logging.getLogger("mooring.node")
 
 
@@ -208,14 +214,26 @@ class PodWorker:
         problem = await mount_volumes(self._context, self.spec)
         if problem:
             self._record(RecordEvent("Warning", "FailedMount", problem))
-        elif any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
-            self._spawn(self._refresh())
+        else:
+            if any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
+                self._spawn(self._refresh())
+            if limits_storage(self.spec):
+                self._spawn(self._watch_storage())
         self._post(Prepared(problem))
 
     async def _refresh(self) -> None:
         while True:
             await asyncio.sleep(_REFRESH_SECONDS)
             await refresh_volumes(self._context, self.spec)
+
+    async def _watch_storage(self) -> None:
+        while not self.pod.over:
+            await asyncio.sleep(STORAGE_SECONDS)
+            usage = await asyncio.to_thread(storage_usage, self._context.disk, self.spec)
+            if message := exceeded_limit(self.spec, usage):
+                self._record(RecordEvent("Warning", EVICTED, message))
+                self._post(Evicted(message))
+                return
 
     async def _start(self, name: str, attempt: int) -> None:
         container = container_named(self.spec, name)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.layers import unmount_below
+from mooring.nodes.process.containers.layers import mount_tmpfs, unmount_below
 from mooring.nodes.process.volumes.contents import File, VolumeError
 
 __all__ = ["Disk", "host_path", "make_empty", "place_content"]
@@ -66,12 +66,14 @@ class Disk:
         with suppress(OSError):
             for path in (self.root / "pods").iterdir():
                 if path.name not in known:
-                    shutil.rmtree(path, ignore_errors=True)
+                    self.remove(path.name)
 
 
-def make_empty(folder: Path, group: int | None) -> None:
-    """An emptyDir: everybody may write there."""
+def make_empty(folder: Path, group: int | None, *, in_memory: int | None = None) -> None:
+    """An emptyDir: everybody may write there. `in_memory` is its size in bytes where it is not on disk."""
     folder.mkdir(parents=True, exist_ok=True)
+    if in_memory is not None and not folder.is_mount():
+        mount_tmpfs(folder, in_memory)
     folder.chmod(0o777)
     if group is not None:
         _share(folder, group)

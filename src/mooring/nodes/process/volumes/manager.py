@@ -6,12 +6,13 @@ import asyncio
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.kube.quantities import value
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.expansion import expand
 from mooring.nodes.process.containers.sandbox import Mount
 from mooring.nodes.process.containers.users import fs_group
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.pods.specs import all_containers
+from mooring.nodes.process.pods.specs import all_containers, main_containers
 from mooring.nodes.process.volumes.contents import VolumeError, content_of, is_content, kind_of, references
 from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content
 from mooring.nodes.process.volumes.sub_path import sub_path
@@ -66,11 +67,22 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -
     group = fs_group(pod, context.user)
     match kind_of(volume):
         case "emptyDir":
-            make_empty(folder, group)
+            make_empty(folder, group, in_memory=_memory_size(context, pod, volume["emptyDir"] or {}))
         case "hostPath":
             host_path(volume["hostPath"], context.isolation.view().data)
         case _:
             place_content(folder, content_of(pod, volume, sources, context.node_fields), group)
+
+
+def _memory_size(context: NodeContext, pod: Object, source: Object) -> int | None:
+    """The size of an emptyDir in memory: its own limit, at most the memory of the pod or else of the node."""
+    if source.get("medium") != "Memory" or context.user != 0:
+        return None
+    limits = [((each.get("resources") or {}).get("limits") or {}).get("memory") for each in main_containers(pod)]
+    known = [value(limit) for limit in limits if limit is not None]
+    size = sum(known) if len(known) == len(limits) else value(context.node_fields.allocatable["memory"])
+    own = value(source.get("sizeLimit") or "0")
+    return min(own, size) if own > 0 else size
 
 
 def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
