@@ -38,7 +38,7 @@ def exceeded_limit(pod: Object, usage: StorageUsage) -> str:
     on_disk = {volume["name"] for volume in _volumes(pod) if (volume["emptyDir"] or {}).get("medium") != "Memory"}
     volumes = sum(size for name, size in usage.volumes.items() if name in on_disk)
     total = reduce(add, map(parse_quantity, limits.values()), parse_quantity("0"))
-    if limits and sum(usage.containers.values()) + volumes > total.value():
+    if limits and sum(usage.containers.values()) + volumes > total.value:
         return f"Pod ephemeral local storage usage exceeds the total limit of containers {total}. "
     for name, limit in limits.items():
         if usage.containers.get(name, 0) > value(limit):
