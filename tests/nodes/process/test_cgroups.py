@@ -17,26 +17,20 @@ from tests.nodes.process.home import LINUX
 pytestmark = pytest.mark.skipif(not LINUX, reason="control groups are Linux's")
 
 
-def second_version(folder: Path, *, controllers: str) -> ControlGroups:
-    """A tree that looks like one of version 2, with the node in a group of its own in it."""
-    own = folder / "user" / "app"
-    for place in (own / "mooring-m", own.parent / "mooring-m"):
-        place.mkdir(parents=True)
-    for place in (folder, own.parent, own.parent / "mooring-m"):
-        (place / "cgroup.subtree_control").touch()
-        (place / "cgroup.controllers").write_text(controllers)
-    # A group that has processes gives no controllers to those below it.
-    (own / "mooring-m" / "cgroup.controllers").write_text("")
-    (own / "mooring-m" / "cgroup.subtree_control").touch()
-    mounts = [MountPoint("0:1", "/", str(folder), "cgroup2")]
-    return find_control_groups("m", mounts, "0::/user/app\n")
-
-
 def test_in_version_2_the_group_lies_beside_the_one_that_has_processes(tmp_path: Path) -> None:
-    groups = second_version(tmp_path, controllers="cpu memory pids")
-    place = tmp_path / "user" / "mooring-m"
+    own = tmp_path / "user" / "app"
+    own.mkdir(parents=True)
+    for place in (own, own.parent):
+        (place / "cgroup.controllers").write_text("cpu memory pids")
+    # A folder cannot be written to, as the file of a group with processes cannot.
+    (own / "cgroup.subtree_control").mkdir()
+    (own.parent / "cgroup.subtree_control").touch()
+    mounts = [MountPoint("0:1", "/", str(tmp_path), "cgroup2")]
+    groups = find_control_groups("m", mounts, "0::/user/app\n")
+    place = own.parent / "mooring-m"
     assert groups == ControlGroups({"memory": place, "cpu": place}, unified=True)
-    assert (place / "cgroup.subtree_control").read_text() == "+memory +cpu"
+    assert (own.parent / "cgroup.subtree_control").read_text() == "+memory +cpu"
+    assert not place.exists()
 
 
 def test_in_version_2_limits_are_written_to_one_folder(tmp_path: Path) -> None:
@@ -75,13 +69,15 @@ def test_what_a_killed_node_left_is_removed_at_the_next_start(tmp_path: Path) ->
             (entered,) = set(left.folders.values()) if groups.unified else {left.folders["memory"]}
             while str(process.pid) not in (entered / "cgroup.procs").read_text().split():
                 pass
-        isolation = find_isolation(tmp_path, tmp_path, "left-by-a-test")
+        listed = "".join(f"{root}\n" for root in groups.roots.values())
+        (tmp_path / "control-groups").write_text(listed)
+        isolation = find_isolation(tmp_path, tmp_path, "the-next-node")
         assert not [each for each in mount_points() if each.path.startswith(str(tmp_path))]
-        for folder in {} if left is None else left.folders.values():
+        if left is not None:
             assert process.wait(10) != 0
-            # Its last process was still to be waited for.
-            isolation.control_groups.clear()
-            assert not folder.exists()
+        # Its last process was still to be waited for, and then the same file is read again.
+        (tmp_path / "control-groups").write_text(listed)
+        find_isolation(tmp_path, tmp_path, "the-next-node").leave(tmp_path)
         isolation.leave(tmp_path)
         assert not [root for root in groups.roots.values() if root.exists()]
     finally:
