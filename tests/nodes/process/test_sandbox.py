@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.nodes.process.containers.machine_view import MachineView
-from mooring.nodes.process.containers.sandbox import Mount, Sandbox, inner_command, sandbox_arguments
+from mooring.nodes.process.containers.sandbox import Mount, Sandbox, inner_command, sandbox_arguments, target_problem
 
 NOT_ROOT = MachineView((), (), (), layered=False, root=False)
 ROOT = NOT_ROOT._replace(root=True)
@@ -101,3 +101,13 @@ def test_root_keeps_few_rights_and_no_way_to_the_settings_of_the_machine() -> No
 def test_shared_memory_has_a_size_where_memory_is_limited() -> None:
     assert "--perms 1777 --size 4096 --tmpfs /dev/shm" in text(shared_memory=4096)
     assert "--perms 1777 --tmpfs /dev/shm" in text()
+
+
+def test_mount_paths_do_not_lead_through_links_that_a_container_made(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("/etc")
+    outer = Mount(str(tmp_path), "/vol")
+    assert target_problem([outer, Mount("/src", "/vol/real/x"), Mount("/src", "/etc/x")]) == ""
+    assert "leads through a symbolic link in the volume at /vol" in target_problem([outer, Mount("/s", "/vol/link/x")])
+    for place in ("/", "/.mooring", "/x/../.mooring/setpriv"):
+        assert "the sandbox needs it itself" in target_problem([Mount("/src", place)])

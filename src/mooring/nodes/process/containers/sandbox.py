@@ -17,7 +17,7 @@ from mooring.nodes.process.containers.machine_files import layer_arguments, read
 from mooring.nodes.process.containers.machine_view import MachineView
 from mooring.nodes.process.containers.mount_table import below
 
-__all__ = ["Mount", "Sandbox", "inner_command", "sandbox_arguments"]
+__all__ = ["Mount", "Sandbox", "inner_command", "sandbox_arguments", "target_problem"]
 
 _BASIC_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
@@ -71,11 +71,12 @@ def sandbox_arguments(
         scratch = "" if sandbox.read_only else sandbox.scratch
         found += read_only_arguments(sandbox.view, [mount.target for mount in targets], scratch)
     found += [*_kernel(sandbox), *_devices(sandbox), *_run()]
-    if sandbox.view.root:
-        found += _setpriv()
     for mount in targets:
         found += ["--ro-bind" if mount.read_only else "--bind", mount.source, mount.target]
         found += _covered_in(mount, sandbox.view)
+    if sandbox.view.root:
+        # Over everything that the pod mounts.
+        found += _setpriv()
     if sandbox.read_only:
         for place in ("/run", *dict.fromkeys(place for _, place in (*reversed(sandbox.overlays), ("", "/")))):
             found += ["--remount-ro", place]
@@ -143,6 +144,27 @@ def _covered_in(mount: Mount, view: MachineView) -> list[str]:
             inside = os.path.relpath(path, mount.source)
             found += ["--perms", "0555", "--tmpfs", str(Path(mount.target) / inside)]
     return found
+
+
+def target_problem(mounts: Sequence[Mount]) -> str:
+    """Why these mounts cannot be made, empty if they can.
+
+    A mount path inside of another mount may lead through a link that a container has put there. bwrap would follow it,
+    and make the path where it leads to on this machine.
+    """
+    places = {os.path.normpath(mount.target): mount for mount in mounts}
+    for place in places:
+        if place == "/" or below(place, trusted_setpriv.PLACE):
+            return f"mount path {place} cannot be used: the sandbox needs it itself"
+        for outer, mount in places.items():
+            if outer != place and below(place, outer):
+                real = os.path.realpath(mount.source)
+                inner = os.path.normpath(Path(real) / os.path.relpath(place, outer))
+                if os.path.realpath(inner) != inner:
+                    return (
+                        f"mount path {place} cannot be used: it leads through a symbolic link in the volume at {outer}"
+                    )
+    return ""
 
 
 def inner_command(

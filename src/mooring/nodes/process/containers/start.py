@@ -20,7 +20,7 @@ from mooring.nodes.process.containers.layers import Layer
 from mooring.nodes.process.containers.machine_files import make_scratch
 from mooring.nodes.process.containers.processes import ContainerProcess, launch
 from mooring.nodes.process.containers.rights import Rights, rights_of
-from mooring.nodes.process.containers.sandbox import Mount, Sandbox
+from mooring.nodes.process.containers.sandbox import Mount, Sandbox, target_problem
 from mooring.nodes.process.containers.users import Users, users_of
 from mooring.nodes.process.gpu_assignments import NotEnoughGpus, gpus_wanted
 from mooring.nodes.process.gpus import Gpu
@@ -66,6 +66,9 @@ async def start(
         rights = rights_of(pod, container, context.isolation.capabilities, sandboxed=not context.problem)
         named = await _named(context, pod, container)
         mounts = mounts_of(context, pod, container, named)
+        message = Mount("", container.get("terminationMessagePath") or _MESSAGE_PATH)
+        if problem := target_problem([*mounts, message]):
+            raise ConfigError(f"container {name}: {problem}")
     except (ConfigError, VolumeError, OSError, MooringError) as error:
         raise CannotCreate(CreateFailed(name, "CreateContainerConfigError", str(error), True)) from None
     try:
