@@ -26,14 +26,15 @@ def test_the_data_folder_and_other_processes_are_not_in_view(tmp_path: Path) -> 
         script = (
             f"ls -A {tmp_path}; cat {tmp_path}/tokens.json; ls -A /all{tmp_path}; cat /all{tmp_path}/tokens.json;"
             f"cat /proc/1/root{tmp_path}/tokens.json; cat /proc/*/environ | tr '\\0' '\\n' | grep PASS;"
+            f"for each in /all/proc/[0-9]* /procs/[0-9]*; do cat $each/root{tmp_path}/tokens.json $each/environ; done;"
             f"umount {tmp_path}; cat {tmp_path}/tokens.json; ls -d /proc/[0-9]* | wc -l;"
             f"unshare -Urm sh -c 'umount {tmp_path}; cat {tmp_path}/tokens.json'; echo done"
         )
         everything = {"name": "all", "mountPath": "/all", "readOnly": True}
         at.pod(
             "spy",
-            shell(script, volumeMounts=[everything]),
-            volumes=[{"name": "all", "hostPath": {"path": "/"}}],
+            shell(script, volumeMounts=[everything, {"name": "procs", "mountPath": "/procs"}]),
+            volumes=[{"name": "all", "hostPath": {"path": "/"}}, {"name": "procs", "hostPath": {"path": "/proc"}}],
             restartPolicy="Never",
         )
         await at.phase("spy", "Succeeded")

@@ -82,6 +82,8 @@ def test_the_data_folder_and_keys_are_covered_wherever_they_can_be_reached(tmp_p
     found = text(Mount(str(tmp_path), "/here"), overlays=[("/l/0", "/")], view=view)
     assert f"--perms 0555 --tmpfs {data} --ro-bind /dev/null {key}" in found
     assert f"--bind {tmp_path} /here --perms 0555 --tmpfs /here/data" in found
+    assert "--bind / /all --proc /all/proc" in text(Mount("/", "/all"))
+    assert "--bind /proc /p --proc /p " in text(Mount("/proc", "/p"))
     # In a folder that is rebuilt in memory, the original lies beside it.
     rebuilt = text(Mount("/src", f"{tmp_path}/none/x"), view=view)
     assert f"--tmpfs {data} " in rebuilt
@@ -90,10 +92,10 @@ def test_the_data_folder_and_keys_are_covered_wherever_they_can_be_reached(tmp_p
 
 def test_root_keeps_few_rights_and_no_way_to_the_settings_of_the_machine() -> None:
     found = text(view=ROOT)
-    assert "--ro-bind /sys /sys --ro-bind /proc/sys /proc/sys" in found
-    assert (
-        "--cap-drop ALL --cap-add CAP_NET_RAW --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_SETUID" in found
-    )
+    assert "--proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /sys /sys" in found
+    # One right more than the container will have keeps it from looking into bwrap.
+    names = ("BLOCK_SUSPEND", "NET_RAW", "SETGID", "SETPCAP", "SETUID")
+    assert " ".join(["--cap-drop ALL", *(f"--cap-add CAP_{name}" for name in names)]) in found
     assert "--remount-ro /.mooring" in found
     assert "--dev-bind /dev /dev" in text(view=ROOT, privileged=True)
 

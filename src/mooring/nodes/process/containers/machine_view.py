@@ -48,6 +48,8 @@ class MachineView(NamedTuple):
     disks: tuple[str, ...]
     layered: bool
     root: bool
+    # Where the processes of the machine are listed, with ways into what each of them sees.
+    procs: tuple[str, ...] = ("/proc",)
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -65,6 +67,7 @@ def machine_view(data: Path, *, layered: bool, mounts: list[MountPoint] | None =
         disks=tuple(sorted({path for path in disks if _is_seen(path, folders)}, key=len)),
         layered=layered,
         root=os.geteuid() == 0,
+        procs=tuple(dict.fromkeys(each.path for each in table if each.kind == "proc")),
     )
 
 

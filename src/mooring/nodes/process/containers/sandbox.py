@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mooring.nodes.process.containers import trusted_setpriv
+from mooring.nodes.process.containers.capabilities import bounding_set
 from mooring.nodes.process.containers.machine_files import layer_arguments, read_only_arguments
 from mooring.nodes.process.containers.machine_view import MachineView
 from mooring.nodes.process.containers.mount_table import below
@@ -23,6 +24,8 @@ _BASIC_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 # What setpriv needs until the container's command runs.
 _DROPPING: Final = ("SETGID", "SETPCAP", "SETUID")
+
+_HARMLESS: Final = ("BLOCK_SUSPEND", "WAKE_ALARM", "LEASE")
 
 
 class Mount(NamedTuple):
@@ -73,7 +76,7 @@ def sandbox_arguments(
     found += [*_kernel(sandbox), *_devices(sandbox), *_run()]
     for mount in targets:
         found += ["--ro-bind" if mount.read_only else "--bind", mount.source, mount.target]
-        found += _covered_in(mount, sandbox.view)
+        found += _covered_in(mount, sandbox)
     if sandbox.view.root:
         # Over everything that the pod mounts.
         found += _setpriv()
@@ -82,7 +85,7 @@ def sandbox_arguments(
             found += ["--remount-ro", place]
     if sandbox.view.root:
         found += ["--cap-drop", "ALL"]
-        for name in sorted({*capabilities, *_DROPPING}):
+        for name in sorted({*capabilities, *_DROPPING, *_distinction(capabilities)}):
             found += ["--cap-add", f"CAP_{name}"]
     found += ["--chdir", folder, "--clearenv"]
     for name, value in environment.items():
@@ -90,11 +93,23 @@ def sandbox_arguments(
     return found
 
 
+def _distinction(capabilities: Iterable[str]) -> list[str]:
+    """A harmless right that bwrap has and the container has not: who has all rights of a process may look into it.
+
+    bwrap itself sees the whole machine, also the part of it that it hides from the container.
+    """
+    return sorted(bounding_set() & (set(_HARMLESS) - set(capabilities)))[:1]
+
+
 def _kernel(sandbox: Sandbox) -> list[str]:
-    found = ["--proc", "/proc", "--bind" if sandbox.privileged else "--ro-bind", "/sys", "/sys"]
+    return [*_proc("/proc", sandbox), "--bind" if sandbox.privileged else "--ro-bind", "/sys", "/sys"]
+
+
+def _proc(place: str, sandbox: Sandbox) -> list[str]:
+    found = ["--proc", place]
     if sandbox.view.root and not sandbox.privileged:
         # Settings of the whole machine, which root may write to whatever its capabilities are.
-        found += ["--ro-bind", "/proc/sys", "/proc/sys"]
+        found += ["--ro-bind", "/proc/sys", f"{place}/sys"]
     return found
 
 
@@ -136,13 +151,19 @@ def _setpriv() -> list[str]:
     return [*found, "--remount-ro", trusted_setpriv.PLACE]
 
 
-def _covered_in(mount: Mount, view: MachineView) -> list[str]:
-    """A folder that is mounted may hold the data folder, which is covered there too."""
+def _covered_in(mount: Mount, sandbox: Sandbox) -> list[str]:
+    """A folder that is mounted may hold the data folder, or the machine's processes: both are covered there too."""
+
+    def inside(path: str) -> str:
+        return os.path.normpath(Path(mount.target) / os.path.relpath(path, mount.source))
+
     found = []
-    for path in view.data:
+    for path in sandbox.view.data:
         if path != mount.source and below(path, mount.source):
-            inside = os.path.relpath(path, mount.source)
-            found += ["--perms", "0555", "--tmpfs", str(Path(mount.target) / inside)]
+            found += ["--perms", "0555", "--tmpfs", inside(path)]
+    for path in sandbox.view.procs:
+        if below(path, mount.source):
+            found += _proc(inside(path), sandbox)
     return found
 
 

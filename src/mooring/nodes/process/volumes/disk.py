@@ -7,6 +7,7 @@ a link to the current version, and what a program sees are links through it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -144,6 +145,8 @@ def host_path(source: Object, hidden: Iterable[str] = ()) -> Path:
         raise VolumeError(
             f"hostPath {source['path']} lies in the data folder of the cluster, which pods do not see; use another path"
         )
+    if re.match(r"/proc/[0-9]", str(path)):
+        raise VolumeError(f"hostPath {source['path']} leads into a process of this machine, which pods do not see")
     try:
         if kind in ("", "DirectoryOrCreate") and not path.exists():
             path.mkdir(mode=0o755, parents=True)
