@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +45,6 @@ def capabilities_of(container: Object) -> tuple[frozenset[str], frozenset[str]]:
     return (found | named) - dropped, named
 
 
-@cache
 def bounding_set() -> frozenset[str]:
     """What this process may pass on at most."""
     for line in Path("/proc/self/status").read_text().splitlines():

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mooring.nodes.process.containers import trusted_setpriv
-from mooring.nodes.process.containers.capabilities import bounding_set
 from mooring.nodes.process.containers.machine_files import layer_arguments, read_only_arguments
 from mooring.nodes.process.containers.machine_view import MachineView
 from mooring.nodes.process.containers.mount_table import below
@@ -24,8 +23,6 @@ _BASIC_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 # What setpriv needs until the container's command runs.
 _DROPPING: Final = ("SETGID", "SETPCAP", "SETUID")
-
-_HARMLESS: Final = ("BLOCK_SUSPEND", "WAKE_ALARM", "LEASE")
 
 
 class Mount(NamedTuple):
@@ -85,20 +82,12 @@ def sandbox_arguments(
             found += ["--remount-ro", place]
     if sandbox.view.root:
         found += ["--cap-drop", "ALL"]
-        for name in sorted({*capabilities, *_DROPPING, *_distinction(capabilities)}):
+        for name in sorted({*capabilities, *_DROPPING}):
             found += ["--cap-add", f"CAP_{name}"]
     found += ["--chdir", folder, "--clearenv"]
     for name, value in environment.items():
         found += ["--setenv", name, value]
     return found
-
-
-def _distinction(capabilities: Iterable[str]) -> list[str]:
-    """A harmless right that bwrap has and the container has not: who has all rights of a process may look into it.
-
-    bwrap itself sees the whole machine, also the part of it that it hides from the container.
-    """
-    return sorted(bounding_set() & (set(_HARMLESS) - set(capabilities)))[:1]
 
 
 def _kernel(sandbox: Sandbox) -> list[str]:
@@ -152,7 +141,11 @@ def _setpriv() -> list[str]:
 
 
 def _covered_in(mount: Mount, sandbox: Sandbox) -> list[str]:
-    """A folder that is mounted may hold the data folder, or the machine's processes: both are covered there too."""
+    """A folder that is mounted may hold the data folder, or the machine's processes: both are covered there too.
+
+    Root in a container may look into every process that has no more rights than itself, and bwrap's own process is one
+    of them: it sees the whole machine.
+    """
 
     def inside(path: str) -> str:
         return os.path.normpath(Path(mount.target) / os.path.relpath(path, mount.source))

@@ -135,17 +135,17 @@ _CHECKS: Final = {
 }
 
 
-def host_path(source: Object, hidden: Iterable[str] = ()) -> Path:
+def host_path(source: Object, hidden: Iterable[str] = (), procs: Iterable[str] = ("/proc",)) -> Path:
     """The file or folder of a hostPath volume by its real path, made where its type says so.
 
-    `hidden` are folders that no pod sees. Nothing is made before that is checked.
+    `hidden` are folders that no pod sees, `procs` where processes are listed. Nothing is made before that is checked.
     """
     path, kind = Path(source["path"]).resolve(), source.get("type") or ""
     if any(path.is_relative_to(folder) for folder in hidden):
         raise VolumeError(
             f"hostPath {source['path']} lies in the data folder of the cluster, which pods do not see; use another path"
         )
-    if re.match(r"/proc/[0-9]", str(path)):
+    if any(re.match(rf"{re.escape(place)}/[0-9]", str(path)) for place in procs):
         raise VolumeError(f"hostPath {source['path']} leads into a process of this machine, which pods do not see")
     try:
         if kind in ("", "DirectoryOrCreate") and not path.exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -69,9 +70,14 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources) -
         case "emptyDir":
             make_empty(folder, group, in_memory=_memory_size(context, pod, volume["emptyDir"] or {}))
         case "hostPath":
-            host_path(volume["hostPath"], context.isolation.view().data)
+            _host_path(context, volume)
         case _:
             place_content(folder, content_of(pod, volume, sources, context.node_fields), group)
+
+
+def _host_path(context: NodeContext, volume: Object) -> Path:
+    view = context.isolation.view()
+    return host_path(volume["hostPath"], view.data, view.procs)
 
 
 def _memory_size(context: NodeContext, pod: Object, source: Object) -> int | None:
@@ -94,7 +100,7 @@ def mounts_of(context: NodeContext, pod: Object, container: Object, variables: d
         kind = kind_of(volume)
         uid = pod["metadata"]["uid"]
         if kind == "hostPath":
-            source = host_path(volume["hostPath"], context.isolation.view().data)
+            source = _host_path(context, volume)
         else:
             source = context.disk.volume(uid, volume["name"])
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
