@@ -143,10 +143,9 @@ def test_a_host_path_never_leads_to_the_data_folder_and_makes_nothing_there(tmp_
         with pytest.raises(VolumeError, match="lies in the data folder of the cluster"):
             host_path({"path": str(path)}, [str(data)])
     assert not list(data.iterdir())
-    for path in ("/proc/self", "/proc/1/root/etc", "/proc/1"):
-        if Path(path).resolve().is_relative_to("/proc"):
-            with pytest.raises(VolumeError, match="leads into a process of this machine"):
-                host_path({"path": path})
+    for process in ("/proc/self", "/proc/1"):
+        with pytest.raises(VolumeError, match="leads into a process of this machine"):
+            host_path({"path": process})
 
 
 def test_a_host_path_is_checked_and_made_as_its_type_says(tmp_path: Path) -> None:

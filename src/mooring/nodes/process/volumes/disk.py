@@ -140,7 +140,11 @@ def host_path(source: Object, hidden: Iterable[str] = (), procs: Iterable[str] =
 
     `hidden` are folders that no pod sees, `procs` where processes are listed. Nothing is made before that is checked.
     """
-    path, kind = Path(source["path"]).resolve(), source.get("type") or ""
+    kind = source.get("type") or ""
+    try:
+        path = Path(source["path"]).resolve()
+    except OSError as error:
+        raise VolumeError(f"hostPath {source['path']} cannot be used: {error.strerror}") from None
     if any(path.is_relative_to(folder) for folder in hidden):
         raise VolumeError(
             f"hostPath {source['path']} lies in the data folder of the cluster, which pods do not see; use another path"
