@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.volumes.contents import File, VolumeError, content_of, kind_of, references
 from mooring.nodes.process.volumes.disk import Disk, host_path, make_empty, place_content
-from mooring.nodes.process.volumes.sub_path import sub_path
+from mooring.nodes.process.volumes.sub_path import open_below, sub_path
 from tests.nodes.process.life import bound_pod
 
 PLACE = NodeFields("here", "10.0.0.1", {})
@@ -133,6 +134,19 @@ def test_a_sub_path_is_made_where_it_may_be_and_never_leads_out(tmp_path: Path) 
     with pytest.raises(VolumeError, match="error SubPath `/made` must not be an absolute path"):
         part_of(folder, "/made")
     assert not (tmp_path / "made").exists()
+
+
+def test_a_sub_path_that_has_become_a_link_is_not_opened(tmp_path: Path) -> None:
+    found = part_of(tmp_path, "a/b")
+    os.close(open_below(tmp_path, found))
+    found.rmdir()
+    found.symlink_to("/etc")
+    with pytest.raises(OSError, match="Too many levels"):
+        open_below(tmp_path, found)
+    (tmp_path / "a").rename(tmp_path / "c")
+    (tmp_path / "a").symlink_to("/etc")
+    with pytest.raises(OSError, match="Not a directory"):
+        open_below(tmp_path, found)
 
 
 def test_a_host_path_never_leads_to_the_data_folder_and_makes_nothing_there(tmp_path: Path) -> None:

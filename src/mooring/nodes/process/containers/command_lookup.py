@@ -31,7 +31,7 @@ class _Inside:
             return None
 
     def _outside(self, path: str) -> str:
-        for source, target, _ in self._mounts:
+        for source, target, *_ in self._mounts:
             place = os.path.normpath(target)
             if path == place:
                 return source

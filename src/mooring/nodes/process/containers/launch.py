@@ -88,7 +88,7 @@ class Launch:
             found = [program("nsenter"), *where, *users, "--", *found]
         return found if self.group is None else self.group.wrapped(found)
 
-    def sandbox_arguments(self, status: int) -> list[str]:
+    def sandbox_arguments(self, status: int, descriptors: Mapping[str, int]) -> list[str]:
         assert self.sandbox is not None
         return sandbox_arguments(
             self.sandbox,
@@ -97,6 +97,7 @@ class Launch:
             folder=self.folder,
             status_fd=status,
             capabilities=self.capabilities,
+            descriptors=descriptors,
         )
 
     def release(self) -> None:

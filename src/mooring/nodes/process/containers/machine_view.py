@@ -10,13 +10,14 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mooring.nodes.process.containers.mount_table import MountPoint, aliases, below, mount_points
 from mooring.nodes.process.containers.trusted_setpriv import setpriv_files
 
-__all__ = ["MADE", "MachineView", "machine_view", "sandbox_problem"]
+__all__ = ["MADE", "MachineView", "binds_descriptors", "machine_view", "sandbox_problem"]
 
 # These are made anew for every container.
 MADE: Final = ("/dev", "/proc", "/run", "/sys")
@@ -91,6 +92,13 @@ def _exists(path: str) -> bool:
     except OSError:
         # What the node may not see, no container of it will.
         return False
+
+
+@cache
+def binds_descriptors() -> bool:
+    """Whether bwrap can bind what was opened for it; older ones know only paths."""
+    told = subprocess.run(["bwrap", "--help"], capture_output=True, timeout=10, check=False)
+    return b"--bind-fd" in told.stdout + told.stderr
 
 
 def sandbox_problem() -> str:

@@ -26,11 +26,15 @@ _DROPPING: Final = ("SETGID", "SETPCAP", "SETUID")
 
 
 class Mount(NamedTuple):
-    """A file or folder of this machine that a container sees at `target`."""
+    """A file or folder of this machine that a container sees at `target`.
+
+    `within` is the volume that the source lies in, where a container could have changed the way to it meanwhile.
+    """
 
     source: str
     target: str
     read_only: bool = False
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,9 @@ def sandbox_arguments(
     folder: str,
     status_fd: int,
     capabilities: Iterable[str],
+    descriptors: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """Arguments for bwrap, up to the command."""
+    """Arguments for bwrap, up to the command. `descriptors` are those of sources that were opened for it."""
     found = ["--die-with-parent", "--unshare-pid", "--unshare-uts", "--hostname", hostname[:63]]
     found += [] if sandbox.host_ipc else ["--unshare-ipc"]
     found += ["--json-status-fd", str(status_fd)]
@@ -72,7 +77,9 @@ def sandbox_arguments(
         found += read_only_arguments(sandbox.view, [mount.target for mount in targets], scratch)
     found += [*_kernel(sandbox), *_devices(sandbox), *_run()]
     for mount in targets:
-        found += ["--ro-bind" if mount.read_only else "--bind", mount.source, mount.target]
+        word = "--ro-bind" if mount.read_only else "--bind"
+        opened = (descriptors or {}).get(mount.source)
+        found += [word, mount.source, mount.target] if opened is None else [f"{word}-fd", str(opened), mount.target]
         found += _covered_in(mount, sandbox)
     if sandbox.view.root:
         # Over everything that the pod mounts.

@@ -104,11 +104,13 @@ def mounts_of(context: NodeContext, pod: Object, container: Object, variables: d
         else:
             source = context.disk.volume(uid, volume["name"])
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
+        within = ""
         if part:
+            within = str(source.resolve())
             source = sub_path(
                 source, part, make=not is_content(volume), mount=mount["name"], container=container["name"]
             )
         # As with a kubelet, content from the API is read-only in containers.
         read_only = bool(mount.get("readOnly")) or is_content(volume)
-        found.append(Mount(str(source.absolute()), mount["mountPath"], read_only))
+        found.append(Mount(str(source.absolute()), mount["mountPath"], read_only, within))
     return found

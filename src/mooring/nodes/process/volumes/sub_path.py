@@ -6,13 +6,15 @@ volume down, and no step of it follows a link.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
 from mooring.nodes.process.volumes.contents import VolumeError
 
-__all__ = ["sub_path"]
+__all__ = ["open_below", "sub_path"]
 
 
 def sub_path(folder: Path, part: str, *, make: bool, mount: str, container: str) -> Path:
@@ -26,24 +28,29 @@ def sub_path(folder: Path, part: str, *, make: bool, mount: str, container: str)
     if not real.is_relative_to(base) or not (exists or make):
         raise VolumeError(f'failed to prepare subPath for volumeMount "{mount}" of container "{container}"')
     try:
-        _walk(base, real.relative_to(base).parts, make=make and not exists)
+        os.close(open_below(base, real, make=make and not exists))
     except OSError:
         act = "prepare subPath" if exists else "create subPath directory"
         raise VolumeError(f'failed to {act} for volumeMount "{mount}" of container "{container}"') from None
     return real
 
 
-def _walk(base: Path, parts: tuple[str, ...], *, make: bool) -> None:
+def open_below(base: Path, path: Path, *, make: bool = False) -> int:
+    """A descriptor of a file or folder below `base`, reached without following a link. Raises OSError."""
+    parts = path.relative_to(base).parts
     descriptor = os.open(base, os.O_PATH | os.O_DIRECTORY)
-    try:
-        for number, name in enumerate(parts):
+    for number, name in enumerate(parts):
+        try:
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(name, 0o777, dir_fd=descriptor)
             # The last one may be a file, and on the way there are only folders.
             kind = 0 if number == len(parts) - 1 else os.O_DIRECTORY
             below = os.open(name, os.O_PATH | os.O_NOFOLLOW | kind, dir_fd=descriptor)
+        finally:
             os.close(descriptor)
-            descriptor = below
-    finally:
+        descriptor = below
+    if stat.S_ISLNK(os.fstat(descriptor).st_mode):
         os.close(descriptor)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return descriptor
