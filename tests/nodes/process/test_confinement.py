@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,40 @@ def test_the_data_folder_and_other_processes_are_not_in_view(tmp_path: Path) -> 
         await at.until(lambda: any(refused in each for each in at.events("direct")), "it is refused")
 
     play(story, tmp_path)
+
+
+@needs_root
+def test_the_data_folder_is_not_in_view_where_it_is_bound_a_second_time(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    twin, disk = tmp_path_factory.mktemp("twin"), tmp_path_factory.mktemp("disk")
+    (tmp_path / "tokens.json").write_text(SECRET)
+    (tmp_path_factory.getbasetemp() / "seen").write_text("seen\n")
+
+    async def story(at: Home) -> None:
+        script = f"ls -A {twin}; cat {disk}/seen; echo mine > {disk}/mine; cat {disk}/mine; cat {disk}/{tmp_path.name}/tokens.json"
+        at.pod("spy", shell(f"{script} 2>/dev/null || true"), restartPolicy="Never")
+        await at.phase("spy", "Succeeded")
+        assert await at.log("spy") == "seen\nmine\n"
+        outer = {"name": "disk", "mountPath": "/d"}
+        at.pod(
+            "direct",
+            shell(f"cat /d/{tmp_path.name}/tokens.json 2>/dev/null; echo done", volumeMounts=[outer]),
+            volumes=[{"name": "disk", "hostPath": {"path": str(disk)}}],
+            restartPolicy="Never",
+        )
+        await at.phase("direct", "Succeeded")
+        assert await at.log("direct") == "done\n"
+
+    bound = [(tmp_path, twin), (tmp_path.parent, disk)]
+    for source, place in bound:
+        subprocess.run(["mount", "--bind", source, place], check=True)
+    try:
+        play(story, tmp_path)
+    finally:
+        for _, place in bound:
+            subprocess.run(["umount", place], check=True)
+    assert not (tmp_path.parent / "mine").exists()
 
 
 @needs_root

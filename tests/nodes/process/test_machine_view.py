@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from mooring.nodes.process.containers.capabilities import ALL, DEFAULTS, capabilities_of
+from mooring.nodes.process.containers.environment import ConfigError
 from mooring.nodes.process.containers.machine_view import machine_view
 from mooring.nodes.process.containers.mount_table import MountPoint, aliases, mount_points
+from mooring.nodes.process.containers.rights import Rights, rights_of
 from mooring.nodes.process.containers.termination_message import termination_message
 from mooring.nodes.process.containers.trusted_setpriv import is_trusted_variable
-from tests.nodes.process.life import container
+from tests.nodes.process.life import bound_pod, container
 
 
 def test_a_folder_is_known_by_every_path_that_leads_to_it() -> None:
@@ -33,6 +35,20 @@ def test_disks_are_seen_but_not_what_is_made_anew(tmp_path: Path) -> None:
     mounts = [MountPoint(str(number), "/", path, kind) for number, (path, kind) in enumerate(places)]
     assert machine_view(tmp_path / "data", layered=True, mounts=mounts).disks == ("/", str(tmp_path))
     assert machine_view(tmp_path, layered=True, mounts=mounts).disks == ("/",)
+
+
+def test_what_a_node_cannot_keep_to_is_said_or_refused() -> None:
+    profile = {"seccompProfile": {"type": "RuntimeDefault"}}
+    asked = container(securityContext={"capabilities": {"add": ["SYS_TIME"]}})
+    pod = bound_pod(asked, securityContext=profile, hostPID=True)
+    note = "this node cannot give capability SYS_TIME, hostPID, seccompProfile RuntimeDefault"
+    assert rights_of(pod, asked, frozenset({"CHOWN"}), sandboxed=True) == Rights(
+        frozenset({"CHOWN"}), frozenset(), note
+    )
+    frozen = container(securityContext={"readOnlyRootFilesystem": True})
+    assert rights_of(bound_pod(frozen), frozen, frozenset(), sandboxed=True) == Rights()
+    with pytest.raises(ConfigError, match="asks for readOnlyRootFilesystem, which this node cannot keep"):
+        rights_of(bound_pod(frozen), frozen, frozenset(), sandboxed=False)
 
 
 def test_capabilities_are_dropped_before_they_are_added() -> None:

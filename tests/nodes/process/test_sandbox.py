@@ -71,6 +71,8 @@ def test_without_a_layer_only_the_places_for_passing_files_can_be_written_to() -
 def test_a_layer_takes_the_place_of_the_machine_and_can_be_read_only() -> None:
     disks = [("/l/0", "/"), ("/l/1", "/home")]
     assert "--bind /l/0 / --bind /l/1 /home --proc /proc" in text(overlays=disks)
+    # A disk that cannot have a layer stands for itself, and cannot be written to.
+    assert "--bind /l/0 / --ro-bind-try /mnt /mnt --proc" in text(overlays=[("/l/0", "/"), ("/mnt", "/mnt")])
     assert "--remount-ro /run --remount-ro /home --remount-ro / --chdir" in text(overlays=disks, read_only=True)
 
 

@@ -101,7 +101,7 @@ async def run_node(
 
 def _welcome(machine: MachineInfo, problem: str) -> str:
     text = f"This machine is node {machine.name}: pods that tolerate mooring.dev/process run on it as processes"
-    return f"{text}, but without volumes, because {problem}." if problem else f"{text}."
+    return f"{text}, but without volumes and not kept apart from it, because {problem}." if problem else f"{text}."
 
 
 async def _register(registration: NodeRegistration, agent: Kubelet, stop: asyncio.Event) -> bool:
@@ -209,7 +209,10 @@ class Kubelet:
                 registration.observe_gpus(found)
 
     def _record_problem(self) -> None:
-        text = f"Containers share the file system of this machine and get no volumes: {self._context.problem}"
+        text = (
+            "Containers share the file system of this machine, see the data folder of the cluster and get no volumes: "
+            f"{self._context.problem}"
+        )
         self._context.record(self.node, "Node", RecordEvent("Warning", "NoSandbox", text))
 
     async def _halt(self) -> None:

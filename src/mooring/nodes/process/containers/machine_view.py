@@ -25,7 +25,7 @@ _NO_DISKS: Final = frozenset(
     (
         *("autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs"),
         *("efivarfs", "fusectl", "hugetlbfs", "mqueue", "nsfs", "overlay", "proc", "pstore", "ramfs", "rpc_pipefs"),
-        *("securityfs", "selinuxfs", "sysfs", "tmpfs", "tracefs"),
+        *("securityfs", "selinuxfs", "sysfs", "tmpfs", "tracefs", "squashfs", "iso9660"),
     )
 )
 _KEYS_OF_HOMES: Final = (
@@ -61,7 +61,7 @@ def machine_view(data: Path, *, layered: bool, mounts: list[MountPoint] | None =
     """The machine as it is now."""
     table = mount_points() if mounts is None else mounts
     folders = aliases(str(data), table)
-    disks = [each.path for each in table if each.kind not in _NO_DISKS or each.path == "/"]
+    disks = [each.path for each in table if each.path == "/" or _is_disk(each.kind)]
     return MachineView(
         data=tuple(path for path in folders if os.path.lexists(path)),
         keys=tuple(_keys()),
@@ -72,8 +72,13 @@ def machine_view(data: Path, *, layered: bool, mounts: list[MountPoint] | None =
     )
 
 
+def _is_disk(kind: str) -> bool:
+    # What a user has mounted by FUSE is for that user alone.
+    return kind not in _NO_DISKS and not kind.startswith("fuse.")
+
+
 def _is_seen(path: str, data: Iterable[str]) -> bool:
-    return not any(below(path, folder) for folder in (*MADE, *data)) and Path(path).is_dir()
+    return not any(below(path, folder) for folder in (*MADE, *data)) and os.path.isdir(path)  # noqa: PTH112
 
 
 def _keys() -> list[str]:
