@@ -145,18 +145,24 @@ def test_capabilities_are_those_of_the_spec(tmp_path: Path) -> None:
 def test_probes_have_no_more_rights_than_the_container_whatever_it_has_put_in_its_way(tmp_path: Path) -> None:
     async def story(at: Home) -> None:
         evil = "cp /bin/true /usr/bin/setpriv; cp /bin/true /usr/bin/nsenter; echo up; sleep 1000"
-        seen = "(grep -h CapEff /proc/self/status; echo $LD_PRELOAD $GREETING) > /out/seen"
+        seen = (
+            "(grep -h -e CapEff -e SigIgn /proc/self/status | sort; echo $LD_PRELOAD $GREETING) > /out/seen;"
+            "grep memory /proc/self/cgroup >> /out/groups; grep memory /proc/1/cgroup >> /out/groups"
+        )
         probe = {"exec": {"command": ["sh", "-c", seen]}, "periodSeconds": 1}
         env = [{"name": "LD_PRELOAD", "value": "/nowhere.so"}, {"name": "GREETING", "value": "hello"}]
         out = {"name": "out", "mountPath": "/out"}
         pod = at.pod(
             "probed",
-            shell(evil, readinessProbe=probe, env=env, volumeMounts=[out]),
+            shell(evil, readinessProbe=probe, env=env, volumeMounts=[out], resources={"limits": {"memory": "64Mi"}}),
             volumes=[{"name": "out", "emptyDir": {}}],
         )
         await at.until(lambda: at.container("probed")["ready"], "it is ready")
         seen_at = tmp_path / "pods" / pod["metadata"]["uid"] / "volumes" / "out" / "seen"
-        assert seen_at.read_text() == f"CapEff:\t{DEFAULT_CAPABILITIES}\n/nowhere.so hello\n"
+        caps = f"CapEff:\t{DEFAULT_CAPABILITIES}\nSigIgn:\t{0:016x}\n"
+        assert seen_at.read_text() == f"{caps}/nowhere.so hello\n"
+        # The probe counts towards the limits of the container.
+        assert len(set((seen_at.parent / "groups").read_text().splitlines())) <= 1
 
     play(story, tmp_path)
 

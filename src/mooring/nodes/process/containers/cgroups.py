@@ -34,10 +34,14 @@ class ControlGroup:
     folders: Mapping[str, Path]
     unified: bool
 
+    @property
+    def files(self) -> list[str]:
+        """Where a process enters the group."""
+        return [str(folder / "cgroup.procs") for folder in dict.fromkeys(self.folders.values())]
+
     def wrapped(self, words: Sequence[str]) -> list[str]:
         """The command, run inside of the group from its first instruction on."""
-        places = [shlex.quote(str(folder / "cgroup.procs")) for folder in dict.fromkeys(self.folders.values())]
-        entering = " && ".join(f"echo 0 > {place}" for place in places)
+        entering = " && ".join(f"echo 0 > {shlex.quote(place)}" for place in self.files)
         return ["/bin/sh", "-c", f'{entering} && exec "$@"', "sh", *words]
 
     def killed_for_memory(self) -> bool:

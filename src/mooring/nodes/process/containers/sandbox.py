@@ -175,7 +175,8 @@ def target_problem(mounts: Sequence[Mount]) -> str:
     """
     places = {os.path.normpath(mount.target): mount for mount in mounts}
     for place in places:
-        if place == "/" or below(place, trusted_setpriv.PLACE):
+        # The loader obeys a file in /etc, also while rights are still to be taken away.
+        if _resolved(place) in ("/", "/etc", "/etc/ld.so.preload") or below(_resolved(place), trusted_setpriv.PLACE):
             return f"mount path {place} cannot be used: the sandbox needs it itself"
         for outer, mount in places.items():
             if outer != place and below(place, outer):
