@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import mark_of
 from mooring.nodes.process.containers.service_links import ApiAddress
+from mooring.nodes.process.gpus import Gpu
 from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log
 from mooring.nodes.process.machine_info import MachineInfo
@@ -34,8 +35,8 @@ WHY_NOT = sandbox_problem() if LINUX else "only Linux has sandboxes"
 needs_sandbox = pytest.mark.skipif(bool(WHY_NOT) and not os.environ.get("CI"), reason=WHY_NOT or "there is a sandbox")
 
 
-def here() -> MachineInfo:
-    return MachineInfo(NODE, "127.0.0.1", 4, 8 << 30, "amd64", "linux", "6.1", "Debian", "m", "b")
+def here(*gpus: Gpu) -> MachineInfo:
+    return MachineInfo(NODE, "127.0.0.1", 4, 8 << 30, "amd64", "linux", "6.1", "Debian", "m", "b", 100 << 30, gpus)
 
 
 def shell(script: str, name: str = "main", **more: Any) -> Object:
@@ -45,12 +46,12 @@ def shell(script: str, name: str = "main", **more: Any) -> Object:
 class Home:
     """An API in memory with one process node; verbs that create pods and wait for their state."""
 
-    def __init__(self, folder: Path, problem: str) -> None:
+    def __init__(self, folder: Path, problem: str, *gpus: Gpu) -> None:
         self.folder = folder
         self.registry = Registry(MemoryStorage(), now=_now())
         self.transport = AsyncInProcess(self.registry, _now)
-        self.agent = Kubelet(self.transport, here(), folder, mark_of(folder), problem, API)
-        self.registration = NodeRegistration(self.transport, here(), 1, _now)
+        self.agent = Kubelet(self.transport, here(*gpus), folder, mark_of(folder), problem, API)
+        self.registration = NodeRegistration(self.transport, here(*gpus), 1, _now)
 
     def create(self, obj: Object, kind: str = "Pod") -> Object:
         metadata = {"namespace": "default", **obj["metadata"]}
@@ -117,13 +118,15 @@ def _now() -> datetime:
 
 
 @asynccontextmanager
-async def home(folder: Path, *, problem: str = "", before: Home | None = None) -> AsyncIterator[Home]:
+async def home(
+    folder: Path, *, problem: str = "", before: Home | None = None, gpus: Sequence[Gpu] = ()
+) -> AsyncIterator[Home]:
     """A node at work. With `before` it is the next one over the same API and folder."""
-    found = Home(folder, problem)
+    found = Home(folder, problem, *gpus)
     if before is not None:
         found.registry, found.transport = before.registry, before.transport
-        found.agent = Kubelet(found.transport, here(), folder, mark_of(folder), problem, API)
-        found.registration = NodeRegistration(found.transport, here(), 1, _now)
+        found.agent = Kubelet(found.transport, here(*gpus), folder, mark_of(folder), problem, API)
+        found.registration = NodeRegistration(found.transport, here(*gpus), 1, _now)
     found.agent.node = await found.registration.ensure()
     stop = asyncio.Event()
     running = asyncio.create_task(found.agent.run(found.registration, stop))

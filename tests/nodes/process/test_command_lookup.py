@@ -15,7 +15,10 @@ def test_a_command_is_looked_for_where_the_container_would_find_it(tmp_path: Any
     assert start_problem("/scripts/run", "", "/", mounts) == ""
     assert start_problem("run", "/bin:/scripts", "/", mounts) == ""
     assert start_problem("./run", "", "/scripts", mounts) == ""
-    assert start_problem("run", "/bin", "/", mounts).endswith('exec: "run": executable file not found in $PATH')
+    missing = 'command "run" cannot be run: no executable file of this name is in the PATH of the container, /bin'
+    assert start_problem("run", "/bin", "/", mounts) == missing
     assert "no such file or directory" in start_problem("sh", "/bin", "/no/such/folder", mounts)
     script.chmod(0o644)
-    assert start_problem("/scripts/run", "", "/", mounts).endswith('exec: "/scripts/run": permission denied')
+    assert start_problem("/scripts/run", "", "/", mounts) == (
+        'command "/scripts/run" cannot be run: the file is not executable'
+    )

@@ -17,12 +17,15 @@ pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after wi
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        (["no-such-command"], 'exec: "no-such-command": executable file not found in $PATH'),
-        (["/no/such/file"], 'exec: "/no/such/file": stat /no/such/file: no such file or directory'),
-        (["/etc/passwd"], 'exec: "/etc/passwd": permission denied'),
+        (
+            ["no-such-command"],
+            'command "no-such-command" cannot be run: no executable file of this name is in the PATH',
+        ),
+        (["/no/such/file"], 'command "/no/such/file" cannot be run: this machine has no such file'),
+        (["/etc/passwd"], 'command "/etc/passwd" cannot be run: the file is not executable'),
     ],
 )
-def test_a_command_that_does_not_exist_gives_what_a_kubelet_gives(
+def test_a_command_that_cannot_be_run_says_why_with_the_reason_that_a_kubelet_gives(
     tmp_path: Path, command: list[str], problem: str
 ) -> None:
     async def story(at: Home) -> None:
@@ -30,8 +33,8 @@ def test_a_command_that_does_not_exist_gives_what_a_kubelet_gives(
         await at.until(lambda: at.container("bad")["state"]["waiting"]["reason"] == "CrashLoopBackOff", "it backs off")
         last = at.container("bad")["lastState"]["terminated"]
         assert (last["exitCode"], last["reason"]) == (128, "StartError")
-        assert last["message"].endswith(problem)
-        assert any(each.startswith("Failed: Error: failed to create containerd task") for each in at.events("bad"))
+        assert last["message"].startswith(problem)
+        assert any(each.startswith(f"Failed: Error: {problem}") for each in at.events("bad"))
 
     play(story, tmp_path)
 

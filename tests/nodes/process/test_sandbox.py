@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.nodes.process.containers.machine_view import MachineView
-from mooring.nodes.process.containers.sandbox import Mount, Sandbox, inner_command, sandbox_arguments
+from mooring.nodes.process.containers.sandbox import Mount, Sandbox, inner_command, sandbox_arguments, target_problem
 
 NOT_ROOT = MachineView((), (), (), layered=False, root=False)
 ROOT = NOT_ROOT._replace(root=True)
@@ -71,6 +71,8 @@ def test_without_a_layer_only_the_places_for_passing_files_can_be_written_to() -
 def test_a_layer_takes_the_place_of_the_machine_and_can_be_read_only() -> None:
     disks = [("/l/0", "/"), ("/l/1", "/home")]
     assert "--bind /l/0 / --bind /l/1 /home --proc /proc" in text(overlays=disks)
+    # A disk that cannot have a layer stands for itself, and cannot be written to.
+    assert "--bind /l/0 / --ro-bind-try /mnt /mnt --proc" in text(overlays=[("/l/0", "/"), ("/mnt", "/mnt")])
     assert "--remount-ro /run --remount-ro /home --remount-ro / --chdir" in text(overlays=disks, read_only=True)
 
 
@@ -82,6 +84,8 @@ def test_the_data_folder_and_keys_are_covered_wherever_they_can_be_reached(tmp_p
     found = text(Mount(str(tmp_path), "/here"), overlays=[("/l/0", "/")], view=view)
     assert f"--perms 0555 --tmpfs {data} --ro-bind /dev/null {key}" in found
     assert f"--bind {tmp_path} /here --perms 0555 --tmpfs /here/data" in found
+    assert "--bind / /all --proc /all/proc" in text(Mount("/", "/all"))
+    assert "--bind /proc /p --proc /p " in text(Mount("/proc", "/p"))
     # In a folder that is rebuilt in memory, the original lies beside it.
     rebuilt = text(Mount("/src", f"{tmp_path}/none/x"), view=view)
     assert f"--tmpfs {data} " in rebuilt
@@ -90,10 +94,9 @@ def test_the_data_folder_and_keys_are_covered_wherever_they_can_be_reached(tmp_p
 
 def test_root_keeps_few_rights_and_no_way_to_the_settings_of_the_machine() -> None:
     found = text(view=ROOT)
-    assert "--ro-bind /sys /sys --ro-bind /proc/sys /proc/sys" in found
-    assert (
-        "--cap-drop ALL --cap-add CAP_NET_RAW --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_SETUID" in found
-    )
+    assert "--proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /sys /sys" in found
+    names = ("NET_RAW", "SETGID", "SETPCAP", "SETUID")
+    assert " ".join(["--cap-drop ALL", *(f"--cap-add CAP_{name}" for name in names)]) in found
     assert "--remount-ro /.mooring" in found
     assert "--dev-bind /dev /dev" in text(view=ROOT, privileged=True)
 
@@ -101,3 +104,13 @@ def test_root_keeps_few_rights_and_no_way_to_the_settings_of_the_machine() -> No
 def test_shared_memory_has_a_size_where_memory_is_limited() -> None:
     assert "--perms 1777 --size 4096 --tmpfs /dev/shm" in text(shared_memory=4096)
     assert "--perms 1777 --tmpfs /dev/shm" in text()
+
+
+def test_mount_paths_do_not_lead_through_links_that_a_container_made(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("/etc")
+    outer = Mount(str(tmp_path), "/vol")
+    assert target_problem([outer, Mount("/src", "/vol/real/x"), Mount("/src", "/etc/x")]) == ""
+    assert "leads through a symbolic link in the volume at /vol" in target_problem([outer, Mount("/s", "/vol/link/x")])
+    for place in ("/", "/etc/", "/etc/ld.so.preload", "/.mooring", "/x/../.mooring/setpriv"):
+        assert "the sandbox needs it itself" in target_problem([Mount("/src", place)])

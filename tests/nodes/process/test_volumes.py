@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.volumes.contents import File, VolumeError, content_of, kind_of, references, token_projections
-from mooring.nodes.process.volumes.disk import Disk, host_path, make_empty, place_content, sub_path
+from mooring.nodes.process.volumes.disk import Disk, host_path, make_empty, place_content
+from mooring.nodes.process.volumes.sub_path import open_below, sub_path
 from mooring.nodes.process.volumes.tokens import TokenProjection
 from tests.nodes.process.life import bound_pod
 
@@ -121,15 +123,54 @@ def test_everybody_may_write_to_an_empty_dir(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "v").stat().st_mode) == 0o777
 
 
+def part_of(folder: Path, part: str, *, make: bool = True) -> Path:
+    return sub_path(folder, part, make=make, mount="data", container="main")
+
+
 def test_a_sub_path_is_made_where_it_may_be_and_never_leads_out(tmp_path: Path) -> None:
     folder = tmp_path / "v"
     folder.mkdir()
-    assert sub_path(folder, "a/b", make=True).is_dir()
+    assert part_of(folder, "a/b").is_dir()
     (folder / "out").symlink_to(tmp_path)
-    with pytest.raises(VolumeError, match='subPath "out" leads out of its volume'):
-        sub_path(folder, "out", make=False)
-    with pytest.raises(VolumeError, match='there is no subPath "none" in its volume'):
-        sub_path(folder, "none", make=False)
+    (folder / "in").symlink_to("a")
+    assert part_of(folder, "in/b") == folder / "a" / "b"
+    refused = 'failed to prepare subPath for volumeMount "data" of container "main"'
+    for part in ("out", "out/made"):
+        with pytest.raises(VolumeError, match=refused):
+            part_of(folder, part)
+    with pytest.raises(VolumeError, match=refused):
+        part_of(folder, "none", make=False)
+    with pytest.raises(VolumeError, match=r"unable to provision SubPath `\.\./made`: must not contain '\.\.'"):
+        part_of(folder, "../made")
+    with pytest.raises(VolumeError, match="error SubPath `/made` must not be an absolute path"):
+        part_of(folder, "/made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_sub_path_that_has_become_a_link_is_not_opened(tmp_path: Path) -> None:
+    found = part_of(tmp_path, "a/b")
+    os.close(open_below(tmp_path, found))
+    found.rmdir()
+    found.symlink_to("/etc")
+    with pytest.raises(OSError, match="Too many levels"):
+        open_below(tmp_path, found)
+    (tmp_path / "a").rename(tmp_path / "c")
+    (tmp_path / "a").symlink_to("/etc")
+    with pytest.raises(OSError, match="Not a directory"):
+        open_below(tmp_path, found)
+
+
+def test_a_host_path_never_leads_to_the_data_folder_and_makes_nothing_there(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (tmp_path / "link").symlink_to(data)
+    for path in (data, data / "new", tmp_path / "link" / "new"):
+        with pytest.raises(VolumeError, match="lies in the data folder of the cluster"):
+            host_path({"path": str(path)}, [str(data)])
+    assert not list(data.iterdir())
+    for process in ("/proc/self", "/proc/1"):
+        with pytest.raises(VolumeError, match="leads into a process of this machine"):
+            host_path({"path": process})
 
 
 def test_a_host_path_is_checked_and_made_as_its_type_says(tmp_path: Path) -> None:

@@ -24,8 +24,10 @@ from mooring.nodes.process.containers.machine_view import sandbox_problem
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
 from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister
+from mooring.nodes.process.gpu_assignments import GpuAssignments
+from mooring.nodes.process.gpus import find_gpus
 from mooring.nodes.process.logs import LogWriter
-from mooring.nodes.process.machine_info import MachineInfo
+from mooring.nodes.process.machine_info import MachineInfo, storage_of
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.node_server import NodeServer
 from mooring.nodes.process.pods.model import RecordEvent
@@ -42,6 +44,8 @@ __all__ = ["Kubelet", "Settings", "run_node"]
 
 HALT_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 0.2
+# How often nvidia-smi is asked which GPUs work.
+_GPU_SECONDS: Final = 60.0
 # How long the events of the last moments may take to be written.
 _LAST_EVENTS_SECONDS: Final = 1.0
 # The source component of the events of this node.
@@ -85,6 +89,7 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
+    machine = machine._replace(storage=storage_of(folder), gpus=tuple(await find_gpus() or ()))
     agent = Kubelet(transport, machine, folder, mark, problem, settings.api, data=settings.data)
     server = NodeServer(agent.log_of, StreamEndpoint(agent), settings.caller)
     port = await server.start(settings.tls)
@@ -100,7 +105,7 @@ async def run_node(
 
 def _welcome(machine: MachineInfo, problem: str) -> str:
     text = f"This machine is node {machine.name}: pods that tolerate mooring.dev/process run on it as processes"
-    return f"{text}, but without volumes, because {problem}." if problem else f"{text}."
+    return f"{text}, but without volumes and not kept apart from it, because {problem}." if problem else f"{text}."
 
 
 async def _register(registration: NodeRegistration, agent: Kubelet, stop: asyncio.Event) -> bool:
@@ -141,9 +146,10 @@ class Kubelet:
             recorder=EventRecorder(EVENT_COMPONENT, machine.name),
             broadcaster=EventBroadcaster(transport),
             disk=Disk(folder.absolute()),
-            node_fields=NodeFields(machine.name, machine.address, machine.capacity),
+            node_fields=NodeFields(machine.name, machine.address, machine.allocatable),
             problem=problem,
             isolation=find_isolation(data or folder, folder, mark),
+            gpus=GpuAssignments(folder / "gpus.json", machine.gpus),
             user=os.geteuid(),
             mark=mark,
             clock=_now,
@@ -163,6 +169,7 @@ class Kubelet:
             asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
+            asyncio.create_task(self._watch_gpus(registration)),
         ]
         recording = asyncio.create_task(self._context.broadcaster.run())
         if self._context.problem:
@@ -177,7 +184,7 @@ class Kubelet:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._halt()
-            await asyncio.to_thread(self._context.isolation.control_groups.remove)
+            await asyncio.to_thread(self._context.isolation.leave, self._context.disk.root)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._context.broadcaster.finish(), _LAST_EVENTS_SECONDS)
             recording.cancel()
@@ -221,8 +228,22 @@ class Kubelet:
     def _take_node(self, node: Object) -> None:
         self.node = node
 
+    async def _watch_gpus(self, registration: NodeRegistration) -> None:
+        """Where the driver does not answer, the node keeps to what it knew."""
+        while True:
+            await asyncio.sleep(_GPU_SECONDS)
+            found = await find_gpus()
+            if found is None:
+                _log.warning("nvidia-smi does not answer; the GPUs of this node are taken to be as they were")
+            elif found != self._context.gpus.healthy:
+                self._context.gpus.observe(found)
+                registration.observe_gpus(found)
+
     def _record_problem(self) -> None:
-        text = f"Containers share the file system of this machine and get no volumes: {self._context.problem}"
+        text = (
+            "Containers share the file system of this machine, see the data folder of the cluster and get no volumes: "
+            f"{self._context.problem}"
+        )
         self._context.record(self.node, "Node", RecordEvent("Warning", "NoSandbox", text))
 
     async def _halt(self) -> None:
@@ -247,6 +268,7 @@ class Kubelet:
         if self._first:
             self._first = False
             self._context.disk.keep_only(found)
+            self._context.gpus.keep_only(found)
         for uid, worker in self._workers.items():
             if uid not in found:
                 worker.vanish()

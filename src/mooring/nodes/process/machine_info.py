@@ -9,10 +9,13 @@ import socket
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["MachineInfo", "machine_info", "node_name"]
+from mooring.nodes.process.gpus import RESOURCE, Gpu
+
+__all__ = ["MachineInfo", "machine_info", "node_name", "storage_of"]
 
 
 PODS: Final = "110"
+_ALLOCATABLE_STORAGE: Final = 0.9
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 
 
@@ -27,10 +30,25 @@ class MachineInfo(NamedTuple):
     image: str
     machine_id: str
     boot_id: str
+    # The size of the disk with the pods' files in bytes, and the GPUs that were ever seen.
+    storage: int = 0
+    gpus: tuple[Gpu, ...] = ()
+    broken_gpus: int = 0
 
     @property
     def capacity(self) -> dict[str, str]:
-        return {"cpu": str(self.cpus), "memory": f"{self.memory // 1024}Ki", "pods": PODS}
+        found = {"cpu": str(self.cpus), "memory": f"{self.memory // 1024}Ki", "pods": PODS}
+        if self.storage:
+            found["ephemeral-storage"] = f"{self.storage // 1024}Ki"
+        return found | ({RESOURCE: str(len(self.gpus))} if self.gpus else {})
+
+    @property
+    def allocatable(self) -> dict[str, str]:
+        """Without the part of the disk that a kubelet keeps free, and without GPUs that have failed."""
+        found = self.capacity
+        if self.storage:
+            found["ephemeral-storage"] = str(int(self.storage * _ALLOCATABLE_STORAGE))
+        return found | ({RESOURCE: str(len(self.gpus) - self.broken_gpus)} if self.gpus else {})
 
 
 def node_name(host: str) -> str:
@@ -39,6 +57,12 @@ def node_name(host: str) -> str:
     labels = [label.strip("-")[:63] for label in name.split(".")]
     found = ".".join(label.strip("-") for label in labels if label.strip("-"))[:253].strip(".-")
     return found or "this-machine"
+
+
+def storage_of(folder: Path) -> int:
+    """The size of the disk that a folder is on."""
+    found = os.statvfs(folder)
+    return found.f_blocks * found.f_frsize
 
 
 def machine_info() -> MachineInfo:

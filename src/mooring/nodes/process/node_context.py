@@ -14,6 +14,7 @@ from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.fields import NodeFields
 from mooring.nodes.process.containers.isolation import Isolation
 from mooring.nodes.process.containers.service_links import ApiAddress, ServiceLister
+from mooring.nodes.process.gpu_assignments import GpuAssignments
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.references import reference_to
 from mooring.nodes.process.volumes.disk import Disk
@@ -35,6 +36,7 @@ class NodeContext:
     node_fields: NodeFields
     problem: str
     isolation: Isolation
+    gpus: GpuAssignments
     user: int
     mark: str
     clock: Callable[[], datetime]

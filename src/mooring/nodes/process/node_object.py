@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mooring.kube.objects import Object
+from mooring.nodes.process.gpus import gpu_labels
 from mooring.nodes.process.machine_info import MachineInfo
 
 __all__ = ["LABEL", "TAINT", "node_object", "node_status"]
@@ -21,6 +22,7 @@ def node_object(machine: MachineInfo) -> Object:
         "kubernetes.io/hostname": machine.name[:63].rstrip(".-"),
         "kubernetes.io/os": machine.system,
         LABEL: "true",
+        **gpu_labels(machine.gpus),
     }
     return {
         "apiVersion": "v1",
@@ -39,7 +41,7 @@ def node_status(machine: MachineInfo, port: int, conditions: list[Object]) -> Ob
             {"type": "InternalDNS", "address": "localhost"},
         ],
         "capacity": machine.capacity,
-        "allocatable": machine.capacity,
+        "allocatable": machine.allocatable,
         "conditions": conditions,
         "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
         "nodeInfo": {

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from mooring.client.transport import AsyncTransport, Request
 from mooring.kube.conditions import conditions_of, find_condition, set_conditions
@@ -17,6 +18,7 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.kube.times import timestamp
+from mooring.nodes.process.gpus import Gpu, gpu_labels
 from mooring.nodes.process.machine_info import MachineInfo
 from mooring.nodes.process.node_object import node_object, node_status
 
@@ -46,11 +48,19 @@ class RegistrationRefused(MooringError):
     """The API has a node of this name that is not this machine."""
 
 
-class NodeRegistration(NamedTuple):
+@dataclass
+class NodeRegistration:
     transport: AsyncTransport
     machine: MachineInfo
     port: int
     clock: Callable[[], datetime]
+
+    def observe_gpus(self, gpus: Sequence[Gpu]) -> None:
+        """Take over the GPUs that work now. One that is missing stays in the capacity, but is not allocatable."""
+        uuids = {gpu.uuid for gpu in gpus}
+        lost = [gpu for gpu in self.machine.gpus if gpu.uuid not in uuids]
+        everyone = tuple(sorted((*gpus, *lost), key=lambda gpu: gpu.number))
+        self.machine = self.machine._replace(gpus=everyone, broken_gpus=len(lost))
 
     async def ensure(self) -> Object:
         """The node, made or found, with a status that says it is ready."""
@@ -61,6 +71,7 @@ class NodeRegistration(NamedTuple):
                 "delete it, or leave this machine out with --controllers=-process-node"
             )
         await self._lease(node)
+        node = await self._write_labels(node)
         if not self._is_current(node):
             node = await self._write_status(node)
         return node
@@ -92,10 +103,19 @@ class NodeRegistration(NamedTuple):
         port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
         if ready is None or ready["status"] != "True" or port != self.port:
             return False
-        if status.get("capacity") != self.machine.capacity:
+        if (status.get("capacity"), status.get("allocatable")) != (self.machine.capacity, self.machine.allocatable):
             return False
         beat = datetime.fromisoformat(ready.get("lastHeartbeatTime") or "1970-01-01T00:00:00Z")
         return (self.clock() - beat).total_seconds() < _STATUS_SECONDS
+
+    async def _write_labels(self, node: Object) -> Object:
+        """Only the labels of the GPUs are kept current; the others are the administrator's once the node is created."""
+        known, wanted = node["metadata"].get("labels") or {}, gpu_labels(self.machine.gpus)
+        changes = {name: value for name, value in wanted.items() if known.get(name) != value}
+        if not changes:
+            return node
+        body = {"metadata": {"labels": changes}}
+        return await self.transport.write(Request("patch", "v1", "Node", "", self.machine.name, body, manager=MANAGER))
 
     async def _write_status(self, node: Object) -> Object:
         now = timestamp(self.clock())

@@ -9,7 +9,7 @@ from typing import Final
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.environment import ConfigError
 
-__all__ = ["ALL", "DEFAULTS", "bounding_set", "capabilities_of"]
+__all__ = ["ALL", "DEFAULTS", "bounding_set", "capabilities_of", "mask"]
 
 # By the numbers that the kernel has for them.
 ALL: Final = (
@@ -52,6 +52,11 @@ def bounding_set() -> frozenset[str]:
             mask = int(line.split()[1], 16)
             return frozenset(name for number, name in enumerate(ALL) if mask >> number & 1)
     return frozenset()
+
+
+def mask(capabilities: Iterable[str]) -> int:
+    """As the kernel has them: one bit for each."""
+    return sum(1 << ALL.index(name) for name in set(capabilities))
 
 
 def _names(container: Object, given: Iterable[str], key: str) -> frozenset[str]:

@@ -34,10 +34,14 @@ class ControlGroup:
     folders: Mapping[str, Path]
     unified: bool
 
+    @property
+    def files(self) -> list[str]:
+        """Where a process enters the group."""
+        return [str(folder / "cgroup.procs") for folder in dict.fromkeys(self.folders.values())]
+
     def wrapped(self, words: Sequence[str]) -> list[str]:
         """The command, run inside of the group from its first instruction on."""
-        places = [shlex.quote(str(folder / "cgroup.procs")) for folder in dict.fromkeys(self.folders.values())]
-        entering = " && ".join(f"echo 0 > {place}" for place in places)
+        entering = " && ".join(f"echo 0 > {shlex.quote(place)}" for place in self.files)
         return ["/bin/sh", "-c", f'{entering} && exec "$@"', "sh", *words]
 
     def killed_for_memory(self) -> bool:
@@ -58,7 +62,7 @@ class ControlGroup:
 
 
 class ControlGroups(NamedTuple):
-    """The groups of the node: where those of containers are made, by controller. A controller may be missing."""
+    """The node's own group by controller, made with the first container in it. A controller may be missing."""
 
     roots: Mapping[str, Path]
     unified: bool
@@ -74,7 +78,8 @@ class ControlGroups(NamedTuple):
             return None
         group = ControlGroup(folders, self.unified)
         try:
-            for folder in folders.values():
+            for folder in dict.fromkeys(folders.values()):
+                self._make_root(folder.parent)
                 folder.mkdir(exist_ok=True)
             if memory is not None and "memory" in folders:
                 self._limit_memory(folders["memory"], memory)
@@ -88,7 +93,7 @@ class ControlGroups(NamedTuple):
     def clear(self) -> None:
         """Remove all groups of an earlier node, and kill what is left in them."""
         for root in dict.fromkeys(self.roots.values()):
-            for folder in [path for path in root.iterdir() if path.is_dir()]:
+            for folder in [path for path in root.glob("*") if path.is_dir()]:
                 _kill_all(folder)
                 ControlGroup({"": folder}, self.unified).remove()
 
@@ -96,6 +101,13 @@ class ControlGroups(NamedTuple):
         self.clear()
         for root in dict.fromkeys(self.roots.values()):
             _removed(root)
+
+    def _make_root(self, root: Path) -> None:
+        if root.exists():
+            return
+        root.mkdir(exist_ok=True)
+        if self.unified:
+            _write(root / "cgroup.subtree_control", " ".join(f"+{each}" for each in self.roots))
 
     def _limit_memory(self, folder: Path, limit: int) -> None:
         if self.unified:
@@ -119,7 +131,7 @@ class ControlGroups(NamedTuple):
 
 
 def find_control_groups(mark: str, mounts: list[MountPoint] | None = None, own: str | None = None) -> ControlGroups:
-    """The node's groups, made where this machine allows it; without roots where it does not.
+    """The node's groups where this machine allows some; without roots where it does not.
 
     `own` is the text of /proc/self/cgroup.
     """
@@ -131,8 +143,8 @@ def find_control_groups(mark: str, mounts: list[MountPoint] | None = None, own: 
     for controllers, path in paths.items():
         for controller in set(_CONTROLLERS) & set(controllers):
             mount = _mount_of(controller, table)
-            if mount is not None and (root := _made(_inside(mount, path) / name)) is not None:
-                first[controller] = root
+            if mount is not None and os.access(place := _inside(mount, path), os.W_OK):
+                first[controller] = place / name
     if first:
         return ControlGroups(first, unified=False)
     second = next((each for each in table if each.kind == "cgroup2"), None)
@@ -142,23 +154,28 @@ def find_control_groups(mark: str, mounts: list[MountPoint] | None = None, own: 
 
 
 def _second_version(own: Path, top: Path, name: str) -> dict[str, Path]:
-    """The group is made as deep as possible: one with processes in it cannot have limited groups below it."""
+    """The group lies as deep as possible: one with processes in it cannot have limited groups below it."""
     for place in (own, *own.parents):
         if place != top and top not in place.parents:
             break
-        with suppress(OSError):
-            _write(place / "cgroup.subtree_control", " ".join(f"+{each}" for each in _CONTROLLERS))
-        root = _made(place / name)
-        if root is None:
-            continue
-        with suppress(OSError):
-            given = (root / "cgroup.controllers").read_text().split()
-            controllers = [each for each in _CONTROLLERS if each in given]
-            _write(root / "cgroup.subtree_control", " ".join(f"+{each}" for each in controllers))
-            if controllers:
-                return dict.fromkeys(controllers, root)
-        _removed(root)
+        if os.access(place, os.W_OK) and (controllers := _enabled(place)):
+            return dict.fromkeys(controllers, place / name)
     return {}
+
+
+def _enabled(place: Path) -> list[str]:
+    """The controllers that groups below this one have."""
+    try:
+        given = (place / "cgroup.controllers").read_text().split()
+        wanted: list[str] = [each for each in _CONTROLLERS if each in given]
+        try:
+            _write(place / "cgroup.subtree_control", " ".join(f"+{each}" for each in wanted))
+            return wanted
+        except OSError:
+            given = (place / "cgroup.subtree_control").read_text().split()
+            return [each for each in wanted if each in given]
+    except OSError:
+        return []
 
 
 def _mount_of(controller: str, mounts: list[MountPoint]) -> MountPoint | None:
@@ -170,14 +187,6 @@ def _inside(mount: MountPoint, path: str) -> Path:
     """Where a group is found below a mount point, which may show only a part of the tree."""
     shown = os.path.relpath(path, mount.root)
     return Path(mount.path) if shown.startswith("..") or shown == "." else Path(mount.path) / shown
-
-
-def _made(folder: Path) -> Path | None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
-        return None
-    return folder
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The lookup of a container's command in its PATH and mounts, with the error that containerd and runc would give."""
+"""The lookup of a container's command in its PATH and mounts, and why it cannot be run."""
 
 from __future__ import annotations
 
@@ -6,23 +6,16 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from mooring.nodes.process.containers.sandbox import Mount
 
 __all__ = ["start_problem"]
 
-_PREFIX: Final = (
-    "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
-    "runc create failed: unable to start container process: error during container init: "
-)
-
 
 def start_problem(word: str, path: str, folder: str, mounts: Sequence[Mount]) -> str:
     """Why a command cannot be run, empty if it can. `path` is the container's PATH, `folder` where it starts."""
     inside = _Inside(mounts)
-    problem = _folder_problem(inside, folder) or _word_problem(inside, word, path, folder)
-    return f"{_PREFIX}{problem}" if problem else ""
+    return _folder_problem(inside, folder) or _word_problem(inside, word, path, folder)
 
 
 class _Inside:
@@ -38,7 +31,7 @@ class _Inside:
             return None
 
     def _outside(self, path: str) -> str:
-        for source, target, _ in self._mounts:
+        for source, target, *_ in self._mounts:
             place = os.path.normpath(target)
             if path == place:
                 return source
@@ -50,9 +43,9 @@ class _Inside:
 def _folder_problem(inside: _Inside, folder: str) -> str:
     mode = inside.mode(folder)
     if mode is None:
-        return f'chdir to cwd ("{folder}") set in config.json failed: no such file or directory'
+        return f'workingDir "{folder}" cannot be entered: no such file or directory'
     if not stat.S_ISDIR(mode):
-        return f'chdir to cwd ("{folder}") set in config.json failed: not a directory'
+        return f'workingDir "{folder}" cannot be entered: not a directory'
     return ""
 
 
@@ -60,12 +53,12 @@ def _word_problem(inside: _Inside, word: str, path: str, folder: str) -> str:
     if "/" in word:
         mode = inside.mode(str(Path(folder, word)))
         if mode is None:
-            return f'exec: "{word}": stat {word}: no such file or directory'
+            return f'command "{word}" cannot be run: this machine has no such file'
         if stat.S_ISDIR(mode):
-            return f'exec: "{word}": is a directory'
-        return "" if mode & 0o111 else f'exec: "{word}": permission denied'
+            return f'command "{word}" cannot be run: it is a directory'
+        return "" if mode & 0o111 else f'command "{word}" cannot be run: the file is not executable'
     for place in path.split(":"):
         mode = inside.mode(str(Path(place or folder, word)))
         if mode is not None and stat.S_ISREG(mode) and mode & 0o111:
             return ""
-    return f'exec: "{word}": executable file not found in $PATH'
+    return f'command "{word}" cannot be run: no executable file of this name is in the PATH of the container, {path}'

@@ -7,8 +7,12 @@ from typing import Final
 
 __all__ = ["devices"]
 
-_OTHERS: Final = ("dri", "kfd", "infiniband", "fuse", "net", "kvm")
+_OTHERS: Final = ("infiniband", "fuse", "net", "kvm")
+# The ways to a GPU that are not NVIDIA's own.
+_GRAPHICS: Final = ("dri", "kfd")
 
 
-def devices() -> list[str]:
-    return [str(path) for path in (Path("/dev") / name for name in _OTHERS) if path.exists()]
+def devices(assigned: list[str], *, has_gpus: bool) -> list[str]:
+    """`assigned` are the devices of the container's GPUs, `has_gpus` is whether there are any to be assigned."""
+    names = _OTHERS if has_gpus and not assigned else (*_OTHERS, *_GRAPHICS)
+    return [*assigned, *(str(path) for path in (Path("/dev") / name for name in names) if path.exists())]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from mooring.nodes.process.containers import trusted_setpriv
+from mooring.nodes.process.containers import enter, trusted_setpriv
+from mooring.nodes.process.containers.capabilities import mask
 from mooring.nodes.process.containers.cgroups import ControlGroup
 from mooring.nodes.process.containers.layers import Layer
 from mooring.nodes.process.containers.proc import MARK
@@ -83,15 +84,30 @@ class Launch:
 
     def words_beside(self, command: Sequence[str], first: int) -> list[str]:
         """A command beside the container, seeing what it sees and with its rights. `first` is its first process."""
-        found = self._inner(command, limited=False)
-        if self.sandboxed:
+        if not self.sandboxed:
+            found = self._inner(command, limited=False)
+        elif os.geteuid() == 0:
+            plain = self.user is None and self.gid is None and not self.groups
+            return enter.words(
+                first,
+                self.folder,
+                user=self.user,
+                # As at the start, who changes the user leaves the node's groups too.
+                group=0 if self.gid is None and self.user is not None else self.gid,
+                groups=None if plain else sorted(set(self.groups)),
+                capabilities=mask(self.capabilities),
+                kept=mask(self.kept),
+                limits=[] if self.group is None else self.group.files,
+                command=self._with_variables(command),
+            )
+        else:
             # Who is not root owns the container's user namespace and must enter it first.
-            users = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
             where = ["--target", str(first), "--mount", "--pid", "--uts", "--ipc", f"--wdns={self.folder}"]
-            found = [program("nsenter"), *where, *users, "--", *found]
+            users = ["--user", "--preserve-credentials"]
+            found = [program("nsenter"), *where, *users, "--", *self._inner(command, limited=False)]
         return found if self.group is None else self.group.wrapped(found)
 
-    def sandbox_arguments(self, status: int) -> list[str]:
+    def sandbox_arguments(self, status: int, descriptors: Mapping[str, int]) -> list[str]:
         assert self.sandbox is not None
         return sandbox_arguments(
             self.sandbox,
@@ -100,6 +116,7 @@ class Launch:
             folder=self.folder,
             status_fd=status,
             capabilities=self.capabilities,
+            descriptors=descriptors,
         )
 
     def release(self) -> None:
@@ -109,14 +126,17 @@ class Launch:
         if self.layer is not None:
             self.layer.remove()
 
-    def _inner(self, command: Sequence[str], *, limited: bool = True) -> list[str]:
+    def _with_variables(self, command: Sequence[str]) -> list[str]:
+        """The command with the variables that wait until rights are gone."""
         others = [f"{name}={value}" for name, value in self.environment.items() if not is_trusted_variable(name)]
-        words = ["/usr/bin/env", *others, *command] if others else list(command)
+        return ["/usr/bin/env", *others, *command] if others else list(command)
+
+    def _inner(self, command: Sequence[str], *, limited: bool = True) -> list[str]:
         setpriv: Sequence[str] = ()
         if os.geteuid() == 0:
             setpriv = trusted_setpriv.WORDS if self.sandboxed else (program("setpriv"),)
         return inner_command(
-            words,
+            self._with_variables(command),
             setpriv=setpriv,
             user=self.user,
             group=self.gid,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,23 +33,30 @@ class Layer(NamedTuple):
     disks: Sequence[str]
 
     def mount(self) -> list[tuple[str, str]]:
-        """Mount an overlay for each disk: its folder, and where it belongs. Raises OSError."""
+        """Mount an overlay for each disk: its folder, and where it belongs. Raises OSError for that of the root.
+
+        Not every file system can be the lower part of one; such a disk stands for itself.
+        """
         found = []
-        try:
-            for number, disk in enumerate(self.disks):
-                place = self.folder / str(number)
-                parts = {name: place / name for name in ("upper", "work", "merged")}
-                for part in parts.values():
-                    part.mkdir(parents=True, exist_ok=True)
-                shutil.copystat(disk, parts["upper"])
-                names = (disk, *(str(parts[name]) for name in ("upper", "work")))
-                lower, upper, work = (_escaped(name) for name in names)
-                _mount("overlay", str(parts["merged"]), f"lowerdir={lower},upperdir={upper},workdir={work}")
-                found.append((str(parts["merged"]), disk))
-        except OSError:
-            self.unmount()
-            raise
+        for number, disk in enumerate(self.disks):
+            try:
+                found.append((self._overlay(self.folder / str(number), disk), disk))
+            except OSError:
+                if disk == "/":
+                    raise
+                found.append((disk, disk))
         return found
+
+    def _overlay(self, place: Path, disk: str) -> str:
+        upper, work, merged = (place / name for name in ("upper", "work", "merged"))
+        for part in (upper, work, merged):
+            part.mkdir(parents=True, exist_ok=True)
+        known = Path(disk).stat()
+        os.chown(upper, known.st_uid, known.st_gid)
+        upper.chmod(stat.S_IMODE(known.st_mode))
+        parts = {"lowerdir": disk, "upperdir": str(upper), "workdir": str(work)}
+        _mount("overlay", str(merged), ",".join(f"{name}={_escaped(path)}" for name, path in parts.items()))
+        return str(merged)
 
     def unmount(self) -> None:
         """The sandbox has its own hold of the overlays by now, or will never have."""
@@ -74,9 +82,9 @@ def layer_problem(folder: Path) -> str:
     return ""
 
 
-def mount_tmpfs(folder: Path, size: int | None) -> None:
+def mount_tmpfs(folder: Path, size: int) -> None:
     """Raises OSError."""
-    _mount("tmpfs", str(folder), "mode=0777" if size is None else f"mode=0777,size={size}")
+    _mount("tmpfs", str(folder), f"mode=0777,size={size}")
 
 
 def unmount_below(folder: Path) -> None:

@@ -27,7 +27,7 @@ def layer_arguments(overlays: Iterable[tuple[str, str]], view: MachineView) -> l
     """`overlays` are mounted folders with the places they are for, outer ones first."""
     found = []
     for source, place in overlays:
-        found += ["--bind", source, place]
+        found += ["--ro-bind-try" if source == place else "--bind", source, place]
     return found + cover(view.covered)
 
 

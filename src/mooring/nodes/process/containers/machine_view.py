@@ -10,13 +10,14 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mooring.nodes.process.containers.mount_table import MountPoint, aliases, below, mount_points
 from mooring.nodes.process.containers.trusted_setpriv import setpriv_files
 
-__all__ = ["MADE", "MachineView", "machine_view", "sandbox_problem"]
+__all__ = ["MADE", "MachineView", "binds_descriptors", "machine_view", "sandbox_problem"]
 
 # These are made anew for every container.
 MADE: Final = ("/dev", "/proc", "/run", "/sys")
@@ -24,7 +25,7 @@ _NO_DISKS: Final = frozenset(
     (
         *("autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs"),
         *("efivarfs", "fusectl", "hugetlbfs", "mqueue", "nsfs", "overlay", "proc", "pstore", "ramfs", "rpc_pipefs"),
-        *("securityfs", "selinuxfs", "sysfs", "tmpfs", "tracefs"),
+        *("securityfs", "selinuxfs", "sysfs", "tmpfs", "tracefs", "squashfs", "iso9660"),
     )
 )
 _KEYS_OF_HOMES: Final = (
@@ -48,6 +49,8 @@ class MachineView(NamedTuple):
     disks: tuple[str, ...]
     layered: bool
     root: bool
+    # Where the processes of the machine are listed, with ways into what each of them sees.
+    procs: tuple[str, ...] = ("/proc",)
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -58,18 +61,24 @@ def machine_view(data: Path, *, layered: bool, mounts: list[MountPoint] | None =
     """The machine as it is now."""
     table = mount_points() if mounts is None else mounts
     folders = aliases(str(data), table)
-    disks = [each.path for each in table if each.kind not in _NO_DISKS or each.path == "/"]
+    disks = [each.path for each in table if each.path == "/" or _is_disk(each.kind)]
     return MachineView(
         data=tuple(path for path in folders if os.path.lexists(path)),
         keys=tuple(_keys()),
         disks=tuple(sorted({path for path in disks if _is_seen(path, folders)}, key=len)),
         layered=layered,
         root=os.geteuid() == 0,
+        procs=tuple(dict.fromkeys(each.path for each in table if each.kind == "proc")),
     )
 
 
+def _is_disk(kind: str) -> bool:
+    # What a user has mounted by FUSE is for that user alone.
+    return kind not in _NO_DISKS and not kind.startswith("fuse.")
+
+
 def _is_seen(path: str, data: Iterable[str]) -> bool:
-    return not any(below(path, folder) for folder in (*MADE, *data)) and Path(path).is_dir()
+    return not any(below(path, folder) for folder in (*MADE, *data)) and os.path.isdir(path)  # noqa: PTH112
 
 
 def _keys() -> list[str]:
@@ -88,6 +97,13 @@ def _exists(path: str) -> bool:
     except OSError:
         # What the node may not see, no container of it will.
         return False
+
+
+@cache
+def binds_descriptors() -> bool:
+    """Whether bwrap can bind what was opened for it; older ones know only paths."""
+    told = subprocess.run(["bwrap", "--help"], capture_output=True, timeout=10, check=False)
+    return b"--bind-fd" in told.stdout + told.stderr
 
 
 def sandbox_problem() -> str:

@@ -13,12 +13,15 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mooring.nodes.process.containers.launch import ID, Launch
+from mooring.nodes.process.containers.machine_view import binds_descriptors
 from mooring.nodes.process.containers.proc import children, family, kill_marked, memory_of
 from mooring.nodes.process.containers.stdio import ContainerStdio
 from mooring.nodes.process.containers.terminal import terminal_pair
+from mooring.nodes.process.volumes.sub_path import open_below
 
 __all__ = ["Child", "ContainerProcess", "ExecResult", "launch"]
 
@@ -177,14 +180,16 @@ def launch(order: Launch) -> ContainerProcess:
     stdio = ContainerStdio(order.log, stdin=order.stdin, tty=order.tty)
     status_read, status_write = os.pipe() if order.sandboxed else (None, None)
     passed: list[int] = []
+    opened: dict[str, int] = {}
     try:
         if order.sandboxed and status_read is not None and status_write is not None:
             os.set_blocking(status_read, False)
-            passed = [status_write, _arguments_file(order, status_write)]
+            opened = _opened(order)
+            passed = [status_write, _arguments_file(order, status_write, opened)]
         child = Child(
             order.words(passed[1] if passed else -1),
             **stdio.child,
-            pass_fds=passed,
+            pass_fds=[*passed, *opened.values()],
             env=order.outer_environment(),
             cwd=None if order.sandboxed else order.folder,
         )
@@ -195,17 +200,32 @@ def launch(order: Launch) -> ContainerProcess:
         raise
     finally:
         stdio.close_child()
-        for descriptor in passed or ([status_write] if status_write is not None else []):
+        for descriptor in (*opened.values(), *(passed or ([status_write] if status_write is not None else []))):
             os.close(descriptor)
     stdio.listen()
     return ContainerProcess(order, child, status_read, stdio)
 
 
-def _arguments_file(order: Launch, status: int) -> int:
+def _opened(order: Launch) -> dict[str, int]:
+    """Sources that a container could replace by a link, opened without following any."""
+    found: dict[str, int] = {}
+    if binds_descriptors():
+        try:
+            for mount in order.mounts:
+                if mount.within and mount.source not in found:
+                    found[mount.source] = open_below(Path(mount.within), Path(mount.source))
+        except OSError:
+            for descriptor in found.values():
+                os.close(descriptor)
+            raise
+    return found
+
+
+def _arguments_file(order: Launch, status: int, opened: Mapping[str, int]) -> int:
     """A file in memory with bwrap's arguments: secrets in them are not for everybody who lists processes."""
     descriptor = os.memfd_create("arguments")
     with open(descriptor, "wb", closefd=False) as file:
-        file.write(b"\0".join(os.fsencode(word) for word in order.sandbox_arguments(status)) + b"\0")
+        file.write(b"\0".join(os.fsencode(word) for word in order.sandbox_arguments(status, opened)) + b"\0")
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 

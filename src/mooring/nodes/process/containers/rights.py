@@ -36,5 +36,8 @@ def rights_of(pod: Object, container: Object, available: frozenset[str], *, sand
         missing.append("privileged")
     if pod["spec"].get("hostPID") and sandboxed:
         missing.append("hostPID")
+    profile = security.get("seccompProfile") or (pod["spec"].get("securityContext") or {}).get("seccompProfile") or {}
+    if (kind := profile.get("type", "Unconfined")) != "Unconfined":
+        missing.append(f"seccompProfile {kind}")
     note = f"this node cannot give {', '.join(missing)}" if missing else ""
     return Rights(wanted & available, named & available, note)

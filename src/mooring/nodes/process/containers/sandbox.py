@@ -17,7 +17,7 @@ from mooring.nodes.process.containers.machine_files import layer_arguments, read
 from mooring.nodes.process.containers.machine_view import MachineView
 from mooring.nodes.process.containers.mount_table import below
 
-__all__ = ["Mount", "Sandbox", "inner_command", "sandbox_arguments"]
+__all__ = ["Mount", "Sandbox", "inner_command", "sandbox_arguments", "target_problem"]
 
 _BASIC_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS: Final = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
@@ -26,11 +26,15 @@ _DROPPING: Final = ("SETGID", "SETPCAP", "SETUID")
 
 
 class Mount(NamedTuple):
-    """A file or folder of this machine that a container sees at `target`."""
+    """A file or folder of this machine that a container sees at `target`.
+
+    `within` is the volume that the source lies in, where a container could have changed the way to it meanwhile.
+    """
 
     source: str
     target: str
     read_only: bool = False
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,9 @@ def sandbox_arguments(
     folder: str,
     status_fd: int,
     capabilities: Iterable[str],
+    descriptors: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """Arguments for bwrap, up to the command."""
+    """Arguments for bwrap, up to the command. `descriptors` are those of sources that were opened for it."""
     found = ["--die-with-parent", "--unshare-pid", "--unshare-uts", "--hostname", hostname[:63]]
     found += [] if sandbox.host_ipc else ["--unshare-ipc"]
     found += ["--json-status-fd", str(status_fd)]
@@ -71,11 +76,14 @@ def sandbox_arguments(
         scratch = "" if sandbox.read_only else sandbox.scratch
         found += read_only_arguments(sandbox.view, [mount.target for mount in targets], scratch)
     found += [*_kernel(sandbox), *_devices(sandbox), *_run()]
-    if sandbox.view.root:
-        found += _setpriv()
     for mount in targets:
-        found += ["--ro-bind" if mount.read_only else "--bind", mount.source, mount.target]
-        found += _covered_in(mount, sandbox.view)
+        word = "--ro-bind" if mount.read_only else "--bind"
+        opened = (descriptors or {}).get(mount.source)
+        found += [word, mount.source, mount.target] if opened is None else [f"{word}-fd", str(opened), mount.target]
+        found += _covered_in(mount, sandbox)
+    if sandbox.view.root:
+        # Over everything that the pod mounts.
+        found += _setpriv()
     if sandbox.read_only:
         for place in ("/run", *dict.fromkeys(place for _, place in (*reversed(sandbox.overlays), ("", "/")))):
             found += ["--remount-ro", place]
@@ -90,10 +98,14 @@ def sandbox_arguments(
 
 
 def _kernel(sandbox: Sandbox) -> list[str]:
-    found = ["--proc", "/proc", "--bind" if sandbox.privileged else "--ro-bind", "/sys", "/sys"]
+    return [*_proc("/proc", sandbox), "--bind" if sandbox.privileged else "--ro-bind", "/sys", "/sys"]
+
+
+def _proc(place: str, sandbox: Sandbox) -> list[str]:
+    found = ["--proc", place]
     if sandbox.view.root and not sandbox.privileged:
         # Settings of the whole machine, which root may write to whatever its capabilities are.
-        found += ["--ro-bind", "/proc/sys", "/proc/sys"]
+        found += ["--ro-bind", "/proc/sys", f"{place}/sys"]
     return found
 
 
@@ -135,14 +147,46 @@ def _setpriv() -> list[str]:
     return [*found, "--remount-ro", trusted_setpriv.PLACE]
 
 
-def _covered_in(mount: Mount, view: MachineView) -> list[str]:
-    """A folder that is mounted may hold the data folder, which is covered there too."""
+def _covered_in(mount: Mount, sandbox: Sandbox) -> list[str]:
+    """A folder that is mounted may hold the data folder, or the machine's processes: both are covered there too.
+
+    Root in a container may look into every process that has no more rights than itself, and bwrap's own process is one
+    of them: it sees the whole machine.
+    """
+
+    def inside(path: str) -> str:
+        return os.path.normpath(Path(mount.target) / os.path.relpath(path, mount.source))
+
     found = []
-    for path in view.data:
+    for path in sandbox.view.data:
         if path != mount.source and below(path, mount.source):
-            inside = os.path.relpath(path, mount.source)
-            found += ["--perms", "0555", "--tmpfs", str(Path(mount.target) / inside)]
+            found += ["--perms", "0555", "--tmpfs", inside(path)]
+    for path in sandbox.view.procs:
+        if below(path, mount.source):
+            found += _proc(inside(path), sandbox)
     return found
+
+
+def target_problem(mounts: Sequence[Mount]) -> str:
+    """Why these mounts cannot be made, empty if they can.
+
+    A mount path inside of another mount may lead through a link that a container has put there. bwrap would follow it,
+    and make the path where it leads to on this machine.
+    """
+    places = {os.path.normpath(mount.target): mount for mount in mounts}
+    for place in places:
+        # The loader obeys a file in /etc, also while rights are still to be taken away.
+        if _resolved(place) in ("/", "/etc", "/etc/ld.so.preload") or below(_resolved(place), trusted_setpriv.PLACE):
+            return f"mount path {place} cannot be used: the sandbox needs it itself"
+        for outer, mount in places.items():
+            if outer != place and below(place, outer):
+                real = os.path.realpath(mount.source)
+                inner = os.path.normpath(Path(real) / os.path.relpath(place, outer))
+                if os.path.realpath(inner) != inner:
+                    return (
+                        f"mount path {place} cannot be used: it leads through a symbolic link in the volume at {outer}"
+                    )
+    return ""
 
 
 def inner_command(

@@ -20,10 +20,12 @@ from mooring.nodes.process.containers.layers import Layer
 from mooring.nodes.process.containers.machine_files import make_scratch
 from mooring.nodes.process.containers.processes import ContainerProcess, launch
 from mooring.nodes.process.containers.rights import Rights, rights_of
-from mooring.nodes.process.containers.sandbox import Mount, Sandbox
+from mooring.nodes.process.containers.sandbox import Mount, Sandbox, target_problem
 from mooring.nodes.process.containers.service_links import service_variables
 from mooring.nodes.process.containers.terminal import TERMINAL_VARIABLES, in_terminal
 from mooring.nodes.process.containers.users import Users, users_of
+from mooring.nodes.process.gpu_assignments import NotEnoughGpus, gpus_wanted
+from mooring.nodes.process.gpus import Gpu
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.model import CreateFailed, RecordEvent
@@ -67,15 +69,23 @@ async def start(
         rights = rights_of(pod, container, context.isolation.capabilities, sandboxed=not context.problem)
         named = await named_variables(context, pod, container)
         mounts = mounts_of(context, pod, container, named)
+        message = Mount("", container.get("terminationMessagePath") or _MESSAGE_PATH)
+        if problem := target_problem([*mounts, message]):
+            raise ConfigError(f"container {name}: {problem}")
     except (ConfigError, VolumeError, OSError, MooringError) as error:
         raise CannotCreate(CreateFailed(name, "CreateContainerConfigError", str(error), True)) from None
-    variables = {**_basic(pod, users), **_terminal(container), **named}
+    try:
+        gpus = context.gpus.assign(pod["metadata"]["uid"], name, gpus_wanted(container))
+    except NotEnoughGpus as error:
+        raise CannotCreate(CreateFailed(name, "CreateContainerError", str(error), True)) from None
+    # What the node gives out stands over what the pod wishes for.
+    variables = {**_basic(pod, users), **_terminal(container), **named, **context.gpus.variables(gpus)}
     command = command_of(container, variables) or default_command(pod, container)
     if not command:
         why = f"no command specified: a process node ignores images, so the command of container {name} must be given"
         raise CannotCreate(CreateFailed(name, "CreateContainerError", why, False))
     try:
-        order = _order(context, pod, container, attempt, identity, command, variables, mounts, users, rights)
+        order = _order(context, pod, container, attempt, identity, command, variables, mounts, users, rights, gpus)
     except OSError as error:
         why = f"the node cannot make what container {name} needs: {error.strerror}: {error.filename}"
         raise CannotCreate(CreateFailed(name, "CreateContainerError", why, True)) from None
@@ -156,6 +166,7 @@ def _order(
     mounts: list[Mount],
     users: Users,
     rights: Rights,
+    gpus: list[Gpu],
 ) -> Launch:
     uid, name = pod["metadata"]["uid"], container["name"]
     disk = context.disk
@@ -169,7 +180,8 @@ def _order(
     group = context.isolation.control_groups.make(identity, memory=memory, cpu_milli=cpu)
     layer, sandbox = None, None
     if not context.problem:
-        layer, sandbox = _sandbox(context, pod, container, [*mounts, Mount(str(message.absolute()), path)], memory)
+        shown = [*mounts, Mount(str(message.absolute()), path)]
+        layer, sandbox = _sandbox(context, pod, container, shown, memory, gpus)
     return Launch(
         id=identity,
         command=in_terminal(command) if container.get("tty") else command,
@@ -193,7 +205,7 @@ def _order(
 
 
 def _sandbox(
-    context: NodeContext, pod: Object, container: Object, mounts: list[Mount], memory: int | None
+    context: NodeContext, pod: Object, container: Object, mounts: list[Mount], memory: int | None, gpus: list[Gpu]
 ) -> tuple[Layer | None, Sandbox]:
     folder = context.disk.layer(pod["metadata"]["uid"], container["name"])
     # What an earlier run wrote is not for this one.
@@ -208,7 +220,7 @@ def _sandbox(
         mounts=mounts,
         overlays=() if layer is None else layer.mount(),
         scratch=str(folder),
-        devices=devices(),
+        devices=devices(context.gpus.devices(gpus), has_gpus=bool(context.gpus.known)),
         read_only=bool(security.get("readOnlyRootFilesystem")),
         privileged=bool(security.get("privileged")) and view.root,
         host_ipc=bool(pod["spec"].get("hostIPC")),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from mooring.kube.objects import Object
 from mooring.nodes.process.pods import backoff
 from mooring.nodes.process.pods.model import (
+    EVICTED,
     ContainerRecord,
     Kill,
     PodAction,
@@ -170,7 +171,8 @@ class _Round:
             else:
                 self.times.append(end)
         if self.pod.failure is not None:
-            if self._all_ended(deletion_grace(self.spec)):
+            evicted = self.pod.failure[0] == EVICTED
+            if self._all_ended(_SHORTEST_GRACE_SECONDS if evicted else deletion_grace(self.spec)):
                 self.pod = replace(self.pod, over=True)
             return
         if self.pod.prepared != "yes":

@@ -12,10 +12,12 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "EVICTED",
     "ContainerRecord",
     "CreateFailed",
     "End",
     "Ended",
+    "Evicted",
     "Kill",
     "PodAction",
     "PodEvent",
@@ -199,7 +201,15 @@ class Probed(NamedTuple):
     good: bool
 
 
-PodEvent = Prepared | Started | CreateFailed | Ended | Probed
+class Evicted(NamedTuple):
+    """The pod has used more of the machine than it may."""
+
+    message: str
+
+
+PodEvent = Prepared | Started | CreateFailed | Ended | Probed | Evicted
+
+EVICTED = "Evicted"
 
 _RETRY_SECONDS = 5.0
 _PREPARE_RANGE_SECONDS = (0.5, 30.0)
@@ -230,6 +240,8 @@ def after(pod: PodRecord, event: PodEvent, now: datetime) -> PodRecord:
             return pod.having(name, replace(known, id=end.id or known.id, stopping=None))
         case Probed():
             return _probed(pod, event)
+        case Evicted(message):
+            return pod if pod.over or pod.failure is not None else replace(pod, failure=(EVICTED, message))
 
 
 def _probed(pod: PodRecord, probed: Probed) -> PodRecord:

@@ -14,6 +14,7 @@ __all__ = [
     "full_name",
     "init_containers",
     "is_ephemeral",
+    "is_preparing",
     "is_sidecar",
     "main_containers",
     "probe_of",
@@ -50,6 +51,11 @@ def ephemeral_containers(pod: Object) -> list[Object]:
 
 def is_ephemeral(container: Object, pod: Object) -> bool:
     return any(container is each for each in ephemeral_containers(pod))
+
+
+def is_preparing(pod: Object, name: str) -> bool:
+    """Whether a container has to end before the main ones start."""
+    return any(each["name"] == name and each.get("restartPolicy") != "Always" for each in init_containers(pod))
 
 
 def all_containers(pod: Object) -> list[Object]:

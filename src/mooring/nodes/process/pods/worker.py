@@ -21,9 +21,11 @@ from mooring.nodes.process.logs import LogWriter, has_log
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.decisions import PodDecision, decide, unhealthy
 from mooring.nodes.process.pods.model import (
+    EVICTED,
     CreateFailed,
     End,
     Ended,
+    Evicted,
     Kill,
     PodAction,
     PodEvent,
@@ -38,17 +40,21 @@ from mooring.nodes.process.pods.model import (
     after,
 )
 from mooring.nodes.process.pods.restored_state import restored_state
-from mooring.nodes.process.pods.specs import all_containers, container_named, main_containers
+from mooring.nodes.process.pods.specs import all_containers, container_named, is_preparing, main_containers
 from mooring.nodes.process.pods.status_writer import StatusWriter
 from mooring.nodes.process.pods.statuses import container_status, status_of
+from mooring.nodes.process.pods.storage_limits import exceeded_limit, limits_storage
 from mooring.nodes.process.volumes.contents import is_content
 from mooring.nodes.process.volumes.manager import mount_volumes, refresh_volumes
+from mooring.nodes.process.volumes.usage import storage_usage
 
 __all__ = ["NoLog", "PodWorker"]
 
 
 # How often volumes are compared with the ConfigMaps and Secrets that they show.
 _REFRESH_SECONDS: Final = 30.0
+# How often the files of a pod with limits are counted, as a kubelet does it.
+STORAGE_SECONDS: Final = 10.0
 _log = logging.getLogger("mooring.node")
 
 
@@ -100,6 +106,7 @@ class PodWorker:
         """Run until no process and no file of the pod is left on this node."""
         self._spawn(self._status_writer.run())
         self._tell_of_images()
+        self._tell_of_no_sandbox()
         try:
             while not self.pod.removed:
                 await self._wait(self._step())
@@ -170,12 +177,17 @@ class PodWorker:
         events, self._events = self._events, []
         for each in events:
             self.pod = after(self.pod, each, now)
+            if isinstance(each, Ended) and is_preparing(self.spec, each.name):
+                # The containers that follow use the same GPUs.
+                self._context.gpus.release(self.uid, each.name)
         decision = decide(self.spec, self.pod, now, gone=self.gone)
         self._carry_out(decision)
         return decision
 
     def _carry_out(self, decision: PodDecision) -> None:
         self.pod = decision.pod
+        if self.pod.over:
+            self._context.gpus.release(self.uid)
         for action in decision.actions:
             self._act(action)
         self._status_writer.wake()
@@ -210,14 +222,26 @@ class PodWorker:
         problem = await mount_volumes(self._context, self.spec)
         if problem:
             self._record(RecordEvent("Warning", "FailedMount", problem))
-        elif any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
-            self._spawn(self._refresh())
+        else:
+            if any(is_content(volume) for volume in self.spec["spec"].get("volumes") or ()):
+                self._spawn(self._refresh())
+            if limits_storage(self.spec):
+                self._spawn(self._watch_storage())
         self._post(Prepared(problem))
 
     async def _refresh(self) -> None:
         while True:
             await asyncio.sleep(_REFRESH_SECONDS)
             await refresh_volumes(self._context, self.spec)
+
+    async def _watch_storage(self) -> None:
+        while not self.pod.over:
+            await asyncio.sleep(STORAGE_SECONDS)
+            usage = await asyncio.to_thread(storage_usage, self._context.disk, self.spec)
+            if message := exceeded_limit(self.spec, usage):
+                self._record(RecordEvent("Warning", EVICTED, message))
+                self._post(Evicted(message))
+                return
 
     async def _start(self, name: str, attempt: int) -> None:
         container = container_named(self.spec, name)
@@ -297,6 +321,15 @@ class PodWorker:
         images = sorted({each.get("image", "") for each in main_containers(self.spec)} - {""})
         text = f"The process node runs commands of this machine; images are not used: {', '.join(images)}"
         self._record(RecordEvent("Normal", "ImageIgnored", text))
+
+    def _tell_of_no_sandbox(self) -> None:
+        if not self._new or self.pod.over or not self._context.problem:
+            return
+        text = (
+            "The pod is not kept apart from this machine: its processes see all files of the user they run as, "
+            f"among them the data folder of the cluster, because {self._context.problem}"
+        )
+        self._record(RecordEvent("Warning", "NoSandbox", text))
 
     def _spawn(self, work: Coroutine[Any, Any, None], otherwise: Callable[[str], PodEvent] | None = None) -> None:
         """Start a background task. `otherwise` makes the event of a task that raised: no decision may wait for ever."""

@@ -7,6 +7,7 @@ a link to the current version, and what a program sees are links through it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -17,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.layers import unmount_below
+from mooring.nodes.process.containers.layers import mount_tmpfs, unmount_below
 from mooring.nodes.process.volumes.contents import File, VolumeError
 
-__all__ = ["Disk", "host_path", "make_empty", "place_content", "sub_path"]
+__all__ = ["Disk", "host_path", "make_empty", "place_content"]
 
 
 _DATA: Final = "..data"
@@ -66,12 +67,14 @@ class Disk:
         with suppress(OSError):
             for path in (self.root / "pods").iterdir():
                 if path.name not in known:
-                    shutil.rmtree(path, ignore_errors=True)
+                    self.remove(path.name)
 
 
-def make_empty(folder: Path, group: int | None) -> None:
-    """An emptyDir: everybody may write there."""
+def make_empty(folder: Path, group: int | None, *, in_memory: int | None = None) -> None:
+    """An emptyDir: everybody may write there. `in_memory` is its size in bytes where it is not on disk."""
     folder.mkdir(parents=True, exist_ok=True)
+    if in_memory is not None and not folder.is_mount():
+        mount_tmpfs(folder, in_memory)
     folder.chmod(0o777)
     if group is not None:
         _share(folder, group)
@@ -132,9 +135,22 @@ _CHECKS: Final = {
 }
 
 
-def host_path(source: Object) -> Path:
-    """The file or folder of a hostPath volume, made where its type says so."""
-    path, kind = Path(source["path"]), source.get("type") or ""
+def host_path(source: Object, hidden: Iterable[str] = (), procs: Iterable[str] = ("/proc",)) -> Path:
+    """The file or folder of a hostPath volume by its real path, made where its type says so.
+
+    `hidden` are folders that no pod sees, `procs` where processes are listed. Nothing is made before that is checked.
+    """
+    kind = source.get("type") or ""
+    try:
+        path = Path(source["path"]).resolve()
+    except OSError as error:
+        raise VolumeError(f"hostPath {source['path']} cannot be used: {error.strerror}") from None
+    if any(path.is_relative_to(folder) for folder in hidden):
+        raise VolumeError(
+            f"hostPath {source['path']} lies in the data folder of the cluster, which pods do not see; use another path"
+        )
+    if any(re.match(rf"{re.escape(place)}/[0-9]", str(path)) for place in procs):
+        raise VolumeError(f"hostPath {source['path']} leads into a process of this machine, which pods do not see")
     try:
         if kind in ("", "DirectoryOrCreate") and not path.exists():
             path.mkdir(mode=0o755, parents=True)
@@ -150,16 +166,3 @@ def host_path(source: Object) -> Path:
     if check is not None and not check(found):
         raise VolumeError(f"hostPath type check failed: {path} is not a {word}")
     return path
-
-
-def sub_path(folder: Path, part: str, *, make: bool) -> Path:
-    """A path inside of a volume, which must not lead out of it."""
-    path = folder / part
-    if make and not path.exists():
-        path.mkdir(mode=0o777, parents=True)
-    real = path.resolve()
-    if not real.is_relative_to(folder.resolve()):
-        raise VolumeError(f'subPath "{part}" leads out of its volume')
-    if not real.exists():
-        raise VolumeError(f'there is no subPath "{part}" in its volume')
-    return real

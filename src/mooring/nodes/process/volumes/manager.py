@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Final
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.kube.quantities import value
 from mooring.nodes.process.containers.environment import Sources
 from mooring.nodes.process.containers.expansion import expand
 from mooring.nodes.process.containers.sandbox import Mount
 from mooring.nodes.process.containers.users import fs_group
 from mooring.nodes.process.node_context import NodeContext
-from mooring.nodes.process.pods.specs import all_containers
+from mooring.nodes.process.pods.specs import all_containers, main_containers
 from mooring.nodes.process.volumes.contents import (
     Tokens,
     VolumeError,
@@ -22,7 +24,8 @@ from mooring.nodes.process.volumes.contents import (
     references,
     token_projections,
 )
-from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content, sub_path
+from mooring.nodes.process.volumes.disk import host_path, make_empty, place_content
+from mooring.nodes.process.volumes.sub_path import sub_path
 
 __all__ = ["mount_volumes", "mounts_of", "refresh_volumes"]
 
@@ -90,26 +93,49 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources, t
     group = fs_group(pod, context.user)
     match kind_of(volume):
         case "emptyDir":
-            make_empty(folder, group)
+            make_empty(folder, group, in_memory=_memory_size(context, pod, volume["emptyDir"] or {}))
         case "hostPath":
-            host_path(volume["hostPath"])
+            _host_path(context, volume)
         case _:
             place_content(folder, content_of(pod, volume, sources, context.node_fields, tokens), group)
 
 
+def _host_path(context: NodeContext, volume: Object) -> Path:
+    view = context.isolation.view()
+    return host_path(volume["hostPath"], view.data, view.procs)
+
+
+def _memory_size(context: NodeContext, pod: Object, source: Object) -> int | None:
+    """The size of an emptyDir in memory: its own limit, at most the memory of the pod or else of the node."""
+    if source.get("medium") != "Memory" or context.user != 0:
+        return None
+    limits = [((each.get("resources") or {}).get("limits") or {}).get("memory") for each in main_containers(pod)]
+    known = [value(limit) for limit in limits if limit is not None]
+    size = sum(known) if len(known) == len(limits) else value(context.node_fields.allocatable["memory"])
+    own = value(source.get("sizeLimit") or "0")
+    return min(own, size) if own > 0 else size
+
+
 def mounts_of(context: NodeContext, pod: Object, container: Object, variables: dict[str, str]) -> list[Mount]:
-    """The mounts of a container. Raises VolumeError for a subPath that does not exist."""
+    """The mounts of a container. Raises VolumeError for a path that it must not have."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     found = []
     for mount in container.get("volumeMounts") or ():
         volume = volumes[mount["name"]]
         kind = kind_of(volume)
         uid = pod["metadata"]["uid"]
-        source = host_path(volume["hostPath"]) if kind == "hostPath" else context.disk.volume(uid, volume["name"])
+        if kind == "hostPath":
+            source = _host_path(context, volume)
+        else:
+            source = context.disk.volume(uid, volume["name"])
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
+        within = ""
         if part:
-            source = sub_path(source, part, make=not is_content(volume))
+            within = str(source.resolve())
+            source = sub_path(
+                source, part, make=not is_content(volume), mount=mount["name"], container=container["name"]
+            )
         # As with a kubelet, content from the API is read-only in containers.
         read_only = bool(mount.get("readOnly")) or is_content(volume)
-        found.append(Mount(str(source.absolute()), mount["mountPath"], read_only))
+        found.append(Mount(str(source.absolute()), mount["mountPath"], read_only, within))
     return found
