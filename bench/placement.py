@@ -1,7 +1,7 @@
 """Pods per second: placing pods one after another, every node scored, each pod bound before the next.
 
 Every real cluster has DaemonSets, whose pods name their node. So the main loads are placed once more with such a pod on
-every node before, and one more between every ten pods.
+every node before, and one more between every ten pods; identical ones also with one after every single pod.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Load(NamedTuple):
     budget: int | None = None
     # The name under which the real scheduler runs the same load.
     peer: str = ""
-    # Whether a DaemonSet's pods come before the others and between them.
-    daemons: bool = False
+    # How many pods come between two of a DaemonSet, which has one on every node before; 0 stands for no DaemonSet.
+    apart: int = 0
 
 
 def node(number: int) -> Object:
@@ -121,9 +121,10 @@ LOADS = (
     SPREAD,
     Load("a DaemonSet", lambda i: daemon(i, i), budget=20_000),
     *(
-        load._replace(name=f"{load.name}, DaemonSets", peer="", daemons=True)
+        load._replace(name=f"{load.name}, DaemonSets", peer="", apart=APART)
         for load in (BASIC, MIXED, IDENTICAL, SPREAD)
     ),
+    IDENTICAL._replace(name="identical, a DaemonSet's after each", peer="", apart=1),
 )
 
 
@@ -148,12 +149,12 @@ def pods_per_second(load: Load, nodes: int) -> float:
     # Anti-affinity by host runs out of nodes.
     count = min(20_000, nodes * 9 // 10)
     made = [load.pod(i) for i in range(count)]
-    if load.daemons:
+    if load.apart:
         for number in range(nodes):
             first = cluster.compiler.compile(msgspec.convert(daemon(number, number), Pod))
             cluster.bind(first, engine.schedule(first).slot)
         # Another DaemonSet's, so that they find room; the step is none of the divisors of the size.
-        for place in range(count - count % APART, 0, -APART):
+        for place in range(count - count % load.apart, 0, -load.apart):
             made.insert(place, daemon(nodes + place, place * 7 % nodes))
     pods = [cluster.compiler.compile(msgspec.convert(each, Pod)) for each in made]
     started = time.perf_counter()

@@ -256,7 +256,8 @@ def test_asking_does_not_move_the_next_search() -> None:
 def test_a_pod_that_names_its_node_does_not_slow_the_others_down(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = SchedulerCache(20)
     for number in range(20):
-        cluster.set_node(_view({"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM}}, Node))
+        meta = {"name": f"n{number}", "labels": {"topology.kubernetes.io/zone": f"z{number // 7}"}}
+        cluster.set_node(_view({"metadata": meta, "status": {"allocatable": ROOM}}, Node))
     engine = Engine(cluster)
     searched: list[str] = []
     monkeypatch.setattr(engine, "_search", lambda filters, start: searched.append(filters.pod.key))
@@ -267,7 +268,9 @@ def test_a_pod_that_names_its_node_does_not_slow_the_others_down(monkeypatch: py
         if turn % 2:
             pod = naming(pod, f"n{turn % 20}")
         incoming = cluster.compiler.compile(_view(pod, Pod))
+        explained = Engine(cluster).explain(incoming, engine.start).chosen
         placed = engine.schedule(incoming)
+        assert placed.slot == explained, f"turn {turn}"
         cluster.bind(incoming, placed.slot)
         chosen.append(placed.slot)
     assert not searched

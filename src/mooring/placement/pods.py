@@ -64,9 +64,15 @@ class NodeTerms(NamedTuple):
 
     def matches(self, labels: dict[str, str], name: str) -> bool:
         """Whether a node of these labels and this name is selected."""
-        if any(labels.get(key) != value for key, value in self.node_selector):
-            return False
-        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
+        for key, value in self.node_selector:
+            if labels.get(key) != value:
+                return False
+        if self.terms is None:
+            return True
+        for term in self.terms:  # noqa: SIM110 - a generator here would cost as much as what it asks
+            if term.matches(labels, name):
+                return True
+        return False
 
 
 class HostPort(NamedTuple):

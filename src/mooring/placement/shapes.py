@@ -3,7 +3,8 @@
 Scheduling the next pod of a template differs from the last one only where pods came or went meanwhile. A `Shape`
 remembers the fit and the scores that do not look at other pods, replays the cluster's journal for the slots that
 changed, and holds one number per slot that sorts nodes by score first and by the scheduler's tie order second, so that
-the winner is a single `argmax`. Where the search begins touches the tie order only, which is added anew when it moves.
+the winner is a single `argmax`. Where the search begins touches the tie order only, which is added anew when it moves;
+while it moves from pod to pod, as it does with a DaemonSet's pods between, each search adds it to a copy.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ class Shape:
         self._start = 0
         self._ranked = False
         self._ties: Scores
+        # Where the search before this one began, and what `keys` are without ties, in the scheduler's order: kept from
+        # the first search on that begins elsewhere, while every node is feasible.
+        self._asked = 0
+        self._in_order: Scores | None = None
         self._places: Scores | None = None
 
     def refresh(self) -> None:
@@ -71,8 +76,22 @@ class Shape:
         """The slot that wins on these scores alone, or -1."""
         if not self.count:
             return -1
+        moved = self._ranked and self._places is None and start not in (self._start, self._asked)
+        self._asked = start
+        if moved:
+            return self._best_from(start)
         self.turn(start)
         return int(self.keys.argmax())
+
+    def _best_from(self, start: int) -> int:
+        """The same without turning `keys`, for a place that may not be asked for again."""
+        order = self._cluster.order
+        if self._in_order is None:
+            self._in_order = (self.keys - self._ties).take(order)
+            self._order_of = self._matching.ranks()
+            self._turned = np.empty(order.size, dtype=np.int64)
+        np.add(self._in_order, tie_order(order.size, order.size, start), out=self._turned)
+        return int(order.item(self._turned.argmax()))
 
     def turn(self, start: int) -> None:
         """Bring `keys` up to date for a search that begins at a place in the scheduler's order."""
@@ -132,6 +151,7 @@ class Shape:
         """The feasible list is another one: every score that is relative to it, and every tie, may have moved."""
         self.count = int(np.count_nonzero(self.feasible))
         self._ranked = False
+        self._in_order = None
 
     def _rank(self) -> None:
         """Number the feasible list, and sort by that what scores the same."""
@@ -167,7 +187,10 @@ class Shape:
             self._recount()
         elif self._ranked and fits:
             preference = 0 if self.preference is None else self.preference.item(slot)
-            self.keys[slot] = ((self.base.item(slot) + preference) << TIE_BITS) + self._ties.item(slot)
+            total = (self.base.item(slot) + preference) << TIE_BITS
+            self.keys[slot] = total + self._ties.item(slot)
+            if self._in_order is not None:
+                self._in_order[self._order_of.item(slot)] = total
 
     def _patch_all(self, slots: NDArray[np.int64]) -> None:
         """The same for many slots at once."""
@@ -181,6 +204,7 @@ class Shape:
                 base += self.preference[slots]
             keys = (base << TIE_BITS) + self._ties[slots]
             self.keys[slots] = np.where(fits, keys, self.keys[slots])
+            self._in_order = None
 
     def _score(self, slot: int) -> int:
         """`base` of one slot, by the formulas of `scores`."""

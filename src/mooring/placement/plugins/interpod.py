@@ -137,6 +137,8 @@ class InterPodScore:
         """None where no term, in either direction, meets any pod."""
         cluster, template = matching.cluster, pod.template
         raw: Counts | None = None
+        if not (template.affinity_preferred or template.anti_preferred or cluster.terms.scoring.carriers):
+            return None
         wishes = [(w, t) for w, t in template.affinity_preferred] + [(-w, t) for w, t in template.anti_preferred]
         for weight, term in wishes:
             query = PodQuery((clause_of(cluster, term),), live_only=False)

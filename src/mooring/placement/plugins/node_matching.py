@@ -161,17 +161,16 @@ class NodeMatching:
 
     def capacity(self) -> Capacity:
         """What nodes have, as the resource scores need it."""
+        return self._answer("capacity", self._capacity)
 
+    def _capacity(self) -> Capacity:
         def divisor(allocatable: Amounts) -> Divisor:
             whole = np.maximum(allocatable, 1)
             return Divisor(whole, whole.astype(np.float64), bool(whole.max() < EXACT_FLOAT_LIMIT))
 
-        def compute() -> Capacity:
-            cpu, memory = self.cluster.alloc_cpu, self.cluster.alloc_memory
-            complete = bool((((cpu != 0) & (memory != 0)) | ~self.cluster.valid).all())
-            return Capacity(divisor(cpu), divisor(memory), complete)
-
-        return self._answer("capacity", compute)
+        cpu, memory = self.cluster.alloc_cpu, self.cluster.alloc_memory
+        complete = bool((((cpu != 0) & (memory != 0)) | ~self.cluster.valid).all())
+        return Capacity(divisor(cpu), divisor(memory), complete)
 
     def topology(self, key: str) -> Topology:
         def compute() -> Topology:
