@@ -17,7 +17,7 @@ from mooring.api.kinds import Key
 from mooring.builtin.apps.statefulset.claims import drops_claims
 from mooring.builtin.apps.statefulset.ordinals import ORDINALS
 from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods, ordinal_of
-from mooring.builtin.apps.statefulset.steps import Steps, replace_outdated
+from mooring.builtin.apps.statefulset.steps import MAX_UNAVAILABLE, Steps, replace_outdated
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Write
@@ -191,4 +191,5 @@ CONTROLLER = Controller(
         PERSISTENT_VOLUME_CLAIM: ("create", "patch", "delete"),
     },
     indexers=(ORDINALS,),
+    gates={MAX_UNAVAILABLE: True},
 )
