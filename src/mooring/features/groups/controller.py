@@ -13,7 +13,7 @@ from mooring.api.apps.views import ControllerRevision, StatefulSet
 from mooring.api.kinds import Key, key_of
 from mooring.features.groups.api import REPLICAS, REVISION, LeaderWorkerSet
 from mooring.features.groups.events import CREATE, DELETE, UPDATE, event_about
-from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.kinds import GROUP_REVISION, LEADER_WORKER_SET
 from mooring.features.groups.objects import leaders_of, shared_service
 from mooring.features.groups.placeable import tell_placing
 from mooring.features.groups.revisions import (
@@ -32,7 +32,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
-from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
+from mooring.workloads.kinds import POD, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
 from mooring.workloads.placeable import Advice
 from mooring.workloads.podcontrol import status_change
@@ -70,7 +70,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
     if lws.metadata.deleting:
         orphaned = _ORPHAN in lws.metadata.finalizers
-        rewritten = rewrite_unsorted(view, lws, view.owned(CONTROLLER_REVISION, lws)) if orphaned else None
+        rewritten = rewrite_unsorted(view, lws, view.owned(GROUP_REVISION, lws)) if orphaned else None
         return rewritten or Decision()
 
     memory = view.memory(Memory)
@@ -128,15 +128,15 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
-    found = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
+    found = view.list(GROUP_REVISION, "orphan", lws.metadata.namespace)
     orphans = [each for each in found if is_revision_of(each, lws)]
-    revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
+    revisions = in_order(view.owned(GROUP_REVISION, lws))
     rewritten = rewrite_unsorted(view, lws, (*orphans, *revisions))
     if rewritten is not None:
         return rewritten
     if orphans:
         # A set of this name was deleted and left its groups behind.
-        return Decision(intent=tuple(adopt(CONTROLLER_REVISION, each, LEADER_WORKER_SET, lws) for each in orphans))
+        return Decision(intent=tuple(adopt(GROUP_REVISION, each, LEADER_WORKER_SET, lws) for each in orphans))
     revision_hash = "" if leaders is None else revision_of(leaders)
     current = equal_revision(revisions, lws, revision_hash)
     if current is None:
@@ -147,10 +147,10 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
         text = f"Creating revision with key {key} for {about}"
         if lost:
             text = f"Creating missing revision with key {key} for existing LeaderWorkerSet"
-        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (CONTROLLER_REVISION, made.key))
+        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (GROUP_REVISION, made.key))
         return Decision(intent=(made,), events=(event,))
     if current is not revisions[-1]:
-        return Decision(intent=(renumbered(current, next_number(revisions)),))
+        return Decision(intent=(renumbered(current, next_number(revisions), read_as=GROUP_REVISION),))
     blueprints = {revision_of(each): blueprint_of(each) for each in revisions}
     return History(revisions, blueprints, blueprints[revision_of(current)])
 
@@ -194,7 +194,7 @@ def _stuck(
 
 def _unused_revisions(history: History, observed: ObservedGroups) -> tuple[Write, ...]:
     used = {history.current.revision_hash, *(group.revision_hash for group in observed.groups.values())}
-    return surplus(history.revisions, lambda revision: revision_of(revision) in used, limit=0)
+    return surplus(history.revisions, lambda revision: revision_of(revision) in used, limit=0, read_as=GROUP_REVISION)
 
 
 def _refusal(lws: LeaderWorkerSet, leader_set: LeaderSetState | None, problem: str) -> Event | None:
@@ -235,14 +235,14 @@ CONTROLLER: Final = Controller(
     reporter="leaderworkerset",
     reconcile=reconcile,
     of=LEADER_WORKER_SET,
-    reads=(STATEFUL_SET, POD, SERVICE, CONTROLLER_REVISION),
+    reads=(STATEFUL_SET, POD, SERVICE, GROUP_REVISION),
     folds=(CLUSTER,),
     writes={
         LEADER_WORKER_SET: ("status", "finalizers"),
         POD: ("delete",),
         STATEFUL_SET: ("create", "patch"),
         SERVICE: ("create",),
-        CONTROLLER_REVISION: ("create", "patch", "delete"),
+        GROUP_REVISION: ("create", "patch", "delete"),
     },
     memory=Memory,
 )

@@ -21,14 +21,14 @@ from mooring.features.groups.api import (
     LeaderWorkerSet,
 )
 from mooring.features.groups.events import CREATE, DELETE, event_about
-from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.kinds import GROUP_REVISION, LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, revision_of
 from mooring.features.groups.state import is_left_behind
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
-from mooring.workloads.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE, STATEFUL_SET
+from mooring.workloads.kinds import NODE, POD, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
 
 _ON_RESTART: Final = "RecreateGroupOnPodRestart"
@@ -121,7 +121,7 @@ def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
 def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | None:
     """What the group is made from: the revision of its leader, whatever the set says by now."""
     revision_hash = revision_of(leader)
-    found = [each for each in view.owned(CONTROLLER_REVISION, lws) if revision_of(each) == revision_hash]
+    found = [each for each in view.owned(GROUP_REVISION, lws) if revision_of(each) == revision_hash]
     return blueprint_of(max(found, key=lambda each: each.revision)) if found else None
 
 
@@ -211,7 +211,7 @@ CONTROLLER: Final = Controller(
     reporter="leaderworkerset",
     reconcile=reconcile,
     of=POD,
-    reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, CONTROLLER_REVISION, NODE),
+    reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, GROUP_REVISION, NODE),
     writes={
         POD: ("delete", "finalizers"),
         STATEFUL_SET: ("create", "patch", "delete"),
