@@ -52,7 +52,7 @@ class Names(Typed, frozen=True):
     kind: str = ""
 
 
-class Version(Typed, frozen=True):
+class DefinitionVersion(Typed, frozen=True):
     name: str = ""
     served: bool = False
     storage: bool = False
@@ -62,7 +62,7 @@ class DefinitionSpec(Typed, frozen=True):
     group: str = ""
     scope: str = "Namespaced"
     names: Names = Names()
-    versions: tuple[Version, ...] = ()
+    versions: tuple[DefinitionVersion, ...] = ()
 
 
 class DefinitionStatus(Typed, frozen=True):

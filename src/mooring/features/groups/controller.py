@@ -34,7 +34,7 @@ from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import POD, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
-from mooring.workloads.placeable import Advice
+from mooring.workloads.placeable import RememberedAdvice
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order, next_number, renumbered, surplus
 
@@ -48,15 +48,15 @@ LARGE_SET_GROUPS: Final = 50
 LARGE_SET_MIN_INTERVAL: Final = timedelta(milliseconds=200)
 
 
-class Memory(NamedTuple):
+class SetMemory(NamedTuple):
     """When groups were observed last, the advice for the first unschedulable one, and the last refusal reported."""
 
     observed_at: datetime
-    advice: Advice | None = None
+    advice: RememberedAdvice | None = None
     reported: str = ""
 
 
-class History(NamedTuple):
+class SetHistory(NamedTuple):
     """All revisions in order, their blueprints by revision hash, and the blueprint of the set as it is now."""
 
     revisions: Sequence[ControllerRevision]
@@ -73,7 +73,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         rewritten = rewrite_unsorted(view, lws, view.owned(GROUP_REVISION, lws)) if orphaned else None
         return rewritten or Decision()
 
-    memory = view.memory(Memory)
+    memory = view.memory(SetMemory)
     if (
         memory is not None
         and lws.spec.replicas > LARGE_SET_GROUPS
@@ -122,11 +122,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     else:
         # A refused write is retried with backoff; the event about it is recorded once.
         events = [] if memory is not None and memory.reported == refused.message else [refused]
-    memory = Memory(now, placing.advice, "" if refused is None else refused.message)
+    memory = SetMemory(now, placing.advice, "" if refused is None else refused.message)
     return Decision((), tuple(children), status, unused, (*events, *reported.events), memory=memory)
 
 
-def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
+def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> SetHistory | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
     found = view.list(GROUP_REVISION, "orphan", lws.metadata.namespace)
     orphans = [each for each in found if is_revision_of(each, lws)]
@@ -152,7 +152,7 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
     if current is not revisions[-1]:
         return Decision(intent=(renumbered(current, next_number(revisions), read_as=GROUP_REVISION),))
     blueprints = {revision_of(each): blueprint_of(each) for each in revisions}
-    return History(revisions, blueprints, blueprints[revision_of(current)])
+    return SetHistory(revisions, blueprints, blueprints[revision_of(current)])
 
 
 def _leader_set_state(leaders: StatefulSet) -> LeaderSetState:
@@ -192,7 +192,7 @@ def _stuck(
     ]
 
 
-def _unused_revisions(history: History, observed: ObservedGroups) -> tuple[Write, ...]:
+def _unused_revisions(history: SetHistory, observed: ObservedGroups) -> tuple[Write, ...]:
     used = {history.current.revision_hash, *(group.revision_hash for group in observed.groups.values())}
     return surplus(history.revisions, lambda revision: revision_of(revision) in used, limit=0, read_as=GROUP_REVISION)
 
@@ -244,5 +244,5 @@ CONTROLLER: Final = Controller(
         SERVICE: ("create",),
         GROUP_REVISION: ("create", "patch", "delete"),
     },
-    memory=Memory,
+    memory=SetMemory,
 )

@@ -46,7 +46,7 @@ class ObservedWorkers(NamedTuple):
     started: bool
 
 
-class Memory(NamedTuple):
+class GroupMemory(NamedTuple):
     """The workers that were observed last, and the last reported reason why they cannot be created."""
 
     observed: ObservedWorkers | None = None
@@ -78,11 +78,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         text = f"Worker pod {failed} failed, deleted leader pod {key.name} to recreate group {index}"
         gone = Delete(POD, key, propagation="Foreground")
         event = event_about(lws, "Normal", "RecreateGroup", text, DELETE, (POD, key))
-        return Decision(children=(gone,), events=(event,), memory=Memory(observed))
+        return Decision(children=(gone,), events=(event,), memory=GroupMemory(observed))
 
     # 2. Nothing is made for a leader that goes away.
     if leader.metadata.deleting or blueprint is None:
-        return Decision(memory=Memory(observed))
+        return Decision(memory=GroupMemory(observed))
 
     # 3. A Service of its own, if the set wants one for every group.
     children: list[Write] = []
@@ -94,7 +94,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if there is not None and is_left_behind(there, lws.metadata.name, leader):
         children.append(adopt(STATEFUL_SET, there, POD, leader))
     if blueprint.template.size <= 1 or there is not None:
-        return Decision(children=tuple(children), memory=Memory(observed))
+        return Decision(children=tuple(children), memory=GroupMemory(observed))
     if lws.spec.startup_policy == "LeaderReady" and not leader.ready:
         return Decision(children=tuple(children))
     domain = _domain(view, lws, leader)
@@ -102,7 +102,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if isinstance(domain, dict):
         children.append(workers_of(lws, leader, blueprint, domain))
     return Decision(
-        children=tuple(children), events=_events(view, lws, leader, domain, problem), memory=Memory(None, problem)
+        children=tuple(children), events=_events(view, lws, leader, domain, problem), memory=GroupMemory(None, problem)
     )
 
 
@@ -147,7 +147,7 @@ def _failed(
     for pod in (leader, *members) if started or not after_start else ():
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
-    known = view.memory(Memory)
+    known = view.memory(GroupMemory)
     before = None if known is None else known.observed
     if observed is None or before is None or before.workers != observed.workers or (after_start and not before.started):
         return ""
@@ -199,7 +199,7 @@ def _events(
             return ()
         text = f"Created worker statefulset for leader pod {name}"
         return (event_about(lws, "Normal", "GroupsProgressing", text, CREATE, (STATEFUL_SET, key_of(leader))),)
-    known = view.memory(Memory)
+    known = view.memory(GroupMemory)
     if known is not None and known.reported == problem:
         return ()
     text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
@@ -217,5 +217,5 @@ CONTROLLER: Final = Controller(
         STATEFUL_SET: ("create", "patch", "delete"),
         SERVICE: ("create",),
     },
-    memory=Memory,
+    memory=GroupMemory,
 )

@@ -38,7 +38,7 @@ from mooring.workloads.revisions import (
 HASH_LABEL = "controller.kubernetes.io/hash"
 
 
-class History(NamedTuple):
+class StatefulSetHistory(NamedTuple):
     """The revisions of a set: all of them in order, the one most pods are of, and the one they shall be of."""
 
     all: Sequence[ControllerRevision]
@@ -99,7 +99,7 @@ def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tup
     )
 
 
-def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
+def _history(view: View, stateful_set: StatefulSet) -> StatefulSetHistory | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
     revisions = in_order(view.owned(CONTROLLER_REVISION, stateful_set))
     number = next_number(revisions)
@@ -128,10 +128,10 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
         return Decision(intent=(renumbered(update, number),))
     named = stateful_set.status.current_revision
     current = next((revision for revision in revisions if revision.metadata.name == named), update)
-    return History(revisions, current, update)
+    return StatefulSetHistory(revisions, current, update)
 
 
-def _observe(view: View, stateful_set: StatefulSet, history: History) -> ObservedPods:
+def _observe(view: View, stateful_set: StatefulSet, history: StatefulSetHistory) -> ObservedPods:
     # Counting healthy pods says neither which claims they own nor since when they are ready.
     whole = stateful_set.spec.min_ready_seconds > 0
     if stateful_set.spec.volume_claim_templates:
@@ -144,7 +144,9 @@ def _observe(view: View, stateful_set: StatefulSet, history: History) -> Observe
     return observe_pods(view, stateful_set, labels, whole=whole)
 
 
-def _status(view: View, stateful_set: StatefulSet, history: History, observed: ObservedPods) -> StatefulSetStatus:
+def _status(
+    view: View, stateful_set: StatefulSet, history: StatefulSetHistory, observed: ObservedPods
+) -> StatefulSetStatus:
     spec, pods = stateful_set.spec, observed.present
     settled = observed.settled_count
     ready = [pod for pod in pods if pod.status.phase == "Running" and pod.ready]
