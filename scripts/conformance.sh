@@ -48,7 +48,7 @@ prepare() {
     [ -z "${OWN:-}" ] || return 0
     cp "$ROOT/config/crd/leaderworkerset.x-k8s.io_leaderworkersets.yaml" "$folder/$1/config/crd/bases/"
     mkdir "$folder/$1/test/mooring"
-    cp "$OURS/guest.go" "$folder/$1/test/mooring/"
+    cp "$OURS/run.go" "$folder/$1/test/mooring/"
     case $1 in
     addon) cp "$OURS/addon_test.go" "$folder/$1/test/integration/webhooks/" ;;
     *) cp "$OURS/$1_suite_test.go" "$folder/$1/test/integration/$1/suite_test.go" ;;

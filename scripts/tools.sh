@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the real programs that the tests compare Mooring with and drive it by, from the Go module proxy:
-# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl in two versions, and the Go guest.
+# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl in two versions, and an operator in Go.
 # The first run takes minutes; a run with nothing to do takes a fraction of a second.
 #
 #   sh scripts/tools.sh                   build what is missing
@@ -14,13 +14,13 @@ cd "$(dirname "$0")/.."
 TOOLS=${MOORING_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mooring/tools}
 GO=${GO:-go}
 CONTROLPLANE=tests/tools/controlplane
-ALL="etcd kubectl kube-apiserver kubectl-1.31 guest kube-scheduler kube-controller-manager"
+ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager"
 
 source_of() {
     case $1 in
     etcd | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl) echo $CONTROLPLANE ;;
     kubectl-1.31) echo tests/tools/kubectl-1.31 ;;
-    guest) echo tests/guests/go ;;
+    operator) echo tests/external/go ;;
     *)
         echo "tools: there is no tool named $1; known are: $ALL" >&2
         exit 1
@@ -40,7 +40,7 @@ version_of() {
     case $1 in
     etcd) required etcd/server/v3 ;;
     kubectl-1.31) required k8s.io/kubectl | sed s/v0/v1/ ;;
-    guest) required sigs.k8s.io/controller-runtime ;;
+    operator) required sigs.k8s.io/controller-runtime ;;
     *) required k8s.io/kubernetes ;;
     esac
 }

@@ -12,7 +12,7 @@ settings.register_profile("desk", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 # These wait for other programs most of the time: started first, they leave the cores to the rest.
-WAITING = ("tests/e2e/", "tests/guests/", "tests/nodes/process/", "tests/cli/")
+WAITING = ("tests/e2e/", "tests/external/", "tests/nodes/process/", "tests/cli/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

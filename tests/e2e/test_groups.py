@@ -1,7 +1,7 @@
 """LeaderWorkerSets as users have them, on the embedded cluster and beside a real control plane.
 
-In both homes nodes are simulated. The real one has its own scheduler and StatefulSet controller; there Mooring is a
-guest, with its controllers and with webhooks that the API server calls over HTTPS.
+In both homes nodes are simulated. The real one has its own scheduler and StatefulSet controller; there Mooring
+runs its controllers from outside, and webhooks that the API server calls over HTTPS.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class MooringRun:
                 path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
                 answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
                 assert answer.code in (200, 201), answer.body
-        self._process = ProgramProcess(self._command, self._home.folder / "guests.log")
+        self._process = ProgramProcess(self._command, self._home.folder / "run.log")
         self._process.wait_until(self._registered, PATIENCE)
 
     def _registered(self) -> bool:

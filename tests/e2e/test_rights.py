@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from mooring.testing.tools import ToolMissing
 from scripts.rbac import FOLDER
 from tests.e2e.test_groups import PATIENCE, Place
 
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
 USER = "system:serviceaccount:mooring-system:mooring"
 # Every request of the service account, and how it was answered.
 AUDIT = {
@@ -57,7 +59,27 @@ TAKEN = {
 }
 
 
-class Guest:
+# Reads that are taken from all roles at once, and the controllers that cannot do without the kind.
+UNREAD = {
+    Right("coordination.k8s.io", "leases", "list", "coordination.k8s.io/v1/Lease"): "nodes",
+    Right("policy", "poddisruptionbudgets", "watch", "policy/v1/PodDisruptionBudget"): "lws",
+    Right("apps", "controllerrevisions", "list", "apps/v1/ControllerRevision"): "lws, lws-groups",
+}
+
+
+class Run:
+    """One `mooring run` and what it says."""
+
+    def __init__(self, kubeconfig: Path, log: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "mooring", "run", "--kubeconfig", str(kubeconfig), *arguments]
+        self.process = ProgramProcess(command, log)
+
+    def says(self, text: str) -> list[Any]:
+        lines = self.process.log.read_text(encoding="utf-8").splitlines()
+        return [line for line in map(json.loads, lines) if text in line["message"]]
+
+
+class ExternalRun(Run):
     """`mooring run` as the service account."""
 
     def __init__(self, plane: ControlPlane, api: Api) -> None:
@@ -70,14 +92,13 @@ class Guest:
                 self.apply(obj)
         account = "/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token"
         token = api.post(account, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
-        kubeconfig = plane.folder / "guest.kubeconfig"
-        write_kubeconfig(kubeconfig, "guest", plane.url, plane.ca, token.body["status"]["token"])
+        self._kubeconfig = kubeconfig = plane.folder / "running.kubeconfig"
+        write_kubeconfig(kubeconfig, "running", plane.url, plane.ca, token.body["status"]["token"])
         config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
         config["contexts"][0]["context"]["namespace"] = "mooring-system"
         kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
-        command = [sys.executable, "-m", "mooring", "run", "--kubeconfig", str(kubeconfig)]
-        command += ["--webhook-url", f"https://127.0.0.1:{free_port()}"]
-        self.process = ProgramProcess(command, plane.folder / "guest.log")
+        webhooks = f"https://127.0.0.1:{free_port()}"
+        super().__init__(kubeconfig, plane.folder / "running.log", "--webhook-url", webhooks)
         self.process.wait_until(self._registered, PATIENCE)
 
     def apply(self, obj: Object) -> None:
@@ -98,9 +119,16 @@ class Guest:
         assert found, "nothing was audited"
         return [f"{each['verb']} {each['requestURI']}" for each in found if each["responseStatus"]["code"] == 403]
 
-    def says(self, text: str) -> list[Any]:
-        lines = self.process.log.read_text(encoding="utf-8").splitlines()
-        return [line for line in map(json.loads, lines) if text in line["message"]]
+    @contextmanager
+    def another(self, health: str) -> Iterator[Run]:
+        """A second process with the controllers alone, which tells its health at an address."""
+        names = ",".join(each.name for each in CATALOG.controllers(CATALOG.external))
+        arguments = ("--controllers", names, "--no-leader-elect", "--health", health)
+        other = Run(self._kubeconfig, self._folder / "another.log", *arguments)
+        try:
+            yield other
+        finally:
+            other.process.stop()
 
     def may(self, right: Right, namespace: str) -> bool:
         resource, _, subresource = right.resource.partition("/")
@@ -111,7 +139,7 @@ class Guest:
 
 
 @pytest.fixture(scope="module")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExternalRun]:
     folder: Path = tmp_path_factory.mktemp("rights")
     (folder / "audit.yaml").write_text(yaml.safe_dump(AUDIT), encoding="utf-8")
     flags = [
@@ -126,7 +154,7 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
         ):
             for number in range(2):
                 assert api.post("/api/v1/nodes", simulated(node(f"n{number}"))).code == 201
-            running = Guest(plane, api)
+            running = ExternalRun(plane, api)
             try:
                 yield running
             finally:
@@ -136,9 +164,9 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
 
 
 @pytest.mark.slow
-def test_what_is_declared_is_enough(guest: Guest) -> None:
+def test_what_is_declared_is_enough(running: ExternalRun) -> None:
     """A set comes, rolls to a new revision, shrinks and loses a worker, and nothing that is asked for is refused."""
-    place = Place(guest.api, "enough")
+    place = Place(running.api, "enough")
     place.create(leader_worker_set(replicas=2, size=2))
     place.wait(place.available)
     container = {"name": "main", "image": "registry.example.com/serve:2"}
@@ -150,25 +178,25 @@ def test_what_is_declared_is_enough(guest: Guest) -> None:
     place.api.delete(f"{place.path('Pod')}/serve-0-1")
     place.wait(lambda: place.pods().get("serve-0", {}).get("metadata", {}).get("uid", before) != before)
     place.wait(place.available)
-    assert guest.refused() == []
-    assert guest.says("may not") == []
+    assert running.refused() == []
+    assert running.says("may not") == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [each.name for each in CATALOG.controllers(CATALOG.external)])
-def test_a_controller_says_which_right_it_lacks_and_the_others_go_on(guest: Guest, name: str) -> None:
-    right, place = TAKEN[name], Place(guest.api, f"without-{name}")
-    path = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/mooring:{name}"
-    role = guest.api.get(path).body
+def test_a_controller_says_which_right_it_lacks_and_the_others_go_on(running: ExternalRun, name: str) -> None:
+    right, place = TAKEN[name], Place(running.api, f"without-{name}")
+    path = f"{RBAC}/clusterroles/mooring:{name}"
+    role = running.api.get(path).body
     rules = without(role["rules"], right)
     assert rules != role["rules"]
-    assert guest.api.patch(path, "merge", {"rules": rules}).code == 200
-    place.wait(lambda: not guest.may(right, place.name))
+    assert running.api.patch(path, "merge", {"rules": rules}).code == 200
+    place.wait(lambda: not running.may(right, place.name))
     try:
         place.create(leader_worker_set(replicas=1, size=2))
         said = f"controller {name} may not {right.said} in namespace {place.name}; config/rbac grants it"
-        place.wait(lambda: bool(guest.says(said)))
-        assert {line["controller"] for line in guest.says(f"in namespace {place.name};")} == {name}
+        place.wait(lambda: bool(running.says(said)))
+        assert {line["controller"] for line in running.says(f"in namespace {place.name};")} == {name}
         assert place.conditions().get("Available") != "True"
         if name != "nodes":
             container = {"name": "main", "image": "registry.example.com/serve:1"}
@@ -177,8 +205,38 @@ def test_a_controller_says_which_right_it_lacks_and_the_others_go_on(guest: Gues
         else:
             place.wait(lambda: sorted(place.pods()) == ["serve-0", "serve-0-1"])
     finally:
-        assert guest.api.patch(path, "merge", {"rules": role["rules"]}).code == 200
+        assert running.api.patch(path, "merge", {"rules": role["rules"]}).code == 200
     place.wait(place.available)
+
+
+@pytest.mark.slow
+def test_a_kind_that_may_not_be_read_is_named_with_the_controllers_that_need_it(running: ExternalRun) -> None:
+    """A process that starts without some rights to read is not ready, says why, and goes on when it gets them."""
+    roles = f"{RBAC}/clusterroles"
+    before = [running.api.get(f"{roles}/mooring:{each.name}").body for each in CATALOG.controllers(CATALOG.external)]
+    for role in before:
+        rules = role["rules"]
+        for right in UNREAD:
+            rules = without(rules, right)
+        if rules != role["rules"]:
+            assert running.api.patch(f"{roles}/{role['metadata']['name']}", "merge", {"rules": rules}).code == 200
+    place = Place(running.api, "unread")
+    place.wait(lambda: not any(running.may(right, place.name) for right in UNREAD))
+    address = f"127.0.0.1:{free_port()}"
+    with running.another(address) as other, Api(f"http://{address}") as health:
+        try:
+            place.wait(lambda: all(other.says(f"{right.said} cannot be read") for right in UNREAD))
+            for right, controllers in UNREAD.items():
+                line = other.says(f"{right.said} cannot be read")[0]
+                assert line["message"].endswith(f"({controllers} cannot do without)")
+                assert f'cannot {right.verb} resource "{right.resource}"' in line["message"]
+            place.wait(lambda: all(right.said in health.get("/readyz").body for right in UNREAD))
+            assert health.get("/readyz").code == 503
+        finally:
+            for role in before:
+                body = {"rules": role["rules"]}
+                assert running.api.patch(f"{roles}/{role['metadata']['name']}", "merge", body).code == 200
+        place.wait(lambda: health.get("/readyz").code == 200)
 
 
 def without(rules: list[Object], right: Right) -> list[Object]:

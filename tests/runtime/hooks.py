@@ -13,13 +13,13 @@ from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 from mooring.runtime.view import View
-from mooring.runtime.webhooks import Admitted, Conversion, Denied, Request, Rule, Webhook, absent
+from mooring.runtime.webhooks import Admitted, Conversion, Denied, Rule, Webhook, WebhookRequest, absent
 from mooring.workloads.kinds import NODE
 
 SIDE: Object = {"name": "side", "image": "registry.example.com/side:1"}
 
 
-def put_sidecar(request: Request, view: View) -> Admitted | Denied:
+def put_sidecar(request: WebhookRequest, view: View) -> Admitted | Denied:
     pod = request.object or {}
     containers = pod["spec"]["containers"]
     if any(each["name"] == "side" for each in containers):
@@ -27,7 +27,7 @@ def put_sidecar(request: Request, view: View) -> Admitted | Denied:
     return Admitted({**pod, "spec": {**pod["spec"], "containers": [SIDE, *containers]}})
 
 
-def guard(request: Request, view: View) -> Admitted | Denied:
+def guard(request: WebhookRequest, view: View) -> Admitted | Denied:
     """A config map may name a node that there is, a size that is a number, and a zone that some node is in."""
     data = (request.object or {}).get("data") or {}
     if "size" in data and not data["size"].isdecimal():

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from mooring.api.kinds import Key
+from mooring.catalog import CATALOG
 from mooring.kube.errors import MooringError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
@@ -56,3 +57,7 @@ def test_gates_that_nobody_has_are_refused() -> None:
         Simulation([asking([], {"Ferry": True})], gates={"Oar": True})
     with pytest.raises(MooringError, match="declared twice, with different defaults"):
         all_gates([{"Ferry": True}, {"Ferry": False}])
+
+
+def test_every_gate_of_a_controller_can_be_set_on_the_command_line() -> None:
+    assert CATALOG.gates == all_gates(controller.gates for controller in CATALOG.controllers())

@@ -10,7 +10,7 @@ import pytest
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, Kind
 from mooring.kube.objects import Object
-from mooring.runtime.dispatcher.observedobject import Reader, Unreadable, version_of
+from mooring.runtime.dispatcher.observedobject import ObjectReader, Unreadable, version_of
 
 POD: Kind[Pod] = Kind("v1", "Pod", Pod)
 
@@ -36,7 +36,7 @@ def raw(obj: Object) -> msgspec.Raw:
 
 
 def test_json_gives_the_same_view_as_a_plain_object() -> None:
-    from_wire, from_object = Reader(POD), Reader(POD)
+    from_wire, from_object = ObjectReader(POD), ObjectReader(POD)
     for number in range(20):
         found = from_wire.read(raw(pod(number)))
         assert found == from_object.read(pod(number))
@@ -44,7 +44,7 @@ def test_json_gives_the_same_view_as_a_plain_object() -> None:
 
 
 def test_pods_of_one_template_share_what_they_have_in_common() -> None:
-    reader = Reader(POD)
+    reader = ObjectReader(POD)
     first, second = reader.read(raw(pod(0))).view, reader.read(raw(pod(6))).view
     assert first.metadata.name != second.metadata.name
     assert first.metadata.labels is second.metadata.labels
@@ -55,7 +55,7 @@ def test_pods_of_one_template_share_what_they_have_in_common() -> None:
 
 
 def test_sharing_goes_on_after_the_trial_for_what_repeats() -> None:
-    reader = Reader(POD)
+    reader = ObjectReader(POD)
     views = [reader.read(raw(pod(number))).view for number in range(5000)]
     assert views[4998].metadata.labels is views[0].metadata.labels
     assert [view.metadata.name for view in views] == [f"p{number}" for number in range(5000)]
@@ -65,14 +65,14 @@ def test_sharing_goes_on_after_the_trial_for_what_repeats() -> None:
 def test_a_null_counts_as_absent() -> None:
     odd = pod(1, tolerations=None, nodeSelector=None)
     odd["status"]["conditions"] = None
-    assert Reader(POD).read(raw(odd)).view.spec.tolerations in ((), None)
-    assert Reader(POD).read(odd).view == Reader(POD).read(raw(odd)).view
+    assert ObjectReader(POD).read(raw(odd)).view.spec.tolerations in ((), None)
+    assert ObjectReader(POD).read(odd).view == ObjectReader(POD).read(raw(odd)).view
 
 
 @pytest.mark.parametrize("wrap", [raw, lambda obj: obj], ids=["json", "plain"])
 def test_an_object_of_another_shape_is_unreadable(wrap: Any) -> None:
     with pytest.raises(Unreadable, match="v1/Pod cannot be read"):
-        Reader(POD).read(wrap({**pod(1), "spec": "none"}))
+        ObjectReader(POD).read(wrap({**pod(1), "spec": "none"}))
 
 
 def test_a_bookmark_has_a_version_and_nothing_else() -> None:

@@ -25,7 +25,7 @@ from mooring.kube.status import ApiError
 from mooring.registry import CheckedStorage, Registry
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.view import View
-from mooring.runtime.webhooks import Admitted, Denied, Request, Rule, Webhook, install
+from mooring.runtime.webhooks import Admitted, Denied, Rule, Webhook, WebhookRequest, install
 from mooring.runtime.webhooks.application import WebhookApplication
 from mooring.runtime.webhooks.configuration import configurations, hook_entry
 from mooring.runtime.webhooks.reviews import read_review, write_review
@@ -88,7 +88,7 @@ def test_a_webhook_is_tested_as_a_table() -> None:
 
 
 def test_the_kit_finds_a_webhook_that_changes_what_it_made_itself() -> None:
-    def add(request: Request, view: View) -> Admitted | Denied:
+    def add(request: WebhookRequest, view: View) -> Admitted | Denied:
         found = request.object or {}
         return Admitted({**found, "data": {"count": found.get("data", {}).get("count", "") + "x"}})
 
@@ -266,7 +266,7 @@ def test_a_kind_that_is_not_installed_fails_the_webhook_rather_than_look_empty(r
 def test_a_function_that_fails_refuses_or_lets_pass_as_its_policy_says(
     registry: Registry, policy: Literal["Fail", "Ignore"], caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(request: Request, view: View) -> Admitted | Denied:
+    def broken(request: WebhookRequest, view: View) -> Admitted | Denied:
         raise KeyError("replicas")
 
     install(registry, (Webhook("b.example.com", "validating", broken, GUARD.rules, failure_policy=policy),), clock=now)

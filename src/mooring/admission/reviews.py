@@ -21,7 +21,7 @@ __all__ = [
     "ReviewRequest",
     "ReviewResponse",
     "UserInfo",
-    "Verdict",
+    "WebhookVerdict",
     "decode_request",
     "encode_request",
     "encode_response",
@@ -170,7 +170,7 @@ def encode_response(
 # The server's end: understanding
 
 
-class Verdict(NamedTuple):
+class WebhookVerdict(NamedTuple):
     """The verdict of a webhook. `patch` is a list of operations, and None where there is nothing to change."""
 
     allowed: bool
@@ -179,7 +179,7 @@ class Verdict(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> Verdict:
+def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> WebhookVerdict:
     """The verdict of a response; BadReview where it does not answer the review."""
     try:
         found = _read_answer(body)
@@ -193,7 +193,7 @@ def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> Verdi
     patch = _patch(response.patch) if mutates and response.patch else None
     if patch and version == "v1" and response.patchType != "JSONPatch":
         raise BadReview(f"unsupported patch type {go_quote(response.patchType or '')}")
-    return Verdict(response.allowed is True, patch, response.status, tuple(response.warnings or ()))
+    return WebhookVerdict(response.allowed is True, patch, response.status, tuple(response.warnings or ()))
 
 
 def _check(found: _ReviewWithResponse, response: ReviewResponse, uid: str, *, mutates: bool) -> None:

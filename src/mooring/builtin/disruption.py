@@ -53,7 +53,7 @@ class Expectation(NamedTuple):
     problem: str = ""
 
 
-class Scale(NamedTuple):
+class ScaledOwner(NamedTuple):
     """Whom a pod belongs to in the end, and how many pods that wants."""
 
     uid: str
@@ -116,17 +116,17 @@ def _owners(pods: Iterable[Pod]) -> Iterable[tuple[OwnerRef | None, Pod]]:
     return found.values()
 
 
-def _scale(owner: OwnerRef, namespace: str, view: View) -> Scale | None:
+def _scale(owner: OwnerRef, namespace: str, view: View) -> ScaledOwner | None:
     """What an owner wants; None where that is gone, or of a kind whose scale is not known here."""
     group = owner.api_version.rpartition("/")[0]
     if owner.kind == "ReplicaSet" and group in ("apps", "extensions"):
         return _scale_of_set(owner, namespace, view)
     if owner.kind == "StatefulSet" and group == "apps":
         found = view.get(STATEFUL_SET, namespace, owner.name)
-        return None if found is None or found.metadata.uid != owner.uid else Scale(owner.uid, found.spec.replicas)
+        return None if found is None or found.metadata.uid != owner.uid else ScaledOwner(owner.uid, found.spec.replicas)
     if owner.kind == "ReplicationController" and not group:
         other = view.get(REPLICATION_CONTROLLER, namespace, owner.name)
-        return None if other is None or other.metadata.uid != owner.uid else Scale(owner.uid, other.spec.replicas)
+        return None if other is None or other.metadata.uid != owner.uid else ScaledOwner(owner.uid, other.spec.replicas)
     return None
 
 
@@ -137,18 +137,18 @@ def _unscaled(owner: OwnerRef, pod: Pod) -> str:
     return f'found no controllers for pod "{pod.metadata.name}"'
 
 
-def _scale_of_set(owner: OwnerRef, namespace: str, view: View) -> Scale | None:
+def _scale_of_set(owner: OwnerRef, namespace: str, view: View) -> ScaledOwner | None:
     """A ReplicaSet's own scale, or that of its Deployment: during a rollout two sets serve one purpose."""
     replica_set = view.get(REPLICA_SET, namespace, owner.name)
     if replica_set is None or replica_set.metadata.uid != owner.uid:
         return None
     above = replica_set.metadata.controller
     if above is None or above.kind != "Deployment":
-        return Scale(owner.uid, replica_set.spec.replicas)
+        return ScaledOwner(owner.uid, replica_set.spec.replicas)
     deployment = view.get(DEPLOYMENT, namespace, above.name)
     if deployment is None or deployment.metadata.uid != above.uid:
         return None
-    return Scale(above.uid, deployment.spec.replicas)
+    return ScaledOwner(above.uid, deployment.spec.replicas)
 
 
 def _still_disrupted(budget: PodDisruptionBudget, pods: Iterable[Pod], view: View) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Names(Typed, frozen=True):
     kind: str = ""
 
 
-class Version(Typed, frozen=True):
+class DefinitionVersion(Typed, frozen=True):
     name: str = ""
     served: bool = False
     storage: bool = False
@@ -63,7 +63,7 @@ class DefinitionSpec(Typed, frozen=True):
     group: str = ""
     scope: str = "Namespaced"
     names: Names = Names()
-    versions: tuple[Version, ...] = ()
+    versions: tuple[DefinitionVersion, ...] = ()
 
 
 class DefinitionStatus(Typed, frozen=True):

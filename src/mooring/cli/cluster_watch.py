@@ -17,7 +17,7 @@ from mooring.client.transport import AsyncTransport, Change, Item
 from mooring.kube.errors import InputError, MooringError
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place, place_of
-from mooring.runtime.dispatcher.observedobject import Reader
+from mooring.runtime.dispatcher.observedobject import ObjectReader
 
 __all__ = ["ClusterWatch"]
 
@@ -120,7 +120,7 @@ class _Handler:
     def __init__(self, cluster_watch: ClusterWatch, api_version: str, kind: str, view: type[Any]) -> None:
         self._cluster_watch = cluster_watch
         self._kind = kind
-        self._read = Reader(Kind(api_version, kind, view)).read
+        self._read = ObjectReader(Kind(api_version, kind, view)).read
         self._found: dict[Place, Any] = {}
 
     def begin(self) -> None:

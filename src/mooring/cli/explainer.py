@@ -137,11 +137,11 @@ class Explainer:
 
     def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> list[Advice]:
         # Most pods land, and then there is no need to wait for the import.
-        from mooring.placement.advise import Workload, advise
+        from mooring.placement.advise import CommandTarget, advise
 
         source = unplaced.top_owner() or unplaced.source
         pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
-        workload = Workload(
+        workload = CommandTarget(
             source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest
         )
         return advise(self.engine, explanation, unplaced.pod, workload, self._limit, self._priority_classes)

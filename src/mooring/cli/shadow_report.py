@@ -13,7 +13,7 @@ import click
 from mooring.cli.render.tally import Tally, difference
 from mooring.cli.render.words import counted
 from mooring.cli.snapshot_writer import SnapshotEncoder, save_snapshot
-from mooring.placement.shadow import Judgement, Shadow, Verdict
+from mooring.placement.shadow import Agreement, Judgement, Shadow
 from mooring.placement.shadow.outcomes import waits
 
 __all__ = ["ShadowReport"]
@@ -50,7 +50,7 @@ class ShadowReport:
 
     def judged(self, judgement: Judgement) -> None:
         self.tally.add(judgement)
-        if judgement.verdict is Verdict.WRONG:
+        if judgement.verdict is Agreement.WRONG:
             file = self._save(judgement)
             self._say(f"{difference(judgement)}\n  kept in {file}")
         self._show()

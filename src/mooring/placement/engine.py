@@ -45,7 +45,7 @@ class Placement(NamedTuple):
     next_start: int = 0
 
 
-class Search(NamedTuple):
+class NodeSearch(NamedTuple):
     """Feasible slots in the order in which the scheduler finds them, how many nodes it looked at, where it ended."""
 
     feasible: Slots
@@ -201,19 +201,19 @@ class Engine:
             positions -= start
         return int(tied[np.argmin(heap_ranks(count).take(positions, mode="wrap"))])
 
-    def _search(self, filters: Filters, start: int) -> Search:
+    def _search(self, filters: Filters, start: int) -> NodeSearch:
         cluster = self.cluster
         pod = filters.pod
         mask = self._feasible(filters)
         nominated = cluster.slots.get(pod.nominated)
         if nominated is not None and mask[nominated]:
-            return Search(np.array([nominated], dtype=np.int64), 1, start)
+            return NodeSearch(np.array([nominated], dtype=np.int64), 1, start)
         order = cluster.order
         if filters.narrowed is not None:
             order = order[filters.inside()[order]]
         nodes = order.size
         if not nodes:
-            return Search(order, 0, start)
+            return NodeSearch(order, 0, start)
         rotated = np.roll(order, -(start % nodes)) if start else order
         found = rotated[mask[rotated]]
         wanted = wanted_feasible(nodes, self.percentage)
@@ -224,7 +224,7 @@ class Engine:
             found = found[:wanted]
             if nominated is not None and nominated not in rotated[:looked_at]:
                 looked_at += 1
-        return Search(found, looked_at, (start + looked_at) % cluster.node_count)
+        return NodeSearch(found, looked_at, (start + looked_at) % cluster.node_count)
 
     def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)

@@ -20,7 +20,7 @@ from mooring.kube.status import (
     NotFoundError,
     UnknownError,
 )
-from mooring.registry.admission.chain import AdmissionChain, ClusterView, Naming, Operation, request_of
+from mooring.registry.admission.chain import AdmissionChain, AdmissionRequest, ClusterView, Naming, request_of
 from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers
 from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core
@@ -101,9 +101,10 @@ class Writer:
             resource = core.stored_resource(resource)
             strategy = core.strategy(resource)
             validate = strategy.validate if validate is no_errors else validate
-        made = self._admit("CREATE", resource, made, None, "", options)
+        request = request_of("CREATE", resource, made, None, "", options)
+        made = self._admit(request)
         self._prepare(resource, strategy, made, options)
-        made = self._complete("CREATE", resource, made, None, "", options)
+        made = self._complete(request.about(made))
         metadata = made["metadata"]
         errors = [] if named.metadata_last else check_new(core, served, named, made)
         errors += validate(made)
@@ -114,7 +115,7 @@ class Writer:
         add_warnings(strategy, resource, made, options)
         if options.before_create is not None:
             options.before_create()
-        self._admit_finally("CREATE", resource, made, None, "", options)
+        self._chain.validate(request.about(made), self._view)
         if core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
         if not options.dry_run and version.isdecimal() and int(version):
@@ -241,12 +242,13 @@ class Writer:
             resource = self._core.stored_resource(resource)
             strategy = self._core.strategy(resource)
             rules = strategy if rules.validate is no_errors else rules
-        new = self._admit("UPDATE", resource, new, current, subresource, options)
+        request = request_of("UPDATE", resource, new, current, subresource, options)
+        new = self._admit(request)
         if subresource in ("status", "approval"):
             strategy.prepare_status(new, current, options.stamp)
         elif subresource != "finalize":
             strategy.prepare_update(new, current)
-        new = self._complete("UPDATE", resource, new, current, subresource, options)
+        new = self._complete(request.about(new))
         counted = strategy.intent if subresource != "status" else None
         if counted is not None and not equal(counted(new), counted(current)):
             new["metadata"] = {**new["metadata"], "generation": current["metadata"].get("generation", 0) + 1}
@@ -255,46 +257,27 @@ class Writer:
             raise InvalidError(resource.kind, resource.group, name, errors)
         if subresource != "status":
             add_warnings(strategy, resource, new, options)
-        self._admit_finally("UPDATE", resource, new, current, subresource, options)
+        self._chain.validate(request.about(new), self._view)
         if same(new, current) and (untouched or same_managers(new, current)):
             return self._core.load(served, current)
         return self._core.load(served, self._store(resource, new, old, options))
 
     # Admission
 
-    def _admit(
-        self,
-        operation: Operation,
-        resource: Resource,
-        obj: Object,
-        old: Object | None,
-        subresource: str,
-        options: Options,
-    ) -> Object:
-        request = request_of(operation, resource, obj, old, subresource, options)
-
+    def _admit(self, request: AdmissionRequest) -> Object:
         def complete(before: Object, changed: Object) -> Object:
-            return self._default_again(resource, before, changed, subresource)
+            return self._default_again(request.resource, before, changed, request.subresource)
 
         return self._chain.mutate(request, self._view, complete)
 
-    def _complete(
-        self,
-        operation: Operation,
-        resource: Resource,
-        obj: Object,
-        old: Object | None,
-        subresource: str,
-        options: Options,
-    ) -> Object:
+    def _complete(self, request: AdmissionRequest) -> Object:
         """Let the server hand out what is its to give: addresses, ports, the status of definitions."""
-        request = request_of(operation, resource, obj, old, subresource, options)
         for admit in self._chain.late:
             changed = admit(request, self._view)
             if changed is not None:
-                obj = changed
-                request = request_of(operation, resource, obj, old, subresource, options)
-        return obj
+                request = request.about(changed)
+        assert request.object is not None, "nothing is handed out to what is deleted"
+        return request.object
 
     def _default_again(self, resource: Resource, obj: Object, changed: Object, subresource: str) -> Object:
         """What an admission function adds is as raw as what a client sends, and may no more be set."""
@@ -314,18 +297,6 @@ class Writer:
             again = apply_defaults(self._core.schema(resource), again)
         strategy.default(again)
         return again
-
-    def _admit_finally(
-        self,
-        operation: Operation,
-        resource: Resource,
-        obj: Object,
-        old: Object | None,
-        subresource: str,
-        options: Options,
-    ) -> None:
-        request = request_of(operation, resource, obj, old, subresource, options)
-        self._chain.validate(request, self._view)
 
     def admit_delete(self, resource: Resource, old: Object, options: Options) -> None:
         """Let admission refuse a deletion."""
@@ -352,7 +323,7 @@ class Writer:
         if status is not None and not strategy.keeps_status:
             made["status"] = status
         if not admitted:
-            made = self._complete("CREATE", resource, made, None, "", options)
+            made = self._complete(request_of("CREATE", resource, made, None, "", options))
             metadata = made["metadata"]
             errors = check_new(self._core, resource, strategy, made) + strategy.validate(made)
             if errors:

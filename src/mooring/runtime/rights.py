@@ -49,7 +49,7 @@ def check_rights(controller: Controller, write: Write, defined: Container[Kind[A
         if kind not in defined:
             raise MooringError(f"{controller.name} writes {kind}, which it does not declare")
         declared = controller.defined_writes
-    for right in _needed(write):
+    for right in needed_rights(write):
         if right not in declared:
             raise MooringError(
                 f"{controller.name} needs the right {right!r} on {kind} for {write.key} and does not declare it; "
@@ -64,7 +64,8 @@ def check_rights(controller: Controller, write: Write, defined: Container[Kind[A
             )
 
 
-def _needed(write: Write) -> tuple[Right, ...]:
+def needed_rights(write: Write) -> tuple[Right, ...]:
+    """What a write needs on its own kind."""
     match write:
         case Create():
             return ("create",)
@@ -88,13 +89,18 @@ def _needed(write: Write) -> tuple[Right, ...]:
             return ("scale",)
 
 
-def _new_blocking(write: Write, seen: Store[Any] | None) -> Iterator[Object]:
-    """The owners whose deletion an object will hold up, and does not yet."""
+def blocking_references(write: Write) -> list[Object]:
+    """The owners whose deletion an object holds up from this write on, or already does."""
     match write:
         case Create(object=body) | Apply(object=body) | Patch(body=body):
-            blocking = _blocking(body)
+            return _blocking(body)
         case _:
-            return
+            return []
+
+
+def _new_blocking(write: Write, seen: Store[Any] | None) -> Iterator[Object]:
+    """The owners whose deletion an object will hold up, and does not yet."""
+    blocking = blocking_references(write)
     if not blocking:
         return
     current = None if seen is None or isinstance(write, Create) else seen.get(write.key)

@@ -89,11 +89,11 @@ class Api:
         return self.request("DELETE", path, options, **query)
 
     @contextmanager
-    def watch(self, path: str, *, accept: str = JSON, **query: Any) -> Iterator[Watch]:
+    def watch(self, path: str, *, accept: str = JSON, **query: Any) -> Iterator[WatchAnswer]:
         """An open watch; the server ends it after ten seconds, so that a missing event fails a test."""
         query = {"watch": "true", "timeoutSeconds": 10, **query}
         with self._client.stream("GET", path, params=query, headers={"Accept": accept}) as response:
-            yield Watch(response)
+            yield WatchAnswer(response)
 
     def close(self) -> None:
         self._client.close()
@@ -107,7 +107,7 @@ class Api:
         self.close()
 
 
-class Watch:
+class WatchAnswer:
     """The events of one watch, in order."""
 
     def __init__(self, response: httpx2.Response) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, Workload, advise
+from mooring.placement.advise import Advice, CommandTarget, advise
 from mooring.placement.answers import add_object, explain_answer
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -52,7 +52,7 @@ def pending_because(scene: Scene, pod: Object) -> str:
 def advised(
     scene: Scene,
     pod: Object,
-    workload: Workload | None = None,
+    workload: CommandTarget | None = None,
     limit: int = 100,
     priority_classes: Mapping[str, int] | None = None,
 ) -> list[Advice]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from mooring.api.kinds import Kind
 from mooring.kube.objects import Object
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.folds import Fold
+from mooring.runtime.gates import FeatureGates, all_gates
 from mooring.runtime.view import View
 from mooring.testing.controllers import whole_control_plane
 from mooring.workloads import kinds as builtin
@@ -19,6 +20,7 @@ BUILTIN: tuple[Kind[Any], ...] = tuple(kind for kind in vars(builtin).values() i
 
 # What controllers ask beyond that: views of tests answer all of it.
 INDEXERS = tuple(each for controller in whole_control_plane() for each in controller.indexers)
+GATES = all_gates(controller.gates for controller in whole_control_plane())
 
 
 def identified(obj: Object, version: int) -> Object:
@@ -35,6 +37,7 @@ def view_of(
     memory: Any = None,
     folds: Iterable[Fold[Any]] = (),
     problem: str = "",
+    gates: Mapping[str, bool] | None = None,
 ) -> View:
     """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed."""
     stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, INDEXERS) for kind in kinds}
@@ -48,4 +51,4 @@ def view_of(
         for fold, state in states.items():
             if change is not None and store.kind in fold.kinds:
                 fold.apply(state, store.kind, change)
-    return View(stores, states, stores, now, memory, problem)
+    return View(stores, states, stores, now, memory, problem, gates=FeatureGates({**GATES, **(gates or {})}))

@@ -16,7 +16,7 @@ from mooring.kube.patches import json_patch
 from mooring.kube.status import error_from_status
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.model import Admitted, Denied, Request, Webhook
+from mooring.runtime.webhooks.model import Admitted, Denied, Webhook, WebhookRequest
 from mooring.runtime.webhooks.reviews import patch_of
 from mooring.testing.views import NOON, identified
 
@@ -31,13 +31,13 @@ def review(
     user: str = "kubernetes-admin",
     groups: tuple[str, ...] = ("system:masters", "system:authenticated"),
     dry_run: bool = False,
-) -> Request:
+) -> WebhookRequest:
     """What is asked about an object: a creation, with an old one a change, with an old one alone a deletion."""
     shown = obj if obj is not None else old
     if shown is None:
         raise ValueError("A review is about an object: give a new one, an old one, or both.")
     usual: Operation = "DELETE" if obj is None else "CREATE" if old is None else "UPDATE"
-    return Request(
+    return WebhookRequest(
         operation=operation or usual,
         api_version=shown["apiVersion"],
         kind=shown["kind"],
@@ -53,7 +53,7 @@ def review(
     )
 
 
-def answered(webhook: Webhook, request: Request, *objects: Object) -> Admitted | Denied:
+def answered(webhook: Webhook, request: WebhookRequest, *objects: Object) -> Admitted | Denied:
     """What a webhook says in a cluster of exactly these objects."""
     stores: dict[Any, Store[Any]] = {kind: Store(kind) for kind in webhook.reads}
     by_name = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
@@ -67,17 +67,17 @@ def answered(webhook: Webhook, request: Request, *objects: Object) -> Admitted |
     return webhook.admit(request, View(stores, {}, webhook.reads, NOON))
 
 
-def admitted(webhook: Webhook, request: Request, *objects: Object) -> bool:
+def admitted(webhook: Webhook, request: WebhookRequest, *objects: Object) -> bool:
     return isinstance(answered(webhook, request, *objects), Admitted)
 
 
-def denied_because(webhook: Webhook, request: Request, *objects: Object) -> str:
+def denied_because(webhook: Webhook, request: WebhookRequest, *objects: Object) -> str:
     """The sentence of a refusal, as the API tells it; empty for a request that is let pass."""
     answer = answered(webhook, request, *objects)
     return str(error_from_status(answer.status(request))) if isinstance(answer, Denied) else ""
 
 
-def patched_to(webhook: Webhook, request: Request, *objects: Object) -> Object:
+def patched_to(webhook: Webhook, request: WebhookRequest, *objects: Object) -> Object:
     """The object as the API server would have it: the patch is made, and carried out, for real.
 
     Asked again about what it made, the webhook must leave it as it is.

@@ -37,7 +37,7 @@ _DIGITS: Final = {letter: digit for digit, letter in enumerate(ALPHABET)}
 _MAX_BASE_CHARS: Final = 63 - 1 - _SUFFIX_CHARS
 
 
-class Owner(Protocol):
+class IncarnationOwner(Protocol):
     @property
     def metadata(self) -> AnnotatedMeta: ...
 
@@ -97,7 +97,7 @@ class Incarnations:
 
     def __init__(
         self,
-        owner: Owner,
+        owner: IncarnationOwner,
         pods: Sequence[Pod],
         most: int,
         known: Issued | None = None,
@@ -145,7 +145,7 @@ class Incarnations:
                 yield name
 
 
-def recorded(owner: Owner) -> int:
+def recorded(owner: IncarnationOwner) -> int:
     text = owner.metadata.annotations.get(RECORD, "")
     return int(text) if text.isdecimal() else 0
 

@@ -24,14 +24,14 @@ from mooring.kube.objects import Object
 from mooring.runtime.view import Unavailable, View
 from mooring.workloads.cluster_state import CLUSTER
 
-__all__ = ["MAX_ADVICE_AGE", "PLACEABLE", "Advice", "Placing", "first_by_name", "placeable", "pods_placeable"]
+__all__ = ["MAX_ADVICE_AGE", "PLACEABLE", "Placing", "RememberedAdvice", "first_by_name", "placeable", "pods_placeable"]
 
 PLACEABLE: Final = "Placeable"
 # How old advice may be.
 MAX_ADVICE_AGE: Final = timedelta(seconds=30)
 
 
-class Advice(NamedTuple):
+class RememberedAdvice(NamedTuple):
     """What would help one pod, found at one moment."""
 
     pod: str
@@ -43,7 +43,7 @@ class Placing(NamedTuple):
     """The condition, if there is anything to tell, and the advice in it, which the controller remembers."""
 
     conditions: tuple[Condition, ...] = ()
-    advice: Advice | None = None
+    advice: RememberedAdvice | None = None
 
 
 def placeable(
@@ -52,7 +52,7 @@ def placeable(
     total: int,
     blocked: int,
     pod: Pod | None,
-    before: Advice | None,
+    before: RememberedAdvice | None,
     unit: str = "pod",
     otherwise: str = "",
 ) -> Placing:
@@ -72,7 +72,7 @@ def placeable(
     return Placing((Condition(PLACEABLE, "False", "Unschedulable", said),), advice)
 
 
-def pods_placeable(view: View, pods: Iterable[Pod], before: Advice | None) -> Placing:
+def pods_placeable(view: View, pods: Iterable[Pod], before: RememberedAdvice | None) -> Placing:
     """The same for a workload whose pods land one by one."""
     living = [pod for pod in pods if pod.active]
     waiting = [pod for pod in living if pod.unschedulable is not None]
@@ -84,11 +84,11 @@ def first_by_name(pods: Iterable[Pod]) -> Pod | None:
     return min(pods, key=lambda pod: (len(pod.metadata.name), pod.metadata.name), default=None)
 
 
-def _advice(view: View, pod: Pod, before: Advice | None) -> Advice:
+def _advice(view: View, pod: Pod, before: RememberedAdvice | None) -> RememberedAdvice:
     if before is not None and before.pod == pod.metadata.uid and view.now < before.found + MAX_ADVICE_AGE:
         found = before
     else:
-        found = Advice(pod.metadata.uid, _smallest_change(view, pod), view.now)
+        found = RememberedAdvice(pod.metadata.uid, _smallest_change(view, pod), view.now)
     view.poll_again(found.found + MAX_ADVICE_AGE)
     return found
 

@@ -59,9 +59,11 @@ def next_number(revisions: Iterable[ControllerRevision]) -> int:
     return max((revision.revision for revision in revisions), default=0) + 1
 
 
-def renumbered(revision: ControllerRevision, number: int) -> Patch:
-    """Make a revision the newest."""
-    return Patch(CONTROLLER_REVISION, key_of(revision), {"revision": number})
+def renumbered(
+    revision: ControllerRevision, number: int, *, read_as: Kind[ControllerRevision] = CONTROLLER_REVISION
+) -> Patch:
+    """Make a revision the newest. `read_as`, here and below, is the kind as its controller declares it."""
+    return Patch(read_as, key_of(revision), {"revision": number})
 
 
 def controller_revision(
@@ -73,6 +75,7 @@ def controller_revision(
     *,
     labels: Mapping[str, str],
     annotations: Mapping[str, str] | None = None,
+    read_as: Kind[ControllerRevision] = CONTROLLER_REVISION,
 ) -> Create:
     metadata: Object = {
         "name": f"{owner.metadata.name[:_MAX_BASE_CHARS]}-{suffix}",
@@ -82,7 +85,7 @@ def controller_revision(
     }
     if annotations:
         metadata["annotations"] = dict(annotations)
-    return Create(CONTROLLER_REVISION, {"metadata": metadata, "data": with_sorted_keys(data), "revision": number})
+    return Create(read_as, {"metadata": metadata, "data": with_sorted_keys(data), "revision": number})
 
 
 def template_revision(
@@ -108,6 +111,7 @@ def surplus(
     limit: int | None,
     *,
     used_count: bool = False,
+    read_as: Kind[ControllerRevision] = CONTROLLER_REVISION,
 ) -> tuple[Write, ...]:
     """What falls out of a history, oldest first. A revision that is used stays, and counts if `used_count` says so."""
     if limit is None:
@@ -117,4 +121,4 @@ def surplus(
         return ()
     unused = [revision for revision in history if not is_used(revision)]
     excess = len(history if used_count else unused) - limit
-    return tuple(Delete(CONTROLLER_REVISION, key_of(old)) for old in unused[: max(0, excess)])
+    return tuple(Delete(read_as, key_of(old)) for old in unused[: max(0, excess)])

@@ -28,8 +28,8 @@ from mooring.apiserver.authentication.client_certificates import certificate_use
 from mooring.net.certificates import Certificates, ensure_certificates
 from mooring.net.tls import ClientCertificate, client_context, show_certificate
 from mooring.testing.homes import EMBEDDED, Home, api_only
-from tests.guests.conftest import required
-from tests.guests.kubectl import Kubectl
+from tests.external.conftest import required
+from tests.external.kubectl import Kubectl
 
 WHO_AM_I = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}

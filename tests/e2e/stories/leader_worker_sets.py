@@ -1,4 +1,4 @@
-"""LeaderWorkerSets: Mooring's own controllers and webhooks, at home and as guests of a real control plane."""
+"""LeaderWorkerSets: Mooring's own controllers and webhooks, in the embedded cluster and beside a real control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table once more, in clusters that run: the embedded one, and a real control plane that Mooring is a guest of.
+"""The table once more, in clusters that run: the embedded one, and a real control plane beside which Mooring runs.
 
 What StatefulSets and a scheduler make of our objects is there not our own doing.
 """

@@ -23,7 +23,8 @@ from mooring.testing.controllers import whole_control_plane
 CONTROLLERS: tuple[Controller, ...] = (*whole_control_plane(), *GROUPS.controllers.load())
 VERSIONS = {
     "Pod": "v1", "Node": "v1", "Service": "v1", "StatefulSet": "apps/v1", "ControllerRevision": "apps/v1",
-    "Event": "v1", "PersistentVolumeClaim": "v1", KIND: API_VERSION,
+    "Event": "v1", "PersistentVolumeClaim": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",
+    "ReplicaSet": "apps/v1", "Namespace": "v1", "ConfigMap": "v1", "Lease": "coordination.k8s.io/v1", KIND: API_VERSION,
 }  # fmt: skip
 
 
@@ -103,6 +104,9 @@ class Town:
 
     def pods(self) -> list[str]:
         return sorted(self.all("Pod"))
+
+    def has_pods(self) -> bool:
+        return bool(self.all("Pod"))
 
     def uids(self) -> dict[str, str]:
         return {name: pod["metadata"]["uid"] for name, pod in self.all("Pod").items()}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from mooring.kube.errors import invalid
 from mooring.runtime.view import View
-from mooring.runtime.webhooks import Admitted, Denied, Request, Rule, Webhook
+from mooring.runtime.webhooks import Admitted, Denied, Rule, Webhook, WebhookRequest
 
 MOST_GPUS = 16
 
 
-def check(request: Request, view: View) -> Admitted | Denied:
+def check(request: WebhookRequest, view: View) -> Admitted | Denied:
     gpus = ((request.object or {}).get("spec") or {}).get("gpus", 1)
     if gpus > MOST_GPUS:
         return Denied(errors=(invalid("spec.gpus", gpus, f"no node has more than {MOST_GPUS}"),))

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.embedded import eventually, up
-from tests.guests.conftest import required
-from tests.guests.kubectl import Kubectl
+from tests.external.conftest import required
+from tests.external.kubectl import Kubectl
 from tests.nodes.process.home import needs_sandbox
 from tests.nodes.process.test_kubectl import kubectl_of, pod
 

@@ -16,8 +16,8 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.nodes.process.machine_info import machine_info
 from tests.cli.embedded import Up, eventually, up
-from tests.guests.conftest import required
-from tests.guests.kubectl import Kubectl
+from tests.external.conftest import required
+from tests.external.kubectl import Kubectl
 from tests.nodes.process.home import needs_sandbox
 
 pytestmark = [pytest.mark.slow, needs_sandbox]

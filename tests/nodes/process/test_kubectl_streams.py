@@ -18,7 +18,7 @@ import pytest
 
 from mooring.nodes.process.machine_info import machine_info
 from tests.cli.embedded import eventually, up
-from tests.guests.kubectl import Kubectl
+from tests.external.kubectl import Kubectl
 from tests.nodes.process.home import needs_sandbox
 from tests.nodes.process.test_kubectl import kubectl_of, pod, processes, shell
 

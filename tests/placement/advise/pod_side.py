@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, Kind
+from mooring.placement.advise import Advice, AdviceKind
 from mooring.testing import Scene, advised
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def of(kind: Kind, scene: Scene, asked: Object) -> list[Advice]:
+def of(kind: AdviceKind, scene: Scene, asked: Object) -> list[Advice]:
     return [advice for advice in advised(scene, asked) if advice.kind is kind]
 
 
-def titles(kind: Kind, scene: Scene, asked: Object) -> list[str]:
+def titles(kind: AdviceKind, scene: Scene, asked: Object) -> list[str]:
     return [advice.title for advice in of(kind, scene, asked)]
 
 

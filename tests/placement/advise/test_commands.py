@@ -8,15 +8,15 @@ import shlex
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.placement.advise import Edit, Kind, Workload
+from mooring.placement.advise import AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.pointers import edited, json_patch, pointer, resolve
 from mooring.testing import advised, cluster, deployment, node, pod
 
 TAINTED = cluster(node("a", taints=["x=1:NoSchedule"]))
 
 
-def toleration_patch(workload: Workload | None, asked: Object) -> str | None:
-    (advice,) = [a for a in advised(TAINTED, asked, workload) if a.kind is Kind.TOLERATE]
+def toleration_patch(workload: CommandTarget | None, asked: Object) -> str | None:
+    (advice,) = [a for a in advised(TAINTED, asked, workload) if a.kind is AdviceKind.TOLERATE]
     return advice.command
 
 
@@ -29,7 +29,7 @@ def operations(command: str | None) -> list[Object]:
 
 def test_a_manifest_is_patched_where_it_lies() -> None:
     web = pod("web")
-    workload = Workload(
+    workload = CommandTarget(
         "Deployment", "web", "default", "/spec/template", file="my app.yaml", manifest=deployment("web", web)
     )
     command = toleration_patch(workload, web)
@@ -43,7 +43,7 @@ def test_a_list_that_the_manifest_does_not_have_is_added_whole() -> None:
     web = pod("web")
     written = deployment("web", web)
     written["spec"]["template"] = {"metadata": {}, "spec": {"containers": web["spec"]["containers"]}}
-    workload = Workload("Deployment", "web", "default", "/spec/template", live=True, manifest=written)
+    workload = CommandTarget("Deployment", "web", "default", "/spec/template", live=True, manifest=written)
     command = toleration_patch(workload, web)
     toleration = {"key": "x", "operator": "Equal", "value": "1", "effect": "NoSchedule"}
     assert operations(command) == [{"op": "add", "path": "/spec/template/spec/tolerations", "value": [toleration]}]
@@ -53,18 +53,18 @@ def test_a_list_that_the_manifest_does_not_have_is_added_whole() -> None:
 
 def test_without_a_workload_there_is_nothing_to_patch() -> None:
     assert toleration_patch(None, pod("web")) is None
-    assert toleration_patch(Workload("Deployment", "web", "default", "/spec/template"), pod("web")) is None
+    assert toleration_patch(CommandTarget("Deployment", "web", "default", "/spec/template"), pod("web")) is None
 
 
 def test_a_pod_that_exists_takes_tolerations_and_little_else() -> None:
-    workload = Workload("Pod", "web", "default", live=True)
+    workload = CommandTarget("Pod", "web", "default", live=True)
     assert toleration_patch(workload, pod("web")) is not None
     found = advised(cluster(node("a")), pod("web", nodeSelector={"x": "1"}), workload)
-    assert [advice.command for advice in found if advice.kind is Kind.DROP] == [None]
+    assert [advice.command for advice in found if advice.kind is AdviceKind.DROP] == [None]
 
 
 def test_the_template_of_a_job_that_exists_cannot_be_changed() -> None:
-    assert toleration_patch(Workload("Job", "web", "default", "/spec/template", live=True), pod("web")) is None
+    assert toleration_patch(CommandTarget("Job", "web", "default", "/spec/template", live=True), pod("web")) is None
 
 
 def test_what_only_defaults_wrote_cannot_be_removed() -> None:

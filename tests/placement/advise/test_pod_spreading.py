@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.kube.objects import Object
-from mooring.placement.advise import Kind
+from mooring.placement.advise import AdviceKind
 from mooring.testing import Scene, advised, cluster, node, pod
 from tests.placement.advise.pod_side import PREFERRED, REQUIRED, of, titles
 
@@ -28,13 +28,13 @@ def crowded(**more: Any) -> tuple[Scene, Object]:
 
 def test_the_skew_is_raised_by_as_little_as_is_enough() -> None:
     scene, asked = crowded()
-    first = of(Kind.RELAX, scene, asked)[-1]
+    first = of(AdviceKind.RELAX, scene, asked)[-1]
     assert first.title == "Raise maxSkew of spread constraint 0 over topology.kubernetes.io/zone from 1 to 4"
 
 
 def test_a_constraint_can_become_a_preference_and_loses_its_domains() -> None:
     scene, asked = crowded(minDomains=1)
-    (advice,) = [a for a in of(Kind.RELAX, scene, asked) if "preference" in a.title]
+    (advice,) = [a for a in of(AdviceKind.RELAX, scene, asked) if "preference" in a.title]
     assert [(edit.path.rpartition("/")[2], edit.after) for edit in advice.edits] == [
         ("whenUnsatisfiable", "ScheduleAnyway"),
         ("minDomains", None),
@@ -45,7 +45,7 @@ def test_a_constraint_that_is_a_preference_already_is_dropped() -> None:
     scene, asked = crowded()
     wish = spread("topology.kubernetes.io/zone", whenUnsatisfiable="ScheduleAnyway")
     asked["spec"]["topologySpreadConstraints"].append(wish)
-    assert titles(Kind.DROP, scene, asked) == ["Drop spread constraint 0 over topology.kubernetes.io/zone"]
+    assert titles(AdviceKind.DROP, scene, asked) == ["Drop spread constraint 0 over topology.kubernetes.io/zone"]
 
 
 def test_the_number_of_domains_is_lowered_by_as_little_as_is_enough() -> None:
@@ -58,7 +58,7 @@ def test_the_number_of_domains_is_lowered_by_as_little_as_is_enough() -> None:
     )
     constraint = spread("topology.kubernetes.io/zone", minDomains=5)
     asked = pod("web", labels=web, topologySpreadConstraints=[constraint])
-    (advice,) = [a for a in of(Kind.RELAX, scene, asked) if "minDomains of" in a.title]
+    (advice,) = [a for a in of(AdviceKind.RELAX, scene, asked) if "minDomains of" in a.title]
     assert advice.title.endswith("from 5 to 2")
 
 
@@ -69,7 +69,7 @@ def test_leaving_out_tainted_nodes_may_be_all_that_a_constraint_needs() -> None:
     )
     asked = pod("web", labels=web, topologySpreadConstraints=[spread("topology.kubernetes.io/zone")])
     assert "Set nodeTaintsPolicy of spread constraint 0 over topology.kubernetes.io/zone to Honor" in titles(
-        Kind.RELAX, scene, asked
+        AdviceKind.RELAX, scene, asked
     )
 
 
@@ -86,7 +86,7 @@ def test_spreading_that_is_met_is_not_relaxed() -> None:
     scene, asked = crowded()
     del asked["spec"]["topologySpreadConstraints"]
     asked["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100"
-    assert not of(Kind.RELAX, scene, asked)
+    assert not of(AdviceKind.RELAX, scene, asked)
 
 
 # Pod affinity
@@ -99,7 +99,7 @@ def apart(key: str, field: str = "podAntiAffinity") -> Object:
 def test_required_anti_affinity_can_become_a_preference() -> None:
     web = {"app": "web"}
     scene = cluster(node("a"), pod("web-1", labels=web, node="a"))
-    (advice,) = of(Kind.RELAX, scene, pod("web", labels=web, affinity=apart("kubernetes.io/hostname")))
+    (advice,) = of(AdviceKind.RELAX, scene, pod("web", labels=web, affinity=apart("kubernetes.io/hostname")))
     assert advice.title == ("Prefer instead of require pod anti-affinity term 0 (app=web per kubernetes.io/hostname)")
     assert advice.edits[0].path == f"/spec/affinity/podAntiAffinity/{REQUIRED}/0"
     assert advice.edits[1].path == f"/spec/affinity/podAntiAffinity/{PREFERRED}/-"
@@ -108,10 +108,10 @@ def test_required_anti_affinity_can_become_a_preference() -> None:
 
 def test_required_affinity_to_nobody_can_become_a_preference() -> None:
     asked = pod("db", affinity=apart("kubernetes.io/hostname", "podAffinity"))
-    assert len(of(Kind.RELAX, cluster(node("a")), asked)) == 1
+    assert len(of(AdviceKind.RELAX, cluster(node("a")), asked)) == 1
 
 
 def test_anti_affinity_of_pods_that_are_there_has_no_remedy_in_the_pod() -> None:
     guard = pod("guard", node="a", affinity=apart("kubernetes.io/hostname"))
     found = advised(cluster(node("a"), guard), pod("web", labels={"app": "web"}))
-    assert {advice.kind for advice in found} == {Kind.ADD_NODE, Kind.PRIORITISE, Kind.DELETE_PODS}
+    assert {advice.kind for advice in found} == {AdviceKind.ADD_NODE, AdviceKind.PRIORITISE, AdviceKind.DELETE_PODS}

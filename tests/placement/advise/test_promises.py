@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, Kind, advise
+from mooring.placement.advise import Advice, AdviceKind, advise
 from mooring.placement.advise.conditions import identifies
 from mooring.placement.advise.pointers import edited
 from mooring.placement.answers import build, explain_answer
@@ -95,7 +95,7 @@ def check_sound(request: Object) -> None:
         after = Case(applied(request, advice))
         explanation = after.explain()
         names = after.cluster.names
-        if advice.kind is Kind.PRIORITISE:
+        if advice.kind is AdviceKind.PRIORITISE:
             preemption = explanation.preemption
             assert preemption is not None
             assert (names[preemption.slot],) == advice.nodes, advice.title
@@ -111,7 +111,7 @@ def check_sound(request: Object) -> None:
 # Simple edits, found by trying everything
 
 
-def simple_edits(request: Object) -> Iterator[tuple[Kind, Object]]:
+def simple_edits(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
     yield from _tolerations(request)
     yield from _node_edits(request)
     yield from _pod_edits(request)
@@ -123,7 +123,7 @@ def _copy(request: Object) -> tuple[Object, Object]:
     return changed, changed["pod"]["spec"]
 
 
-def _tolerations(request: Object) -> Iterator[tuple[Kind, Object]]:
+def _tolerations(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
     taints = [t for n in request["nodes"] for t in n["spec"].get("taints") or []]
     for one in {json.dumps(t, sort_keys=True): t for t in taints}.values():
         # Conditions of nodes are not tolerated while anything else helps.
@@ -131,10 +131,10 @@ def _tolerations(request: Object) -> Iterator[tuple[Kind, Object]]:
             changed, spec = _copy(request)
             added = {"key": one["key"], "effect": one["effect"], "operator": "Exists"}
             spec["tolerations"] = [*(spec.get("tolerations") or []), added]
-            yield Kind.TOLERATE, changed
+            yield AdviceKind.TOLERATE, changed
 
 
-def _node_edits(request: Object) -> Iterator[tuple[Kind, Object]]:
+def _node_edits(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
     wanted, shunned = _labels(request["pod"]["spec"])
     for i, one in enumerate(request["nodes"]):
         taints = one["spec"].get("taints") or []
@@ -142,24 +142,24 @@ def _node_edits(request: Object) -> Iterator[tuple[Kind, Object]]:
             changed = deepcopy(request)
             del changed["nodes"][i]["spec"]["unschedulable"]
             changed["nodes"][i]["spec"]["taints"] = [t for t in taints if t["key"] != UNSCHEDULABLE]
-            yield Kind.UNCORDON, changed
+            yield AdviceKind.UNCORDON, changed
         for j, there in enumerate(taints):
             if not there["key"].startswith("node.kubernetes.io/"):
                 changed = deepcopy(request)
                 del changed["nodes"][i]["spec"]["taints"][j]
-                yield Kind.UNTAINT, changed
+                yield AdviceKind.UNTAINT, changed
         labels = one["metadata"].get("labels") or {}
         for key, value in wanted:
             fixed = identifies(key) and key in labels
             if not fixed and (key != HOSTNAME or value == one["metadata"]["name"]):
                 changed = deepcopy(request)
                 changed["nodes"][i]["metadata"]["labels"] = {**labels, key: value}
-                yield Kind.LABEL, changed
+                yield AdviceKind.LABEL, changed
         for key in shunned & labels.keys():
             if not identifies(key):
                 changed = deepcopy(request)
                 del changed["nodes"][i]["metadata"]["labels"][key]
-                yield Kind.UNLABEL, changed
+                yield AdviceKind.UNLABEL, changed
 
 
 def _terms(spec: Object) -> list[Object]:
@@ -181,35 +181,35 @@ def _labels(spec: Object) -> tuple[set[tuple[str, str]], set[str]]:
     return wanted, shunned
 
 
-def _pod_edits(request: Object) -> Iterator[tuple[Kind, Object]]:
+def _pod_edits(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
     spec = request["pod"]["spec"]
     for key in spec.get("nodeSelector") or {}:
         changed, copied = _copy(request)
         del copied["nodeSelector"][key]
-        yield Kind.DROP, changed
+        yield AdviceKind.DROP, changed
     for i, term in enumerate(_terms(spec)):
         for j in range(len(term.get("matchExpressions") or ())):
             changed, copied = _copy(request)
             del _terms(copied)[i]["matchExpressions"][j]
-            yield Kind.DROP, changed
+            yield AdviceKind.DROP, changed
     for field in ("podAffinity", "podAntiAffinity"):
         for i in range(len(((spec.get("affinity") or {}).get(field) or {}).get(REQUIRED) or ())):
             changed, copied = _copy(request)
             del copied["affinity"][field][REQUIRED][i]
-            yield Kind.RELAX, changed
+            yield AdviceKind.RELAX, changed
     for i, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         if constraint["whenUnsatisfiable"] == "DoNotSchedule":
             changed, copied = _copy(request)
             copied["topologySpreadConstraints"][i]["maxSkew"] += 1
-            yield Kind.RELAX, changed
+            yield AdviceKind.RELAX, changed
     for i, container in enumerate(spec["containers"]):
         for name in (container.get("resources") or {}).get("requests") or {}:
             changed, copied = _copy(request)
             copied["containers"][i]["resources"]["requests"][name] = "1m" if name == "cpu" else "1"
-            yield Kind.LOWER, changed
+            yield AdviceKind.LOWER, changed
 
 
-def _removals(request: Object) -> Iterator[tuple[Kind, Object]]:
+def _removals(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
     case = Case(request)
     terms = case.info.template.affinity_required
     for i, one in enumerate(request.get("pods") or ()):
@@ -223,7 +223,7 @@ def _removals(request: Object) -> Iterator[tuple[Kind, Object]]:
         ):
             changed = deepcopy(request)
             del changed["pods"][i]
-            yield Kind.DELETE_PODS, changed
+            yield AdviceKind.DELETE_PODS, changed
 
 
 def check_complete(request: Object) -> None:
@@ -232,9 +232,9 @@ def check_complete(request: Object) -> None:
     if explanation.rejected is not None or explanation.error or explanation.chosen >= 0:
         return
     given = {advice.kind for advice in case.advise()}
-    if Kind.CORRECT in given:
+    if AdviceKind.CORRECT in given:
         # A node is not labelled with a misspelling.
-        given.add(Kind.LABEL)
+        given.add(AdviceKind.LABEL)
     for kind, changed in simple_edits(request):
         if kind not in given and Case(changed).lands:
             pytest.fail(f"{kind.name} would help and is not advised in case {request.get('id')}")

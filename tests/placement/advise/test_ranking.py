@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import json
 
-from mooring.placement.advise import Advice, Edit, Kind
+from mooring.placement.advise import Advice, AdviceKind, Edit
 from mooring.placement.advise.ranking import ranked
 from mooring.testing import advised, cluster, node, pod
 
 
-def advice(kind: Kind, title: str, nodes: int = 1, *, last_resort: bool = False) -> Advice:
+def advice(kind: AdviceKind, title: str, nodes: int = 1, *, last_resort: bool = False) -> Advice:
     edit = Edit("pod", "drop", f"/{title}", None, None)
     return Advice(kind, title, (edit,), node_count=nodes, last_resort=last_resort)
 
 
 def test_what_disturbs_least_comes_first() -> None:
-    found = [advice(kind, kind.name) for kind in reversed(Kind)]
-    assert [one.kind for one in ranked(found, 100)] == list(Kind)
+    found = [advice(kind, kind.name) for kind in reversed(AdviceKind)]
+    assert [one.kind for one in ranked(found, 100)] == list(AdviceKind)
 
 
 def test_within_a_kind_the_change_that_opens_most_nodes_comes_first() -> None:
-    found = [advice(Kind.TOLERATE, "b", 2), advice(Kind.TOLERATE, "c", 5), advice(Kind.TOLERATE, "a", 2)]
+    found = [
+        advice(AdviceKind.TOLERATE, "b", 2),
+        advice(AdviceKind.TOLERATE, "c", 5),
+        advice(AdviceKind.TOLERATE, "a", 2),
+    ]
     assert [one.title for one in ranked(found, 100)] == ["c", "a", "b"]
 
 
 def test_every_kind_keeps_its_best_before_any_shows_a_second() -> None:
-    found = [advice(Kind.TOLERATE, f"t{i}", 9 - i) for i in range(5)] + [advice(Kind.UNCORDON, "u")]
+    found = [advice(AdviceKind.TOLERATE, f"t{i}", 9 - i) for i in range(5)] + [advice(AdviceKind.UNCORDON, "u")]
     assert [one.title for one in ranked(found, 3)] == ["t0", "t1", "u"]
 
 
 def test_the_same_edit_is_shown_once() -> None:
-    assert len(ranked([advice(Kind.DROP, "x"), advice(Kind.DROP, "x")], 10)) == 1
+    assert len(ranked([advice(AdviceKind.DROP, "x"), advice(AdviceKind.DROP, "x")], 10)) == 1
 
 
 def test_a_last_resort_is_shown_only_on_its_own() -> None:
-    poor, good = advice(Kind.TOLERATE, "poor", last_resort=True), advice(Kind.DELETE_PODS, "good")
+    poor, good = advice(AdviceKind.TOLERATE, "poor", last_resort=True), advice(AdviceKind.DELETE_PODS, "good")
     assert ranked([poor, good], 10) == [good]
     assert ranked([poor], 10) == [poor]
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mooring.placement.shadow import WATCHED, Bound, Failed, Judgement, Shadow, Verdict
+from mooring.placement.shadow import WATCHED, Agreement, Bound, Failed, Judgement, Shadow
 from mooring.placement.shadow.judgements import RECHECK_SECONDS
 from mooring.placement.shadow.world import place_of
 
@@ -64,7 +64,7 @@ class Stage:
         return self.shadow.settle(self.now)
 
 
-def verdict(judgements: list[Judgement]) -> Verdict:
+def verdict(judgements: list[Judgement]) -> Agreement:
     (judgement,) = judgements
     return judgement.verdict
 
@@ -77,7 +77,7 @@ def test_a_pod_bound_to_one_of_the_tied_nodes_is_as_predicted() -> None:
         stage = Stage("a", "b")
         assert stage.pod("web") == []
         (judgement,) = stage.bound("web", node)
-        assert (judgement.verdict, judgement.outcome) == (Verdict.EXACT, Bound(node))
+        assert (judgement.verdict, judgement.outcome) == (Agreement.EXACT, Bound(node))
         assert judgement.prediction is not None
         assert judgement.prediction.best == {"a", "b"}
 
@@ -86,14 +86,14 @@ def test_a_pod_left_pending_with_the_same_words_is_as_predicted() -> None:
     stage = Stage("a", "b")
     stage.pod("large", cpu=5)
     (judgement,) = stage.failed("large", FULL)
-    assert (judgement.verdict, judgement.outcome) == (Verdict.EXACT, Failed(FULL))
+    assert (judgement.verdict, judgement.outcome) == (Agreement.EXACT, Failed(FULL))
 
 
 def test_other_words_are_not_as_predicted() -> None:
     stage = Stage("a", "b")
     stage.pod("large", cpu=5)
     assert stage.failed("large", "0/2 nodes are available: 2 Insufficient memory.") == []
-    assert verdict(stage.later()) is Verdict.WRONG
+    assert verdict(stage.later()) is Agreement.WRONG
 
 
 def test_the_same_words_again_say_nothing_new() -> None:
@@ -106,7 +106,7 @@ def test_the_same_words_again_say_nothing_new() -> None:
 
 def test_a_nomination_is_part_of_the_outcome() -> None:
     words = "0/2 nodes are available: 2 Insufficient cpu."
-    for nominated, expected in (("a", Verdict.EXACT), ("b", Verdict.EXACT), ("", Verdict.WRONG)):
+    for nominated, expected in (("a", Agreement.EXACT), ("b", Agreement.EXACT), ("", Agreement.WRONG)):
         stage = Stage("a", "b")
         for name, node in (("low-1", "a"), ("low-2", "b")):
             stage.pod(name, cpu=4)
@@ -165,7 +165,7 @@ def test_what_a_new_list_brings_is_taken_in_without_being_judged() -> None:
     view = msgspec.convert(bound, WATCHED["v1", "Pod"])
     stage.shadow.replace("Pod", {place_of("Pod", view): view})
     stage.pod("next", cpu=4)
-    assert verdict(stage.bound("next", "b")) is Verdict.EXACT
+    assert verdict(stage.bound("next", "b")) is Agreement.EXACT
 
 
 def test_a_list_without_an_object_takes_it_away() -> None:
@@ -174,14 +174,14 @@ def test_a_list_without_an_object_takes_it_away() -> None:
     stage.bound("web", "a")
     stage.shadow.replace("Pod", {})
     stage.pod("next", cpu=4, nodeSelector={"kubernetes.io/hostname": "a"})
-    assert verdict(stage.bound("next", "a")) is Verdict.EXACT
+    assert verdict(stage.bound("next", "a")) is Agreement.EXACT
 
 
 def test_a_pod_with_a_volume_that_binds_to_nodes_is_left_out() -> None:
     stage = Stage("a")
     stage.pod("db", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
     (judgement,) = stage.bound("db", "a")
-    assert (judgement.verdict, judgement.why) == (Verdict.SKIPPED, 'persistent volume claim of volume "data"')
+    assert (judgement.verdict, judgement.why) == (Agreement.SKIPPED, 'persistent volume claim of volume "data"')
 
 
 # A little ahead, a little behind
@@ -198,9 +198,9 @@ def test_an_outcome_that_another_one_overtook_is_judged_on_both() -> None:
         "1 Preemption is not helpful for scheduling."
     )
     assert stage.failed("second", words) == []
-    assert verdict(stage.bound("first", "a")) is Verdict.EXACT
+    assert verdict(stage.bound("first", "a")) is Agreement.EXACT
     (judgement,) = stage.later()
-    assert (judgement.verdict, judgement.why) == (Verdict.NEAR, "with the next 1 changes")
+    assert (judgement.verdict, judgement.why) == (Agreement.NEAR, "with the next 1 changes")
 
 
 def test_an_outcome_decided_before_a_node_changed_is_judged_on_the_older_state() -> None:
@@ -210,7 +210,7 @@ def test_an_outcome_decided_before_a_node_changed_is_judged_on_the_older_state()
     stage.node("a", disk="hdd")
     assert stage.bound("web", "a") == []
     (judgement,) = stage.later()
-    assert (judgement.verdict, judgement.why) == (Verdict.NEAR, "without the last 1 changes")
+    assert (judgement.verdict, judgement.why) == (Agreement.NEAR, "without the last 1 changes")
 
 
 def test_no_state_from_before_the_pod_came_excuses_an_outcome() -> None:
@@ -219,7 +219,7 @@ def test_no_state_from_before_the_pod_came_excuses_an_outcome() -> None:
     stage.node("a", disk="hdd")
     stage.pod("web", nodeSelector={"disk": "ssd"})
     assert stage.bound("web", "a") == []
-    assert verdict(stage.later()) is Verdict.WRONG
+    assert verdict(stage.later()) is Agreement.WRONG
 
 
 def test_second_looks_leave_the_world_as_it_was() -> None:
@@ -228,7 +228,7 @@ def test_second_looks_leave_the_world_as_it_was() -> None:
     stage.bound("web", "a")
     for name in ("x", "y"):
         stage.pod(name, cpu=3)
-        assert verdict(stage.bound(name, "b" if name == "x" else "a")) is Verdict.EXACT
+        assert verdict(stage.bound(name, "b" if name == "x" else "a")) is Agreement.EXACT
     before = dict(stage.shadow.world.views)
     stage.later()
     assert stage.shadow.world.views == before
@@ -250,7 +250,7 @@ def test_a_disagreement_holds_the_objects_of_the_moment_before() -> None:
     stage.bound("web", "a")
     stage.node("c", disk="ssd")
     (judgement,) = stage.later()
-    assert judgement.verdict is Verdict.WRONG
+    assert judgement.verdict is Agreement.WRONG
     names = {(kind, view.metadata.name) for kind, view in judgement.objects}
     assert names == {("Node", "a"), ("Node", "b"), ("Pod", "web")}
     (pod,) = [view for kind, view in judgement.objects if kind == "Pod"]
@@ -263,13 +263,13 @@ def test_a_node_that_fits_but_is_not_best_is_told_apart_where_nodes_are_sampled(
     stage.pod("one", cpu=3)
     stage.bound("one", "n000")
     stage.pod("two", cpu=1)
-    assert verdict(stage.bound("two", "n000")) is Verdict.FEASIBLE
+    assert verdict(stage.bound("two", "n000")) is Agreement.FEASIBLE
     few = Stage(*many[:50])
     few.pod("one", cpu=3)
     few.bound("one", "n000")
     few.pod("two", cpu=1)
     assert few.bound("two", "n000") == []
-    assert verdict(few.later()) is Verdict.WRONG
+    assert verdict(few.later()) is Agreement.WRONG
 
 
 def test_a_pod_that_is_gone_meanwhile_is_still_judged() -> None:
@@ -277,4 +277,4 @@ def test_a_pod_that_is_gone_meanwhile_is_still_judged() -> None:
     stage.pod("web", nodeSelector={"disk": "ssd"})
     stage.bound("web", "a")
     stage.deleted("web")
-    assert verdict(stage.later()) is Verdict.WRONG
+    assert verdict(stage.later()) is Agreement.WRONG

@@ -20,10 +20,10 @@ const (
 
 var _ = Describe("Mooring beside upstream's manager", func() {
 	It("writes a scheduling policy into both templates, and takes it away again", func() {
-		guest, err := mooring.Start(testEnv, "--controllers", "lws-pod-webhook",
+		running, err := mooring.Start(testEnv, "--controllers", "lws-pod-webhook",
 			"--webhook-url", mooring.FreeURL(), "--webhook-certificates", GinkgoT().TempDir())
 		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(guest.Stop)
+		DeferCleanup(running.Stop)
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "addon-"}}
 		Expect(k8sClient.Create(ctx, namespace)).To(Succeed())
 

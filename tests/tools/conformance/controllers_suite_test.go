@@ -29,7 +29,7 @@ var (
 	ctx           context.Context
 	cancel        context.CancelFunc
 	podController *controllers.PodReconciler
-	guest         *mooring.Guest
+	running       *mooring.Run
 )
 
 func TestControllers(t *testing.T) {
@@ -57,12 +57,12 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	// Stories about Volcano set its scheduler here; nobody reconciles with it.
 	podController = &controllers.PodReconciler{}
-	guest, err = mooring.Start(testEnv, "--controllers", "lws,lws-groups")
+	running, err = mooring.Start(testEnv, "--controllers", "lws,lws-groups")
 	Expect(err).NotTo(HaveOccurred())
 })
 
 var _ = AfterSuite(func() {
 	cancel()
-	guest.Stop()
+	running.Stop()
 	Expect(testEnv.Stop()).To(Succeed())
 })

@@ -30,7 +30,7 @@ var (
 	ctx       context.Context
 	cancel    context.CancelFunc
 	pw        *webhooks.PodWebhook
-	guest     *mooring.Guest
+	running   *mooring.Run
 )
 
 func TestAPIs(t *testing.T) {
@@ -53,7 +53,7 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	// Stories about Volcano set its scheduler here; no webhook acts on it.
 	pw = webhooks.NewPodWebhook(nil)
-	guest, err = mooring.Start(testEnv, "--controllers", "lws-webhook,lws-pod-webhook",
+	running, err = mooring.Start(testEnv, "--controllers", "lws-webhook,lws-pod-webhook",
 		"--webhook-url", mooring.FreeURL(), "--webhook-certificates", GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
 	Eventually(func(g Gomega) {
@@ -68,6 +68,6 @@ var _ = BeforeSuite(func() {
 
 var _ = AfterSuite(func() {
 	cancel()
-	guest.Stop()
+	running.Stop()
 	Expect(testEnv.Stop()).To(Succeed())
 })

@@ -1,5 +1,6 @@
 """The verbs create, update and patch."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -60,9 +61,8 @@ async def update(context: Context, call: Call) -> Response:
     obj = _addressed(call, document.value)
     now = context.clock()
 
-    def attempt() -> tuple[Object, bool]:
-        existed = _exists(context, call)
-        made = context.registry.update(
+    def write() -> Object:
+        return context.registry.update(
             resource,
             obj,
             now=now,
@@ -76,14 +76,8 @@ async def update(context: Context, call: Call) -> Response:
             warnings=call.warnings,
             before_create=partial(context.access.check_creation, request, target),
         )
-        return made, existed
 
-    made, existed = await context.webhooks.write(
-        call, attempt, partial(write_options_object, request), "UPDATE", "CREATE"
-    )
-    return context.representations.one(
-        request, call.representation, resource, made, 200 if existed else 201, call.warnings
-    )
+    return await _changed(context, call, write)
 
 
 async def patch(context: Context, call: Call) -> Response:
@@ -101,9 +95,8 @@ async def patch(context: Context, call: Call) -> Response:
     duplicate_fields = () if patch_type == "json" else _duplicate_fields(options, sent, document)
     now = context.clock()
 
-    def attempt() -> tuple[Object, bool]:
-        existed = _exists(context, call)
-        made = context.registry.patch(
+    def write() -> Object:
+        return context.registry.patch(
             resource,
             call.namespace,
             target.name,
@@ -121,13 +114,23 @@ async def patch(context: Context, call: Call) -> Response:
             warnings=call.warnings,
             before_create=partial(context.access.check_creation, request, target),
         )
-        return made, existed
+
+    return await _changed(context, call, write)
+
+
+async def _changed(context: Context, call: Call, write: Callable[[], Object]) -> Response:
+    """Carry an update or a patch out; either may make the object, which is answered with another code."""
+    request = call.request
+
+    def attempt() -> tuple[Object, bool]:
+        existed = _exists(context, call)
+        return write(), existed
 
     made, existed = await context.webhooks.write(
         call, attempt, partial(write_options_object, request), "UPDATE", "CREATE"
     )
     return context.representations.one(
-        request, call.representation, resource, made, 200 if existed else 201, call.warnings
+        request, call.representation, call.resource, made, 200 if existed else 201, call.warnings
     )
 
 
@@ -141,7 +144,7 @@ def _duplicate_fields(options: WriteOptions, body: bytes, document: Document) ->
 
 
 def _exists(context: Context, call: Call) -> bool:
-    """Whether the write changes something that is there; what it makes is answered with another code."""
+    """Whether the write changes something that is there."""
     resource, target = call.resource, call.target
     if target.subresource and target.subresource not in resource.subresources:
         raise not_found()

@@ -14,7 +14,7 @@ from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.webhooks.configurations import Configurations, Phase
 from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending
-from mooring.apiserver.webhooks.review import Attributes
+from mooring.apiserver.webhooks.review import AdmissionAttributes
 from mooring.kube.objects import Object
 from mooring.registry.admission.chain import AdmissionRequest, Complete, Naming
 from mooring.registry.resources import Resource
@@ -66,8 +66,8 @@ class AdmissionAttempt:
         configurations: Configurations,
         group_commit: GroupCommit,
         naming: Naming,
-        about: Callable[[AdmissionRequest, str], Attributes],
-        invoker: Callable[[Attributes, str | None], WebhookInvoker],
+        about: Callable[[AdmissionRequest, str], AdmissionAttributes],
+        invoker: Callable[[AdmissionAttributes, str | None], WebhookInvoker],
     ) -> None:
         self.warnings: list[str] = []
         self.naming = SameNames(naming)

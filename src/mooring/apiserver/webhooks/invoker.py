@@ -10,7 +10,7 @@ from mooring.admission.refusals import call_failure, denial, dry_run_refusal
 from mooring.admission.reviews import (
     BadReview,
     GroupVersionKind,
-    Verdict,
+    WebhookVerdict,
     encode_request,
     read_verdict,
     review_version,
@@ -20,7 +20,7 @@ from mooring.admission.rules import Hook, Invocation, selects_namespace, selects
 from mooring.apiserver.webhooks.endpoints import Unresolved, find_address, url_of
 from mooring.apiserver.webhooks.http import CallFailed, WebhookClient
 from mooring.apiserver.webhooks.pending import settled
-from mooring.apiserver.webhooks.review import Attributes, failure_of, review
+from mooring.apiserver.webhooks.review import AdmissionAttributes, failure_of, review
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
@@ -58,7 +58,7 @@ class ReviewObjects:
     workload is sent as a Scale.
     """
 
-    def __init__(self, registry: Registry, about: Attributes, generated: str | None) -> None:
+    def __init__(self, registry: Registry, about: AdmissionAttributes, generated: str | None) -> None:
         self._registry = registry
         self._about = about
         self._generated = generated
@@ -98,7 +98,9 @@ class ReviewObjects:
 class WebhookInvoker:
     """The webhook calls of one request. `warnings` collects the warnings of their responses."""
 
-    def __init__(self, registry: Registry, client: WebhookClient, about: Attributes, generated: str | None) -> None:
+    def __init__(
+        self, registry: Registry, client: WebhookClient, about: AdmissionAttributes, generated: str | None
+    ) -> None:
         self.warnings: list[str] = []
         self._registry = registry
         self._client = client
@@ -177,7 +179,7 @@ class WebhookInvoker:
 
     async def _verdict(
         self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
-    ) -> Verdict | None:
+    ) -> WebhookVerdict | None:
         """The verdict of a webhook; None when the call failed and failurePolicy is Ignore."""
         if self._about.dry_run and not hook.dry_runs:
             raise dry_run_refusal(hook.name)
@@ -196,7 +198,7 @@ class WebhookInvoker:
 
     async def _call(
         self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
-    ) -> Verdict:
+    ) -> WebhookVerdict:
         uid, version = str(uuid4()), review_version(hook.versions)
         sent = review(uid, self._about, resource, self._review_objects.kind(resource), shown, old)
         query = f"?timeout={hook.seconds}s"

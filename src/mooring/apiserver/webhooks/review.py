@@ -12,7 +12,7 @@ from mooring.kube.objects import Object
 from mooring.net.client_connection import HttpResponse
 from mooring.registry import Resource
 
-__all__ = ["Attributes", "failure_of", "review"]
+__all__ = ["AdmissionAttributes", "failure_of", "review"]
 
 
 _WORDS: Final = {
@@ -29,7 +29,7 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Attributes:
+class AdmissionAttributes:
     """What is true of a request whichever webhook is asked. `kind` is that of the object, which a sub-resource may have
     of its own."""
 
@@ -45,7 +45,12 @@ class Attributes:
 
 
 def review(
-    uid: str, about: Attributes, resource: Resource, kind: GroupVersionKind, obj: Object | None, old: Object | None
+    uid: str,
+    about: AdmissionAttributes,
+    resource: Resource,
+    kind: GroupVersionKind,
+    obj: Object | None,
+    old: Object | None,
 ) -> ReviewRequest:
     """What is asked; `resource` and `kind` are those in which the webhook sees the objects."""
     return ReviewRequest(

@@ -16,7 +16,7 @@ from mooring.apiserver.webhooks.conversion import Conversions
 from mooring.apiserver.webhooks.http import WebhookClient
 from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending, settled
-from mooring.apiserver.webhooks.review import Attributes
+from mooring.apiserver.webhooks.review import AdmissionAttributes
 from mooring.kube.objects import Object
 from mooring.registry import AdmissionRequest, Registry, Resource
 from mooring.registry.admission.chain import Operation
@@ -82,7 +82,7 @@ class Webhooks:
             return await self.read(attempt)
         dry_run = "dryRun" in options(operations[0])
 
-        def about(request: AdmissionRequest, known: str) -> Attributes:
+        def about(request: AdmissionRequest, known: str) -> AdmissionAttributes:
             told = known if name is None else name
             return _attributes(call, request.operation, request.namespace, told, dry_run, options)
 
@@ -127,17 +127,17 @@ class Webhooks:
             call.warnings += invoker.warnings
         return obj
 
-    def _invoker(self, about: Attributes, generated: str | None) -> WebhookInvoker:
+    def _invoker(self, about: AdmissionAttributes, generated: str | None) -> WebhookInvoker:
         return WebhookInvoker(self._registry, self._client, about, generated)
 
 
 def _attributes(
     call: Call, operation: Operation, namespace: str, name: str, dry_run: bool, options: OptionsFor
-) -> Attributes:
+) -> AdmissionAttributes:
     resource, subresource = call.resource, call.target.subresource
     # A namespace counts as being in itself.
     inside = name if resource.store == "namespaces" else namespace
-    return Attributes(
+    return AdmissionAttributes(
         operation=operation,
         resource=resource,
         subresource=subresource,

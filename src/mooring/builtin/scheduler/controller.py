@@ -48,7 +48,7 @@ class Failure(NamedTuple):
     victims: tuple[PodInfo, ...] = ()
 
 
-class Batch:
+class SchedulingBatch:
     """What one run decides, as it grows."""
 
     def __init__(self, view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> None:
@@ -225,7 +225,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> Decision:
     now = view.now
-    batch = Batch(view, state, overlay, queue)
+    batch = SchedulingBatch(view, state, overlay, queue)
     # 1. Victims that are marked go.
     evictions = [Delete(POD, key_of(pod)) for pod in state.victims.values()]
     # 2. Gates are acknowledged.

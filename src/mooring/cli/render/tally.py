@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from mooring.cli.render.words import counted
-from mooring.placement.shadow import Judgement, Verdict
+from mooring.placement.shadow import Agreement, Judgement
 
 __all__ = ["Tally", "difference"]
 
-_RIGHT = (Verdict.EXACT, Verdict.NEAR, Verdict.FEASIBLE)
+_RIGHT = (Agreement.EXACT, Agreement.NEAR, Agreement.FEASIBLE)
 
 
 class Tally:
     def __init__(self) -> None:
-        self._counts: Counter[Verdict] = Counter()
+        self._counts: Counter[Agreement] = Counter()
 
     def add(self, judgement: Judgement) -> None:
         self._counts[judgement.verdict] += 1
@@ -25,7 +25,7 @@ class Tally:
 
     @property
     def wrong(self) -> int:
-        return self._counts[Verdict.WRONG]
+        return self._counts[Agreement.WRONG]
 
     @property
     def judged(self) -> int:
@@ -34,24 +34,24 @@ class Tally:
     def line(self) -> str:
         """The running rate."""
         counts = self._counts
-        if not self.judged and not counts[Verdict.SKIPPED]:
+        if not self.judged and not counts[Agreement.SKIPPED]:
             return "nothing to compare yet"
         said = [f"{self.right:,} of {counted(self.judged, 'outcome')} as predicted"]
         if self.judged:
             # Never rounded up to all of them.
             said[0] += f" ({int(self.right * 1000 / self.judged) / 10} %)"
         kinds = {
-            Verdict.EXACT: "exactly",
-            Verdict.NEAR: "on a neighbouring state",
-            Verdict.FEASIBLE: "a node that fits, not the best",
+            Agreement.EXACT: "exactly",
+            Agreement.NEAR: "on a neighbouring state",
+            Agreement.FEASIBLE: "a node that fits, not the best",
         }
         parts = [f"{counts[verdict]:,} {words}" for verdict, words in kinds.items() if counts[verdict]]
         if parts:
             said.append(", ".join(parts))
-        if counts[Verdict.WRONG]:
-            said.append(f"{counts[Verdict.WRONG]:,} otherwise")
-        if counts[Verdict.SKIPPED]:
-            said.append(f"{counts[Verdict.SKIPPED]:,} not evaluated (volumes or resource claims)")
+        if counts[Agreement.WRONG]:
+            said.append(f"{counts[Agreement.WRONG]:,} otherwise")
+        if counts[Agreement.SKIPPED]:
+            said.append(f"{counts[Agreement.SKIPPED]:,} not evaluated (volumes or resource claims)")
         return "; ".join(said)
 
 

@@ -13,7 +13,7 @@ from mooring.api.apps.views import ControllerRevision, StatefulSet
 from mooring.api.kinds import Key, key_of
 from mooring.features.groups.api import REPLICAS, REVISION, LeaderWorkerSet
 from mooring.features.groups.events import CREATE, DELETE, UPDATE, event_about
-from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.kinds import GROUP_REVISION, LEADER_WORKER_SET
 from mooring.features.groups.objects import leaders_of, shared_service
 from mooring.features.groups.placeable import tell_placing
 from mooring.features.groups.revisions import (
@@ -32,9 +32,9 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
-from mooring.workloads.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
+from mooring.workloads.kinds import POD, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
-from mooring.workloads.placeable import Advice
+from mooring.workloads.placeable import RememberedAdvice
 from mooring.workloads.podcontrol import status_change
 from mooring.workloads.revisions import in_order, next_number, renumbered, surplus
 
@@ -48,15 +48,15 @@ LARGE_SET_GROUPS: Final = 50
 LARGE_SET_MIN_INTERVAL: Final = timedelta(milliseconds=200)
 
 
-class Memory(NamedTuple):
+class SetMemory(NamedTuple):
     """When groups were observed last, the advice for the first unschedulable one, and the last refusal reported."""
 
     observed_at: datetime
-    advice: Advice | None = None
+    advice: RememberedAdvice | None = None
     reported: str = ""
 
 
-class History(NamedTuple):
+class SetHistory(NamedTuple):
     """All revisions in order, their blueprints by revision hash, and the blueprint of the set as it is now."""
 
     revisions: Sequence[ControllerRevision]
@@ -70,10 +70,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
     if lws.metadata.deleting:
         orphaned = _ORPHAN in lws.metadata.finalizers
-        rewritten = rewrite_unsorted(view, lws, view.owned(CONTROLLER_REVISION, lws)) if orphaned else None
+        rewritten = rewrite_unsorted(view, lws, view.owned(GROUP_REVISION, lws)) if orphaned else None
         return rewritten or Decision()
 
-    memory = view.memory(Memory)
+    memory = view.memory(SetMemory)
     if (
         memory is not None
         and lws.spec.replicas > LARGE_SET_GROUPS
@@ -122,21 +122,21 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     else:
         # A refused write is retried with backoff; the event about it is recorded once.
         events = [] if memory is not None and memory.reported == refused.message else [refused]
-    memory = Memory(now, placing.advice, "" if refused is None else refused.message)
+    memory = SetMemory(now, placing.advice, "" if refused is None else refused.message)
     return Decision((), tuple(children), status, unused, (*events, *reported.events), memory=memory)
 
 
-def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> History | Decision:
+def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> SetHistory | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
-    found = view.list(CONTROLLER_REVISION, "orphan", lws.metadata.namespace)
+    found = view.list(GROUP_REVISION, "orphan", lws.metadata.namespace)
     orphans = [each for each in found if is_revision_of(each, lws)]
-    revisions = in_order(view.owned(CONTROLLER_REVISION, lws))
+    revisions = in_order(view.owned(GROUP_REVISION, lws))
     rewritten = rewrite_unsorted(view, lws, (*orphans, *revisions))
     if rewritten is not None:
         return rewritten
     if orphans:
         # A set of this name was deleted and left its groups behind.
-        return Decision(intent=tuple(adopt(CONTROLLER_REVISION, each, LEADER_WORKER_SET, lws) for each in orphans))
+        return Decision(intent=tuple(adopt(GROUP_REVISION, each, LEADER_WORKER_SET, lws) for each in orphans))
     revision_hash = "" if leaders is None else revision_of(leaders)
     current = equal_revision(revisions, lws, revision_hash)
     if current is None:
@@ -147,12 +147,12 @@ def _history(view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None) -> H
         text = f"Creating revision with key {key} for {about}"
         if lost:
             text = f"Creating missing revision with key {key} for existing LeaderWorkerSet"
-        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (CONTROLLER_REVISION, made.key))
+        event = event_about(lws, "Normal", "CreatingRevision", text, CREATE, (GROUP_REVISION, made.key))
         return Decision(intent=(made,), events=(event,))
     if current is not revisions[-1]:
-        return Decision(intent=(renumbered(current, next_number(revisions)),))
+        return Decision(intent=(renumbered(current, next_number(revisions), read_as=GROUP_REVISION),))
     blueprints = {revision_of(each): blueprint_of(each) for each in revisions}
-    return History(revisions, blueprints, blueprints[revision_of(current)])
+    return SetHistory(revisions, blueprints, blueprints[revision_of(current)])
 
 
 def _leader_set_state(leaders: StatefulSet) -> LeaderSetState:
@@ -192,9 +192,9 @@ def _stuck(
     ]
 
 
-def _unused_revisions(history: History, observed: ObservedGroups) -> tuple[Write, ...]:
+def _unused_revisions(history: SetHistory, observed: ObservedGroups) -> tuple[Write, ...]:
     used = {history.current.revision_hash, *(group.revision_hash for group in observed.groups.values())}
-    return surplus(history.revisions, lambda revision: revision_of(revision) in used, limit=0)
+    return surplus(history.revisions, lambda revision: revision_of(revision) in used, limit=0, read_as=GROUP_REVISION)
 
 
 def _refusal(lws: LeaderWorkerSet, leader_set: LeaderSetState | None, problem: str) -> Event | None:
@@ -235,14 +235,14 @@ CONTROLLER: Final = Controller(
     reporter="leaderworkerset",
     reconcile=reconcile,
     of=LEADER_WORKER_SET,
-    reads=(STATEFUL_SET, POD, SERVICE, CONTROLLER_REVISION),
+    reads=(STATEFUL_SET, POD, SERVICE, GROUP_REVISION),
     folds=(CLUSTER,),
     writes={
         LEADER_WORKER_SET: ("status", "finalizers"),
         POD: ("delete",),
         STATEFUL_SET: ("create", "patch"),
         SERVICE: ("create",),
-        CONTROLLER_REVISION: ("create", "patch", "delete"),
+        GROUP_REVISION: ("create", "patch", "delete"),
     },
-    memory=Memory,
+    memory=SetMemory,
 )

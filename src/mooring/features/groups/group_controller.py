@@ -21,14 +21,14 @@ from mooring.features.groups.api import (
     LeaderWorkerSet,
 )
 from mooring.features.groups.events import CREATE, DELETE, event_about
-from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.kinds import GROUP_REVISION, LEADER_WORKER_SET
 from mooring.features.groups.objects import group_service, workers_of
 from mooring.features.groups.revisions import Blueprint, blueprint_of, revision_of
 from mooring.features.groups.state import is_left_behind
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
-from mooring.workloads.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE, STATEFUL_SET
+from mooring.workloads.kinds import NODE, POD, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
 
 _ON_RESTART: Final = "RecreateGroupOnPodRestart"
@@ -47,7 +47,7 @@ class ObservedWorkers(NamedTuple):
     started: bool
 
 
-class Memory(NamedTuple):
+class GroupMemory(NamedTuple):
     """The workers that were observed last, and the last reported reason why they cannot be created."""
 
     observed: ObservedWorkers | None = None
@@ -80,11 +80,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         text = f"Worker pod {failed} failed, deleted leader pod {key.name} to recreate group {index}"
         gone = Delete(POD, key, propagation="Foreground")
         event = event_about(lws, "Normal", "RecreateGroup", text, DELETE, (POD, key))
-        return Decision(children=(gone,), events=(event,), memory=Memory(observed))
+        return Decision(children=(gone,), events=(event,), memory=GroupMemory(observed))
 
     # 2. Nothing is made for a leader that goes away.
     if leader.metadata.deleting or blueprint is None:
-        return Decision(memory=Memory(observed))
+        return Decision(memory=GroupMemory(observed))
 
     # 3. A Service of its own, if the set wants one for every group.
     children: list[Write] = []
@@ -96,7 +96,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if there is not None and is_left_behind(there, lws.metadata.name, leader):
         children.append(adopt(STATEFUL_SET, there, POD, leader))
     if blueprint.template.size <= 1 or there is not None:
-        return Decision(children=tuple(children), memory=Memory(observed))
+        return Decision(children=tuple(children), memory=GroupMemory(observed))
     if lws.spec.startup_policy == "LeaderReady" and not leader.ready:
         return Decision(children=tuple(children))
     domain = _domain(view, lws, leader)
@@ -104,7 +104,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if isinstance(domain, dict):
         children.append(workers_of(lws, leader, blueprint, domain))
     return Decision(
-        children=tuple(children), events=_events(view, lws, leader, domain, problem), memory=Memory(None, problem)
+        children=tuple(children), events=_events(view, lws, leader, domain, problem), memory=GroupMemory(None, problem)
     )
 
 
@@ -123,7 +123,7 @@ def _set_of(view: View, leader: Pod) -> LeaderWorkerSet | None:
 def _blueprint(view: View, lws: LeaderWorkerSet, leader: Pod) -> Blueprint | None:
     """What the group is made from: the revision of its leader, whatever the set says by now."""
     revision_hash = revision_of(leader)
-    found = [each for each in view.owned(CONTROLLER_REVISION, lws) if revision_of(each) == revision_hash]
+    found = [each for each in view.owned(GROUP_REVISION, lws) if revision_of(each) == revision_hash]
     return blueprint_of(max(found, key=lambda each: each.revision)) if found else None
 
 
@@ -148,7 +148,7 @@ def _failed(
     for pod in (leader, *members) if started or not after_start else ():
         if _restarted(pod) or (pod is not leader and pod.metadata.deleting):
             return pod.metadata.name
-    known = view.memory(Memory)
+    known = view.memory(GroupMemory)
     before = None if known is None else known.observed
     if observed is None or before is None or before.workers != observed.workers:
         return ""
@@ -203,7 +203,7 @@ def _events(
             return ()
         text = f"Created worker statefulset for leader pod {name}"
         return (event_about(lws, "Normal", "GroupsProgressing", text, CREATE, (STATEFUL_SET, key_of(leader))),)
-    known = view.memory(Memory)
+    known = view.memory(GroupMemory)
     if known is not None and known.reported == problem:
         return ()
     text = f"Failed to create worker statefulset for leader pod {name}: {problem}"
@@ -215,11 +215,11 @@ CONTROLLER: Final = Controller(
     reporter="leaderworkerset",
     reconcile=reconcile,
     of=POD,
-    reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, CONTROLLER_REVISION, NODE),
+    reads=(LEADER_WORKER_SET, STATEFUL_SET, SERVICE, GROUP_REVISION, NODE),
     writes={
         POD: ("delete", "finalizers"),
         STATEFUL_SET: ("create", "patch", "delete"),
         SERVICE: ("create",),
     },
-    memory=Memory,
+    memory=GroupMemory,
 )

@@ -9,11 +9,15 @@ from mooring.features.groups.state import Group, ObservedGroups
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, STATEFUL_SET
 from mooring.workloads.ownerrefs import is_controlled_by
-from mooring.workloads.placeable import Advice, Placing, first_by_name, placeable
+from mooring.workloads.placeable import Placing, RememberedAdvice, first_by_name, placeable
 
 
 def tell_placing(
-    view: View, lws: LeaderWorkerSet, leaders: StatefulSet | None, observed: ObservedGroups, before: Advice | None
+    view: View,
+    lws: LeaderWorkerSet,
+    leaders: StatefulSet | None,
+    observed: ObservedGroups,
+    before: RememberedAdvice | None,
 ) -> Placing:
     """`before` is the advice that was given last. Nothing is told before there are leaders."""
     if leaders is None:

@@ -20,10 +20,10 @@ from mooring.features.groups.pods.unique_placement import (
 )
 from mooring.kube.objects import Object
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.model import Admitted, Denied, Request, Rule, Webhook
+from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 
 
-def admit(request: Request, view: View) -> Admitted | Denied:
+def admit(request: WebhookRequest, view: View) -> Admitted | Denied:
     obj = request.object
     template = _template(obj)
     if obj is None or not template:

@@ -15,13 +15,12 @@ from mooring.api.apps.views import ControllerRevision
 from mooring.api.kinds import HasMeta, key_of
 from mooring.features.groups.api import NAME, REVISION, UNIQUE_PER_REPLICA, LeaderWorkerSet, LeaderWorkerTemplate
 from mooring.features.groups.api import read_template as typed_template
-from mooring.features.groups.kinds import LEADER_WORKER_SET
+from mooring.features.groups.kinds import GROUP_REVISION, LEADER_WORKER_SET
 from mooring.features.groups.revision_data import canonical_data, data_of
 from mooring.kube.go_json import go_json, has_sorted_keys
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Decision, Delete
 from mooring.runtime.view import View
-from mooring.workloads.kinds import CONTROLLER_REVISION
 from mooring.workloads.revisions import controller_revision, next_number, safe_encoded
 
 
@@ -96,7 +95,9 @@ def new_revision(lws: LeaderWorkerSet, revisions: Sequence[ControllerRevision], 
     number = next_number(revisions)
     revision_hash = revision_hash or data_hash(data, map(revision_of, revisions))
     labels = {NAME: lws.metadata.name, REVISION: revision_hash}
-    return controller_revision(LEADER_WORKER_SET, lws, f"{revision_hash}-{number}", data, number, labels=labels)
+    return controller_revision(
+        LEADER_WORKER_SET, lws, f"{revision_hash}-{number}", data, number, labels=labels, read_as=GROUP_REVISION
+    )
 
 
 def rewrite_unsorted(view: View, lws: LeaderWorkerSet, revisions: Iterable[ControllerRevision]) -> Decision | None:
@@ -109,15 +110,21 @@ def rewrite_unsorted(view: View, lws: LeaderWorkerSet, revisions: Iterable[Contr
     if not unsorted:
         return None
     copies = [_sorted_copy(lws, each) for each in unsorted]
-    missing = tuple(copy for copy in copies if view.get(CONTROLLER_REVISION, *copy.key) is None)
+    missing = tuple(copy for copy in copies if view.get(GROUP_REVISION, *copy.key) is None)
     # A revision is deleted when its copy exists, for groups may have to be made from it.
-    return Decision(intent=missing, children=tuple(Delete(CONTROLLER_REVISION, key_of(each)) for each in unsorted))
+    return Decision(intent=missing, children=tuple(Delete(GROUP_REVISION, key_of(each)) for each in unsorted))
 
 
 def _sorted_copy(lws: LeaderWorkerSet, revision: ControllerRevision) -> Create:
     suffix = f"{revision_of(revision)}-{revision.revision}-sorted"
     made = controller_revision(
-        LEADER_WORKER_SET, lws, suffix, revision.data, revision.revision, labels=revision.metadata.labels
+        LEADER_WORKER_SET,
+        lws,
+        suffix,
+        revision.data,
+        revision.revision,
+        labels=revision.metadata.labels,
+        read_as=GROUP_REVISION,
     )
     if lws.metadata.deleting:
         del made.object["metadata"]["ownerReferences"]

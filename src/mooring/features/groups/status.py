@@ -33,7 +33,7 @@ _EXCLUDED: Final = {
 }
 
 
-class Report(NamedTuple):
+class StatusReport(NamedTuple):
     status: LeaderWorkerSetStatus
     events: tuple[Event, ...]
     # Whether every group is new and ready, and none is kept back.
@@ -46,7 +46,7 @@ def report(
     observed: ObservedGroups,
     now: datetime,
     extra: Iterable[Condition] = (),
-) -> Report:
+) -> StatusReport:
     """The status as it should be. `extra` are conditions of others, which are set as they are."""
     replicas = lws.spec.replicas
     partition = lws.spec.rollout_strategy.rolling_update_configuration.partition
@@ -76,15 +76,15 @@ def report(
     events = tuple(
         event_about(lws, "Normal", each.reason, f"{each.message}{tail}", UPDATE, _written(lws)) for each in begun
     )
-    return Report(status, (*events, *conflict.events), finished=partition == 0 and done == replicas)
+    return StatusReport(status, (*events, *conflict.events), finished=partition == 0 and done == replicas)
 
 
-def report_conflict(lws: LeaderWorkerSet, in_the_way: Sequence[StatefulSet], now: datetime) -> Report:
+def report_conflict(lws: LeaderWorkerSet, in_the_way: Sequence[StatefulSet], now: datetime) -> StatusReport:
     """The status of a set that can make nothing, since its leaders' StatefulSet has the name of another."""
     conflict = _conflict(lws, in_the_way)
     conditions, _ = _conditions(lws, (), conflict.conditions, now)
     status = replace(lws.status, conditions=conditions, observed_generation=lws.metadata.generation)
-    return Report(status, conflict.events, finished=False)
+    return StatusReport(status, conflict.events, finished=False)
 
 
 class _Conflict(NamedTuple):

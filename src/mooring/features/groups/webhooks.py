@@ -14,18 +14,18 @@ from mooring.features.groups.validation import (
     validate_leader_worker_set_update,
 )
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.model import Admitted, Denied, Request, Rule, Webhook
+from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 
 _RULES: Final = (Rule(API_VERSION, PLURAL, ("CREATE", "UPDATE")),)
 
 
-def fill_in(request: Request, view: View) -> Admitted | Denied:
+def fill_in(request: WebhookRequest, view: View) -> Admitted | Denied:
     if request.object is None:
         return Admitted()
     return Admitted(default_leader_worker_set(request.object))
 
 
-def check(request: Request, view: View) -> Admitted | Denied:
+def check(request: WebhookRequest, view: View) -> Admitted | Denied:
     obj = request.object
     if obj is None or "deletionTimestamp" in obj["metadata"]:
         # What goes away must be able to go, whatever is wrong with it.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from mooring.kube.objects import Object
 from mooring.placement.advise.gates import gates, unreadable
-from mooring.placement.advise.model import Advice, Edit, Kind, Workload
+from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.newnode import new_node
 from mooring.placement.advise.nodelabels import labels
 from mooring.placement.advise.nodeside import uncordon, untaint
@@ -28,14 +28,14 @@ from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
 from mooring.placement.engine import Engine, Explanation
 
-__all__ = ["Advice", "Edit", "Kind", "Workload", "advise"]
+__all__ = ["Advice", "AdviceKind", "CommandTarget", "Edit", "advise"]
 
 
 def advise(
     engine: Engine,
     explanation: Explanation,
     pod: Object,
-    workload: Workload | None = None,
+    workload: CommandTarget | None = None,
     limit: int = 10,
     priority_classes: Mapping[str, int] | None = None,
 ) -> list[Advice]:
@@ -70,7 +70,7 @@ def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterat
     yield from spreading(search)
     yield from pod_affinity(search)
     yield from uncordon(search)
-    yield from labels(search, misspelt=any(advice.kind is Kind.CORRECT for advice in selected))
+    yield from labels(search, misspelt=any(advice.kind is AdviceKind.CORRECT for advice in selected))
     yield from untaint(search)
     yield from new_node(search)
     residents = Residents(search)

@@ -9,7 +9,7 @@ import msgspec
 
 from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
-from mooring.placement.advise.model import Edit, Workload
+from mooring.placement.advise.model import CommandTarget, Edit
 from mooring.placement.advise.pointers import json_patch, resolve
 from mooring.placement.plugins.taints import taint_text
 from mooring.placement.pods import PodInfo
@@ -18,7 +18,7 @@ from mooring.placement.pods import PodInfo
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")
 
 
-def patch(workload: Workload | None, pod: Object, edits: tuple[Edit, ...]) -> str | None:
+def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) -> str | None:
     """A patch of the workload's manifest, or of the workload in the cluster; None where neither can be patched."""
     if workload is None:
         return None
@@ -37,7 +37,7 @@ def patch(workload: Workload | None, pod: Object, edits: tuple[Edit, ...]) -> st
     return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
 
 
-def _patchable(workload: Workload, edits: tuple[Edit, ...]) -> bool:
+def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:
     """Whether the API accepts the change of an object that exists; a Job's template never changes."""
     if workload.kind == "Pod":
         return all(edit.path.startswith(_IN_PLACE) for edit in edits)

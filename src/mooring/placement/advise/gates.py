@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 
@@ -23,7 +23,7 @@ def gates(search: Search) -> Iterator[Advice]:
     names = ", ".join(str(gate.get("name")) for gate in present)
     noun = "gate" if len(present) == 1 else "gates"
     edit = Edit("pod", "drop", pointer("spec", "schedulingGates"), present, None)
-    advice = search.on_pod(Kind.UNGATE, f"Remove scheduling {noun} {names}", edit)
+    advice = search.on_pod(AdviceKind.UNGATE, f"Remove scheduling {noun} {names}", edit)
     if advice is not None:
         yield advice
 
@@ -36,12 +36,12 @@ def unreadable(search: Search) -> Iterator[Advice]:
     for path, words, terms in _lists(search.spec, affinity):
         for i, term in enumerate(terms):
             edit = Edit("pod", "drop", pointer(*path, i), term, None)
-            advice = search.on_pod(Kind.DROP, f"Drop {words} {i}, which cannot be read", edit)
+            advice = search.on_pod(AdviceKind.DROP, f"Drop {words} {i}, which cannot be read", edit)
             if advice is not None:
                 yield advice
         if len(terms) > 1:
             edit = Edit("pod", "drop", pointer(*path), terms, None)
-            advice = search.on_pod(Kind.DROP, f"Drop every {words}", edit)
+            advice = search.on_pod(AdviceKind.DROP, f"Drop every {words}", edit)
             if advice is not None:
                 yield advice
 
@@ -72,7 +72,7 @@ def _bounds(search: Search, index: int, term: Object) -> Iterator[Advice]:
             continue
         path = pointer(*NODE_PREFERRED, index, "preference", "matchExpressions", j, "values", 0)
         advice = search.on_pod(
-            Kind.CORRECT,
+            AdviceKind.CORRECT,
             f'Correct preferred node affinity term {index}, {body.get("key")} {body["operator"]} "{values[0]}" '
             f'to a whole number: "{number}"',
             Edit("pod", "replace", path, values[0], number),

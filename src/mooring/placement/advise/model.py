@@ -17,7 +17,7 @@ from mooring.kube.objects import Object
 MAX_NAMED = 50
 
 
-class Kind(IntEnum):
+class AdviceKind(IntEnum):
     """What an advice does, from the change that disturbs least to the one that disturbs most.
 
     A correction is what the author meant, so it comes first. Then come changes to this workload alone, those that keep
@@ -63,7 +63,7 @@ class Edit(msgspec.Struct, frozen=True):
 class Advice(msgspec.Struct, frozen=True):
     """A change that lets the pod in, confirmed by the engine."""
 
-    kind: Kind
+    kind: AdviceKind
     title: str
     edits: tuple[Edit, ...]
     command: str | None = None
@@ -93,7 +93,7 @@ class Advice(msgspec.Struct, frozen=True):
         return answer
 
 
-class Workload(msgspec.Struct, frozen=True):
+class CommandTarget(msgspec.Struct, frozen=True):
     """What commands act on: the object that the pod comes from."""
 
     kind: str

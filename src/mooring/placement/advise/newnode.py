@@ -10,7 +10,7 @@ import numpy as np
 from mooring.api.core.types import Node, NodeSpec, NodeStatus, ObjectMeta
 from mooring.kube.objects import Object
 from mooring.placement.advise.conditions import HOSTNAME, is_passing
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.residents import short_for_now
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.engine import Slots
@@ -40,7 +40,7 @@ def new_node(search: Search) -> Iterator[Advice]:
         if count:
             name = model.metadata.name
             edit = Edit("cluster", "addNode", "/nodes/-", None, _plain(twin))
-            yield Advice(Kind.ADD_NODE, f"Add one more node like {name}", (edit,), None, nodes, count)
+            yield Advice(AdviceKind.ADD_NODE, f"Add one more node like {name}", (edit,), None, nodes, count)
             return
 
 

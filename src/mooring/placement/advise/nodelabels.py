@@ -14,7 +14,7 @@ from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.kube.selectors import Requirement, parse_int64
 from mooring.placement.advise import commands
 from mooring.placement.advise.conditions import HOSTNAME, identifies
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nodeside import Edits, on_nodes
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
@@ -53,7 +53,7 @@ def _label(search: Search, slots: Slots, key: str, value: str | None) -> Advice 
 
     return on_nodes(
         search,
-        Kind.LABEL,
+        AdviceKind.LABEL,
         slots,
         edits,
         lambda name: f"Label node {name} with {key}={value_of(name)}",
@@ -172,7 +172,7 @@ def _unlabel(search: Search, mask: Mask, key: str) -> Advice | None:
 
     return on_nodes(
         search,
-        Kind.UNLABEL,
+        AdviceKind.UNLABEL,
         search.in_order(mask),
         edits,
         lambda name: f"Remove label {key} from node {name}",

@@ -9,7 +9,7 @@ import numpy as np
 from mooring.api.core.types import Taint
 from mooring.placement.advise import commands
 from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
-from mooring.placement.advise.model import MAX_NAMED, Advice, Edit, Kind
+from mooring.placement.advise.model import MAX_NAMED, Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots
@@ -30,7 +30,7 @@ Edits = tuple[Edit, ...]
 
 def on_nodes(
     search: Search,
-    kind: Kind,
+    kind: AdviceKind,
     slots: Slots,
     edits: Callable[[int], Edits],
     title: Callable[[str], str],
@@ -126,7 +126,7 @@ def uncordon(search: Search) -> Iterator[Advice]:
 
     advice = on_nodes(
         search,
-        Kind.UNCORDON,
+        AdviceKind.UNCORDON,
         _first_then(search, near, cordoned & lifted),
         edits,
         lambda name: f"Uncordon node {name}",
@@ -182,7 +182,7 @@ def _untaint(
 
     return on_nodes(
         search,
-        Kind.UNTAINT,
+        AdviceKind.UNTAINT,
         _first_then(search, near & having, single & having),
         edits,
         lambda name: f"Remove taint {taint_text(taint)} from node {name}",

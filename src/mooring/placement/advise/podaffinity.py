@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.spreading import misspelt_topology
@@ -33,7 +33,7 @@ def _key(search: Search, field: str, words: str, index: int, term: Object) -> It
     other = misspelt_topology(search, key)
     if other is not None:
         advice = search.on_pod(
-            Kind.CORRECT,
+            AdviceKind.CORRECT,
             f'Correct topologyKey of required {words} term {index} from "{key}" to "{other}"',
             Edit("pod", "replace", pointer("spec", "affinity", field, REQUIRED, index, "topologyKey"), key, other),
         )
@@ -44,7 +44,7 @@ def _key(search: Search, field: str, words: str, index: int, term: Object) -> It
 def _prefer(search: Search, field: str, words: str, index: int, term: Object) -> Iterator[Advice]:
     wish = {"weight": WEIGHT, "podAffinityTerm": term}
     advice = search.on_pod(
-        Kind.RELAX,
+        AdviceKind.RELAX,
         f"Prefer instead of require {words} term {index} ({_selected(term)} per {term.get('topologyKey')})",
         Edit("pod", "relax", pointer("spec", "affinity", field, REQUIRED, index), term, None),
         Edit("pod", "relax", pointer("spec", "affinity", field, PREFERRED, "-"), None, wish),

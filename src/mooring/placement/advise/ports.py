@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import PORT_TAKEN, taken_ports
@@ -35,7 +35,7 @@ def ports(search: Search) -> Iterator[Advice]:
         # With the host's network every container port is a host port.
         if not search.spec.get("hostNetwork"):
             advice = search.on_pod(
-                Kind.DROP,
+                AdviceKind.DROP,
                 f"Drop hostPort {wanted.port} of {who}",
                 Edit("pod", "drop", pointer(*path, "hostPort"), wanted.port, None),
             )
@@ -73,6 +73,6 @@ def _change(search: Search, path: tuple[str | int, ...], who: str, body: Object,
     if search.spec.get("hostNetwork"):
         edits.append(Edit("pod", "replace", pointer(*path, "containerPort"), body.get("containerPort"), other))
     title = f"Change hostPort of {who} from {body['hostPort']} to {other}"
-    advice = search.on_pod(Kind.PORT, title, *edits)
+    advice = search.on_pod(AdviceKind.PORT, title, *edits)
     if advice is not None:
         yield advice

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from mooring.placement.advise import commands
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import edited, pointer
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
@@ -111,7 +111,7 @@ def _advice(search: Search, what: str, found: Preemption, edits: tuple[Edit, ...
     title = f"{what}: it would evict {'pod' if len(victims) == 1 else 'pods'} {_few(victims)} from node {node}"
     if found.violations:
         title += f", against {found.violations} disruption budget{'s' if found.violations > 1 else ''}"
-    return Advice(Kind.PRIORITISE, title, edits, command, (node,), 1, victims)
+    return Advice(AdviceKind.PRIORITISE, title, edits, command, (node,), 1, victims)
 
 
 def _few(victims: tuple[str, ...]) -> str:

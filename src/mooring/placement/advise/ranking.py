@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 
 _Rank = tuple[int, int, int, str]
 
@@ -20,7 +20,7 @@ def ranked(found: Iterable[Advice], limit: int) -> list[Advice]:
     fair = [advice for advice in distinct if not advice.last_resort] or distinct
     if len(fair) <= limit:
         return fair
-    seen: set[Kind] = set()
+    seen: set[AdviceKind] = set()
     turns: list[tuple[int, int]] = []
     for position, advice in enumerate(fair):
         turns.append((int(advice.kind in seen), position))

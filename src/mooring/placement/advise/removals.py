@@ -12,7 +12,7 @@ import numpy as np
 
 from mooring.placement.advise import commands
 from mooring.placement.advise.conflicts import conflicting
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.residents import Residents, is_system, movable, stays
 from mooring.placement.advise.search import Search
 from mooring.placement.labels import Mask
@@ -139,4 +139,4 @@ def _advice(search: Search, pods: list[PodInfo], nodes: tuple[str, ...], count: 
         owned = all(pod.owner is not None for pod in leaving)
         title = f"{'Move' if owned else 'Delete'} {noun} {names} {'off' if owned else 'on'} {place}"
         command = commands.delete(leaving)
-    return Advice(Kind.DELETE_PODS, title, edits, command, nodes, count, victims)
+    return Advice(AdviceKind.DELETE_PODS, title, edits, command, nodes, count, victims)

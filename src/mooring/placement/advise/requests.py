@@ -10,7 +10,7 @@ import numpy as np
 from mooring.api.core.resources import is_overcommit_allowed
 from mooring.kube.objects import Object
 from mooring.kube.quantities import canonical, milli_value, value
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant_key
 from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.residents import held
@@ -105,7 +105,7 @@ def _lower(search: Search, need: Need, askers: list[_Asker], free: int) -> Itera
             continue
         before = edits[0].before
         title = f"Lower {need.name} of {asker.who} from {before} to {text}"
-        advice = search.on_pod(Kind.LOWER, title, *edits)
+        advice = search.on_pod(AdviceKind.LOWER, title, *edits)
         if advice is not None:
             yield advice
             return
@@ -148,7 +148,7 @@ def _drop(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice]:
                 edits.append(Edit("pod", "drop", path, before, None))
     if edits:
         who = " and ".join(asker.who for asker in askers)
-        advice = search.on_pod(Kind.DROP, f"Drop the request for {need.name} of {who}", *edits)
+        advice = search.on_pod(AdviceKind.DROP, f"Drop the request for {need.name} of {who}", *edits)
         if advice is not None:
             yield advice
 
@@ -169,6 +169,6 @@ def _rename(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice
                 edits.append(Edit("pod", "replace", path, before, None))
                 edits.append(Edit("pod", "replace", pointer(*asker.path, field, other), None, before))
     title = f'Correct resource "{need.name}" to "{other}"'
-    advice = search.on_pod(Kind.CORRECT, title, *edits)
+    advice = search.on_pod(AdviceKind.CORRECT, title, *edits)
     if advice is not None:
         yield advice

@@ -16,7 +16,7 @@ import numpy as np
 from mooring.api.core.types import Node, Pod
 from mooring.kube.objects import Object
 from mooring.placement.advise import commands
-from mooring.placement.advise.model import MAX_NAMED, Advice, Edit, Kind, Workload
+from mooring.placement.advise.model import MAX_NAMED, Advice, AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine, Explanation, Slots
 from mooring.placement.filters import CROWDED, NO_TOPOLOGY, Filters, Reason, Verdicts
@@ -28,7 +28,7 @@ MAX_TRIES = 24
 
 
 class Search:
-    def __init__(self, engine: Engine, explanation: Explanation, pod: Object, workload: Workload | None) -> None:
+    def __init__(self, engine: Engine, explanation: Explanation, pod: Object, workload: CommandTarget | None) -> None:
         self.engine = engine
         self.cluster = engine.cluster
         self.explanation = explanation
@@ -112,7 +112,7 @@ class Search:
 
     # Advice
 
-    def on_pod(self, kind: Kind, title: str, *edits: Edit, last_resort: bool = False) -> Advice | None:
+    def on_pod(self, kind: AdviceKind, title: str, *edits: Edit, last_resort: bool = False) -> Advice | None:
         """Advice to edit the pod, if that lets it in somewhere."""
         mask = self.takers_of(edits)
         if not mask.any():

@@ -12,7 +12,7 @@ import numpy as np
 
 from mooring.kube.objects import Object
 from mooring.kube.selectors import parse_int64
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import distances, meant, meant_key, tolerance
 from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.search import Search
@@ -34,7 +34,7 @@ def node_name(search: Search) -> Iterator[Advice]:
     name = search.spec.get("nodeName")
     if name and search.only(OTHER_NAME).any():
         edit = Edit("pod", "drop", pointer("spec", "nodeName"), name, None)
-        advice = search.on_pod(Kind.DROP, f'Drop spec.nodeName "{name}" and let the scheduler choose', edit)
+        advice = search.on_pod(AdviceKind.DROP, f'Drop spec.nodeName "{name}" and let the scheduler choose', edit)
         if advice is not None:
             yield advice
 
@@ -63,7 +63,7 @@ def _selector_key(search: Search, key: str, value: str) -> Iterator[Advice]:
     slip = _slip(search, key, value, others)
     for other in _few(value, others, slip):
         advice = search.on_pod(
-            Kind.CORRECT if other == slip else Kind.WIDEN,
+            AdviceKind.CORRECT if other == slip else AdviceKind.WIDEN,
             f'{"Correct" if other == slip else "Change"} {where} from "{value}" to "{other}"',
             Edit("pod", "replace", path, value, other),
         )
@@ -74,10 +74,10 @@ def _selector_key(search: Search, key: str, value: str) -> Iterator[Advice]:
     if other_key is not None:
         added = Edit("pod", "replace", pointer("spec", "nodeSelector", other_key), None, value)
         edits = (Edit("pod", "replace", path, value, None), added)
-        advice = search.on_pod(Kind.CORRECT, f'Correct nodeSelector key "{key}" to "{other_key}"', *edits)
+        advice = search.on_pod(AdviceKind.CORRECT, f'Correct nodeSelector key "{key}" to "{other_key}"', *edits)
         if advice is not None:
             yield advice
-    advice = search.on_pod(Kind.DROP, f"Drop {where}: {value}", dropped)
+    advice = search.on_pod(AdviceKind.DROP, f"Drop {where}: {value}", dropped)
     if advice is not None:
         yield advice
 
@@ -166,7 +166,7 @@ def _affinity(search: Search) -> Iterator[Advice]:
         if condition.alone or not condition.without.any():
             continue
         advice = search.on_pod(
-            Kind.DROP,
+            AdviceKind.DROP,
             f"Drop {_words(condition.body)} from required node affinity term {condition.term}",
             Edit("pod", "drop", condition.path(), condition.body, None),
         )
@@ -175,7 +175,7 @@ def _affinity(search: Search) -> Iterator[Advice]:
             yield advice
     if not dropped:
         advice = search.on_pod(
-            Kind.DROP, "Drop the required node affinity", Edit("pod", "drop", pointer(*REQUIRED), required, None)
+            AdviceKind.DROP, "Drop the required node affinity", Edit("pod", "drop", pointer(*REQUIRED), required, None)
         )
         if advice is not None:
             yield advice
@@ -209,7 +209,7 @@ def _changes(search: Search, condition: _Condition) -> Iterator[Advice]:
         other = _other_key(search, condition.key, exclude=set())
         if other is not None:
             advice = search.on_pod(
-                Kind.CORRECT,
+                AdviceKind.CORRECT,
                 f'Correct key "{condition.key}" to "{other}" in required node affinity term {condition.term}',
                 Edit("pod", "replace", condition.path("key"), condition.key, other),
             )
@@ -225,7 +225,7 @@ def _in(search: Search, condition: _Condition) -> Iterator[Advice]:
         if slip is not None:
             meant_here.add(slip)
             advice = search.on_pod(
-                Kind.CORRECT,
+                AdviceKind.CORRECT,
                 f'Correct {condition.where}: from "{value}" to "{slip}"',
                 Edit("pod", "replace", condition.path("values", index), value, slip),
             )
@@ -233,7 +233,7 @@ def _in(search: Search, condition: _Condition) -> Iterator[Advice]:
                 yield advice
     for other in _few(condition.values[-1], [v for v in others if v not in meant_here], None):
         advice = search.on_pod(
-            Kind.WIDEN,
+            AdviceKind.WIDEN,
             f'Allow "{other}" as well in {condition.where} In {_listed(condition.values)}',
             Edit("pod", "relax", condition.path("values", "-"), None, other),
         )
@@ -246,7 +246,7 @@ def _not_in(search: Search, condition: _Condition) -> Iterator[Advice]:
         return
     for index, value in list(enumerate(condition.values))[:MAX_TRIES]:
         advice = search.on_pod(
-            Kind.WIDEN,
+            AdviceKind.WIDEN,
             f'Take "{value}" out of {condition.where} NotIn {_listed(condition.values)}',
             Edit("pod", "relax", condition.path("values", index), value, None),
         )
@@ -264,7 +264,7 @@ def _bound(search: Search, condition: _Condition) -> Iterator[Advice]:
     bound = str(max(numbers) - 1 if more else min(numbers) + 1)
     before = condition.values[0] if condition.values else None
     advice = search.on_pod(
-        Kind.WIDEN if before is not None and parse_int64(before) is not None else Kind.CORRECT,
+        AdviceKind.WIDEN if before is not None and parse_int64(before) is not None else AdviceKind.CORRECT,
         f'Change {condition.where} {condition.body["operator"]} "{before}" to "{bound}"',
         Edit("pod", "relax", condition.path("values", 0), before, bound),
     )
@@ -282,7 +282,7 @@ def _node_field(search: Search, condition: _Condition) -> Iterator[Advice]:
     name = meant(wanted, names)
     if name is not None:
         advice = search.on_pod(
-            Kind.CORRECT,
+            AdviceKind.CORRECT,
             f'Correct node name in required node affinity term {condition.term}: from "{wanted}" to "{name}"',
             Edit("pod", "replace", condition.path("values", 0), wanted, name),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant_key
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
@@ -42,7 +42,7 @@ def _key(search: Search, index: int, constraint: Object) -> Iterator[Advice]:
     other = misspelt_topology(search, key)
     if other is not None:
         advice = search.on_pod(
-            Kind.CORRECT,
+            AdviceKind.CORRECT,
             f'Correct topologyKey of spread constraint {index} from "{key}" to "{other}"',
             Edit("pod", "replace", pointer(*FIELD, index, "topologyKey"), key, other),
         )
@@ -60,7 +60,7 @@ def _skew(search: Search, index: int, constraint: Object, where: str) -> Iterato
     most = before + len(search.cluster.pods) + 1
     skew = _least(before + 1, most, lambda n: bool(search.takers_of((edit(n),)).any()))
     if skew is not None:
-        advice = search.on_pod(Kind.RELAX, f"Raise maxSkew of {where} from {before} to {skew}", edit(skew))
+        advice = search.on_pod(AdviceKind.RELAX, f"Raise maxSkew of {where} from {before} to {skew}", edit(skew))
         if advice is not None:
             yield advice
 
@@ -76,7 +76,7 @@ def _domains(search: Search, index: int, constraint: Object, where: str) -> Iter
     step = _least(1, before - 1, lambda n: bool(search.takers_of((edit(n),)).any()))
     if step is not None:
         title = f"Lower minDomains of {where} from {before} to {before - step}"
-        advice = search.on_pod(Kind.RELAX, title, edit(step))
+        advice = search.on_pod(AdviceKind.RELAX, title, edit(step))
         if advice is not None:
             yield advice
 
@@ -99,7 +99,7 @@ def _policies(search: Search, index: int, constraint: Object, where: str) -> Ite
         before = constraint.get(field)
         after = "Ignore" if (before or default) == "Honor" else "Honor"
         advice = search.on_pod(
-            Kind.RELAX,
+            AdviceKind.RELAX,
             f"Set {field} of {where} to {after}",
             Edit("pod", "relax", pointer(*FIELD, index, field), before, after),
         )
@@ -113,14 +113,14 @@ def _soften(search: Search, index: int, constraints: list[Object], where: str) -
     key = constraint.get("topologyKey")
     if any(c.get("topologyKey") == key and c.get("whenUnsatisfiable") == SOFT for c in constraints):
         edits = [Edit("pod", "drop", pointer(*FIELD, index), constraint, None)]
-        kind, title = Kind.DROP, f"Drop {where}"
+        kind, title = AdviceKind.DROP, f"Drop {where}"
     else:
         path = pointer(*FIELD, index, "whenUnsatisfiable")
         edits = [Edit("pod", "relax", path, DO_NOT_SCHEDULE, SOFT)]
         if constraint.get("minDomains") is not None:
             # The API accepts minDomains with DoNotSchedule only.
             edits.append(Edit("pod", "relax", pointer(*FIELD, index, "minDomains"), constraint["minDomains"], None))
-        kind, title = Kind.RELAX, f"Make {where} a preference (whenUnsatisfiable: {SOFT})"
+        kind, title = AdviceKind.RELAX, f"Make {where} a preference (whenUnsatisfiable: {SOFT})"
     advice = search.on_pod(kind, title, *edits)
     if advice is not None:
         yield advice

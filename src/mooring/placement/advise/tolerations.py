@@ -10,7 +10,7 @@ import numpy as np
 from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
 from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
-from mooring.placement.advise.model import Advice, Edit, Kind
+from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.filters import CORDONED, TAINTED
@@ -39,7 +39,7 @@ def tolerations(search: Search) -> Iterator[Advice]:
         names = " and ".join(map(taint_text, taints))
         edit = Edit("pod", "tolerate", pointer("spec", "tolerations", "-"), None, toleration)
         advice = search.on_pod(
-            Kind.TOLERATE,
+            AdviceKind.TOLERATE,
             f"Tolerate taint {names}" if len(taints) == 1 else f"Tolerate taints {names}",
             edit,
             last_resort=any(is_condition(t) or t.key == UNSCHEDULABLE for t in taints),

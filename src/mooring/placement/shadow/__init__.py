@@ -3,8 +3,8 @@
 No I/O: the caller follows a cluster, feeds its changes in, and gets judgements back.
 """
 
-from mooring.placement.shadow.judgements import Judgement, Shadow, Verdict
+from mooring.placement.shadow.judgements import Agreement, Judgement, Shadow
 from mooring.placement.shadow.outcomes import WATCHED, Bound, Failed, Outcome
 from mooring.placement.shadow.predictions import Prediction
 
-__all__ = ["WATCHED", "Bound", "Failed", "Judgement", "Outcome", "Prediction", "Shadow", "Verdict"]
+__all__ = ["WATCHED", "Agreement", "Bound", "Failed", "Judgement", "Outcome", "Prediction", "Shadow"]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mooring.placement.shadow.outcomes import Outcome, outcome_of, waits
 from mooring.placement.shadow.predictions import Prediction, predict
-from mooring.placement.shadow.world import Change, Place, World
+from mooring.placement.shadow.world import Place, World, WorldChange
 
 # How long to wait for what the scheduler decided before but wrote later, and how much of it to look at.
 RECHECK_SECONDS = 2.0
@@ -27,7 +27,7 @@ MAX_NODES_VISITED = 40_000
 MIN_TRIES = 16
 
 
-class Verdict(Enum):
+class Agreement(Enum):
     EXACT = "exact"
     NEAR = "near"
     FEASIBLE = "feasible"
@@ -39,7 +39,7 @@ class Judgement(NamedTuple):
     """What came of one outcome. `objects` are those of the moment before it, where prediction and outcome differ."""
 
     pod: str
-    verdict: Verdict
+    verdict: Agreement
     outcome: Outcome
     prediction: Prediction | None = None
     why: str = ""
@@ -110,12 +110,12 @@ class Shadow:
     def _judge(self, place: Place, outcome: Outcome, now: float) -> list[Judgement]:
         info = self.world.snapshot.cluster.pods[place.key]
         if info.template.unevaluated:
-            return [Judgement(place.key, Verdict.SKIPPED, outcome, why=", ".join(info.template.unevaluated))]
+            return [Judgement(place.key, Agreement.SKIPPED, outcome, why=", ".join(info.template.unevaluated))]
         prediction = predict(self.world.engine, info)
         if prediction.is_exactly(outcome):
-            return [Judgement(place.key, Verdict.EXACT, outcome, prediction)]
+            return [Judgement(place.key, Agreement.EXACT, outcome, prediction)]
         if prediction.allows(outcome):
-            return [Judgement(place.key, Verdict.FEASIBLE, outcome, prediction)]
+            return [Judgement(place.key, Agreement.FEASIBLE, outcome, prediction)]
         since = self._since.get(place, 0)
         self._doubts.append(Doubt(place, outcome, prediction, self.world.position, since, now + RECHECK_SECONDS))
         return []
@@ -134,8 +134,8 @@ class Shadow:
                 with world.pretending(objects):
                     prediction = predict(world.engine, world.snapshot.cluster.pods[key])
                 if prediction.is_exactly(outcome):
-                    return Judgement(key, Verdict.NEAR, outcome, prediction, why)
-            return Judgement(key, Verdict.WRONG, outcome, doubt.prediction, objects=tuple(world.objects()))
+                    return Judgement(key, Agreement.NEAR, outcome, prediction, why)
+            return Judgement(key, Agreement.WRONG, outcome, doubt.prediction, objects=tuple(world.objects()))
 
     def _states(self, doubt: Doubt) -> Iterator[tuple[str, dict[Place, Any]]]:
         """States that the scheduler may have decided on, the likeliest first, by what differs from the one before."""
@@ -160,18 +160,18 @@ class Shadow:
             yield f"without {change.place.key}", {change.place: change.old}
 
 
-def _of_others(changes: list[Change], doubt: Doubt) -> list[Change]:
+def _of_others(changes: list[WorldChange], doubt: Doubt) -> list[WorldChange]:
     """What counts for the pod: not its own changes, nor those of pods that are nowhere before and after."""
     return [change for change in changes if change.place != doubt.place and _counts(change)]
 
 
-def _counts(change: Change) -> bool:
+def _counts(change: WorldChange) -> bool:
     if change.place.kind != "Pod":
         return True
     return any(view is not None and (view.spec.node_name or view.status.nominated_node_name) for view in change[1:])
 
 
-def _is_binding(change: Change) -> bool:
+def _is_binding(change: WorldChange) -> bool:
     if change.place.kind != "Pod" or change.old is None or change.new is None:
         return False
     return not change.old.spec.node_name and bool(change.new.spec.node_name)

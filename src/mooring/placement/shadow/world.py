@@ -27,7 +27,7 @@ class Place(NamedTuple):
     key: str
 
 
-class Change(NamedTuple):
+class WorldChange(NamedTuple):
     place: Place
     old: Any
     new: Any
@@ -43,7 +43,7 @@ class World:
         self.snapshot = Snapshot()
         self.engine = Engine(self.snapshot.cluster)
         self.views: dict[Place, msgspec.Struct] = {}
-        self._changes: deque[Change] = deque(maxlen=MAX_CHANGES)
+        self._changes: deque[WorldChange] = deque(maxlen=MAX_CHANGES)
         # The position of a change is the number of changes before it.
         self.position = 0
 
@@ -54,7 +54,7 @@ class World:
         """Take a change in; None for an object that is gone. Raises MooringError when it cannot be used."""
         old = self.views.get(place)
         self._set(place, new)
-        self._changes.append(Change(place, old, new))
+        self._changes.append(WorldChange(place, old, new))
         self.position += 1
 
     def _set(self, place: Place, new: Any) -> None:
@@ -69,7 +69,7 @@ class World:
             self.snapshot.add(new)
             self.views[place] = new
 
-    def between(self, start: int, end: int) -> list[Change]:
+    def between(self, start: int, end: int) -> list[WorldChange]:
         """The changes from one position to another, as far as they are remembered."""
         first = self.position - len(self._changes)
         return [self._changes[i - first] for i in range(max(start, first), max(min(end, self.position), first))]

@@ -58,7 +58,7 @@ def version_of(item: Item) -> int:
     return int(_read_version(item).metadata.resourceVersion)
 
 
-class Reader(Generic[T]):
+class ObjectReader(Generic[T]):
     def __init__(self, kind: Kind[T]) -> None:
         self._kind = kind
         self._decode = msgspec.json.Decoder(kind.view).decode

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooring.api.kinds import HasMeta, Indexers, Key, Kind, extended
 from mooring.client.transport import Item
-from mooring.runtime.dispatcher.observedobject import ObservedObject, Reader, version_of
+from mooring.runtime.dispatcher.observedobject import ObjectReader, ObservedObject, version_of
 
 T = TypeVar("T", bound=HasMeta)
 
@@ -60,7 +60,7 @@ class Store(Generic[T]):
         self.problem = NOT_LISTED
         # The highest resourceVersion that was seen for this kind.
         self.seen = 0
-        self.read = Reader(kind).read
+        self.read = ObjectReader(kind).read
         self._views: dict[Key, T] = {}
         self._versions: dict[Key, int] = {}
         self._declared = kept.every_index

@@ -28,12 +28,12 @@ class Checked(Protocol):
     def metrics_text(self) -> str: ...
 
 
-class Reply(NamedTuple):
+class HealthReply(NamedTuple):
     status: int
     text: str
 
 
-def answer(path: str, checked: Checked) -> Reply:
+def answer(path: str, checked: Checked) -> HealthReply:
     """The answer to a request for a path."""
     match path:
         case "/livez" | "/healthz":
@@ -41,12 +41,12 @@ def answer(path: str, checked: Checked) -> Reply:
         case "/readyz":
             return _verdict([*checked.missing, *checked.silent])
         case "/metrics":
-            return Reply(200, checked.metrics_text())
-    return Reply(404, "try /livez, /readyz or /metrics\n")
+            return HealthReply(200, checked.metrics_text())
+    return HealthReply(404, "try /livez, /readyz or /metrics\n")
 
 
-def _verdict(problems: Sequence[str]) -> Reply:
-    return Reply(503, "\n".join(problems) + "\n") if problems else Reply(200, "ok\n")
+def _verdict(problems: Sequence[str]) -> HealthReply:
+    return HealthReply(503, "\n".join(problems) + "\n") if problems else HealthReply(200, "ok\n")
 
 
 class HealthServer:

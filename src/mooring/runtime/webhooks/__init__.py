@@ -5,7 +5,7 @@ a real API server, with certificates that it makes, renews and writes into the c
 """
 
 from mooring.runtime.webhooks.direct import install
-from mooring.runtime.webhooks.model import Absent, Admitted, Conversion, Denied, Request, Rule, Webhook, absent
+from mooring.runtime.webhooks.model import Absent, Admitted, Conversion, Denied, Rule, Webhook, WebhookRequest, absent
 from mooring.runtime.webhooks.server import WebhookServer, serve_webhooks
 
 __all__ = [
@@ -13,9 +13,9 @@ __all__ = [
     "Admitted",
     "Conversion",
     "Denied",
-    "Request",
     "Rule",
     "Webhook",
+    "WebhookRequest",
     "WebhookServer",
     "absent",
     "install",

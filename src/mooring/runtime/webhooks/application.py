@@ -24,7 +24,7 @@ from mooring.runtime.logs import say
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.absences import absences, look
 from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path
-from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
+from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Webhook, WebhookRequest
 from mooring.runtime.webhooks.reviews import read_review, write_review
 
 # An object of 3 MiB before and after, with room for what is around them.
@@ -32,14 +32,14 @@ MAX_REVIEW_BYTES: Final = 8 * 1024 * 1024
 _MAX_ROUNDS: Final = 3
 
 
-class Reply(NamedTuple):
+class WebhookReply(NamedTuple):
     status: int
     body: bytes
     media: bytes = b"text/plain; charset=utf-8"
 
 
-def _refused(status: int, why: str) -> Reply:
-    return Reply(status, f"{why}\n".encode())
+def _refused(status: int, why: str) -> WebhookReply:
+    return WebhookReply(status, f"{why}\n".encode())
 
 
 class WebhookApplication:
@@ -72,7 +72,7 @@ class WebhookApplication:
             return
         await send_whole(send, reply.status, reply.media, reply.body)
 
-    async def _reply(self, scope: Scope, receive: Receive) -> Reply:
+    async def _reply(self, scope: Scope, receive: Receive) -> WebhookReply:
         webhook = self._webhooks.get(scope["path"])
         if webhook is None and scope["path"] != CONVERT_PATH:
             return _refused(404, "nothing is served here")
@@ -99,7 +99,7 @@ class WebhookApplication:
             say(logging.DEBUG, "".join(traceback.format_exception(error)), webhook=name)
             self.reviews.add(name, "failed")
             return _refused(500, f"{name} failed; its log says more")
-        return Reply(200, answered, b"application/json")
+        return WebhookReply(200, answered, b"application/json")
 
     async def _admit(self, webhook: Webhook, body: bytes) -> bytes:
         uid, request = read_review(body)
@@ -107,7 +107,7 @@ class WebhookApplication:
         self.reviews.add(webhook.name, "admitted" if isinstance(answer, Admitted) else "denied")
         return write_review(uid, request, answer)
 
-    async def decide(self, webhook: Webhook, request: Request) -> Admitted | Denied:
+    async def decide(self, webhook: Webhook, request: WebhookRequest) -> Admitted | Denied:
         """What a webhook says, on live reads where it says no for want of something."""
         stores: Mapping[Kind[Any], Store[Any]] = self._stores
         checked: set[Any] = set()

@@ -24,7 +24,7 @@ from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.logs import say
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.configuration import hook_entry
-from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Request, Webhook
+from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Webhook, WebhookRequest
 
 
 def install(
@@ -146,14 +146,14 @@ class _Direct:
     def _namespace(self, name: str) -> Object | None:
         return self._registry.find("v1", "Namespace", "", name)
 
-    def _asked(self, request: AdmissionRequest, resource: Resource, *, before_create: bool) -> Request:
+    def _asked(self, request: AdmissionRequest, resource: Resource, *, before_create: bool) -> WebhookRequest:
         obj, old = (
             None if each is None else self._registry.convert(each, resource)
             for each in (request.object, request.old_object)
         )
         if before_create and obj is not None:
             obj = strip_server_fields(obj)
-        return Request(
+        return WebhookRequest(
             operation=request.operation,
             api_version=resource.api_version,
             kind=resource.kind,
@@ -168,7 +168,7 @@ class _Direct:
             dry_run=request.dry_run,
         )
 
-    def _answer(self, asked: Request, request: AdmissionRequest) -> Admitted:
+    def _answer(self, asked: WebhookRequest, request: AdmissionRequest) -> Admitted:
         """What the function says, if it lets the request pass. Its view is live, so absences need no second look."""
         webhook = self._webhook
         stores = {kind: feed.current() for kind, feed in self._feeds.items()}

@@ -17,7 +17,7 @@ from mooring.api.kinds import HasMeta, Key, Kind
 from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
-from mooring.runtime.dispatcher.observedobject import Reader
+from mooring.runtime.dispatcher.observedobject import ObjectReader
 from mooring.runtime.view import View
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PODS: Final = frozenset({"pods", "pods/*", "*", "*/*"})
 
 
 @dataclass(frozen=True)
-class Request:
+class WebhookRequest:
     """One write that is about to happen. `object` is None for a deletion, `old_object` for a creation.
 
     Both are shared: build a new one around the parts that stay. Before it is created an object has no uid, and no name
@@ -63,7 +63,7 @@ class Request:
 
 def _typed(kind: Kind[T], obj: Object) -> T:
     named = {**obj, "metadata": {"name": "", **obj["metadata"]}}
-    view: T = Reader(kind).read(named).view
+    view: T = ObjectReader(kind).read(named).view
     return view
 
 
@@ -101,7 +101,7 @@ class Denied:
     code: int = 403
     reason: str = "Forbidden"
 
-    def status(self, request: Request) -> Object:
+    def status(self, request: WebhookRequest) -> Object:
         """The Status that tells it."""
         if self.errors:
             told = InvalidError(request.kind, request.group, request.name, self.errors).status()
@@ -109,7 +109,7 @@ class Denied:
         return {"status": "Failure", "message": self.message, "reason": self.reason, "code": self.code}
 
 
-Admit = Callable[[Request, View], Admitted | Denied]
+Admit = Callable[[WebhookRequest, View], Admitted | Denied]
 
 
 class Rule(NamedTuple):

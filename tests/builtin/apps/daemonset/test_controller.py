@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mooring.builtin.apps.daemonset.pods_on_nodes import MAX_BACKOFF, Memory
+from mooring.builtin.apps.daemonset.pods_on_nodes import MAX_BACKOFF, DaemonSetMemory
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create
 from mooring.testing.views import NOON
@@ -221,7 +221,7 @@ def test_pods_that_fail_again_and_again_are_deleted_ever_more_slowly() -> None:
 def test_a_new_generation_is_met_with_new_patience() -> None:
     failed = pod("a", "n0", hash_of(daemon_set()), phase="Failed", ready=None)
     memory = decide(daemon_set(), *nodes(1), failed).memory
-    assert isinstance(memory, Memory)
+    assert isinstance(memory, DaemonSetMemory)
     seen = daemon_set(status={"observedGeneration": 1})
     assert deleted(decide(seen, *nodes(1), failed, memory=memory)) == ["a"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -88,8 +89,8 @@ def claim_template(name: str = "data") -> Object:
     return {"metadata": {"name": name}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
 
 
-def decide(*objects: Object) -> Decision:
-    return reconcile(KEY, view_of(objects), NOON)
+def decide(*objects: Object, gates: Mapping[str, bool] | None = None) -> Decision:
+    return reconcile(KEY, view_of(objects, gates=gates), NOON)
 
 
 def created(decision: Decision) -> list[str]:

@@ -197,6 +197,13 @@ UPDATES: dict[str, Case] = {
 }
 
 
+def test_a_closed_gate_lets_one_go_at_a_time_whatever_the_set_says() -> None:
+    subject = stateful_set(3, "web:2", status={"currentRevision": OLD}, **rolling(maxUnavailable=2))
+    objects = (subject, revision("web:1", 1), revision("web:2", 2), *THREE_OLD)
+    assert deleted(decide(*objects)) == ["web-2", "web-1"]
+    assert deleted(decide(*objects, gates={"MaxUnavailableStatefulSet": False})) == ["web-2"]
+
+
 @pytest.mark.parametrize(("subject", "pods", "comes", "goes"), UPDATES.values(), ids=UPDATES.keys())
 def test_one_step_of_an_update(subject: Object, pods: list[Object], comes: list[str], goes: list[str]) -> None:
     subject["status"] = {"currentRevision": OLD}

@@ -13,9 +13,9 @@ from mooring.api.apps.daemonsets import DaemonSet, DaemonSetStatus
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, key_of
 from mooring.builtin.apps.daemonset.history import ALWAYS, forgotten, read_history
-from mooring.builtin.apps.daemonset.nodes import NODES, Verdict
+from mooring.builtin.apps.daemonset.nodes import NODES, NodeVerdict
 from mooring.builtin.apps.daemonset.pods import by_node, demand_of, is_updated, make_pod
-from mooring.builtin.apps.daemonset.pods_on_nodes import Memory, Moves, Placing
+from mooring.builtin.apps.daemonset.pods_on_nodes import DaemonPlacing, DaemonSetMemory, Moves
 from mooring.builtin.apps.daemonset.rollout import roll
 from mooring.kube.selectors import selector_from_dict
 from mooring.runtime.controller import Controller
@@ -32,7 +32,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # A set that goes away is left to garbage collection: what it owned may be gone in part.
     if daemon_set is None or daemon_set.metadata.deleting:
         return Decision()
-    memory = view.memory(Memory) or Memory()
+    memory = view.memory(DaemonSetMemory) or DaemonSetMemory()
 
     # 1. Ownership agrees with the selector before anything is counted on.
     owned = view.owned(POD, daemon_set)
@@ -51,7 +51,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     status = status_change(DAEMON_SET, daemon_set, daemon_set.status, seen, ALWAYS)
 
     # 4. Every node gets what it lacks and loses what it should not have; only then are outdated pods replaced.
-    placing = Placing(view, daemon_set, history.hash, memory)
+    placing = DaemonPlacing(view, daemon_set, history.hash, memory)
     moves = placing.place(verdicts, pods)
     if not any(moves) and daemon_set.spec.update_strategy.type == "RollingUpdate":
         moves = roll(daemon_set, history.hash, verdicts, pods, placing.available)
@@ -80,7 +80,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(intent, children, status, old, (*placing.events, *events), memory=remembered)
 
 
-def _issued(memory: Memory, names: Incarnations | None) -> Issued | None:
+def _issued(memory: DaemonSetMemory, names: Incarnations | None) -> Issued | None:
     return memory.issued if names is None else names.issued
 
 
@@ -133,7 +133,7 @@ def _status(
     view: View,
     daemon_set: DaemonSet,
     revision: str,
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, NodeVerdict],
     pods: Mapping[str, Sequence[Pod]],
 ) -> DaemonSetStatus:
     """Of several pods on a node, the one that was there first counts."""
@@ -166,5 +166,5 @@ CONTROLLER = Controller(
     },
     folds=(NODES,),
     reporter="daemonset-controller",
-    memory=Memory,
+    memory=DaemonSetMemory,
 )

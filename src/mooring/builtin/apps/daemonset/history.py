@@ -26,14 +26,14 @@ from mooring.workloads.revisions import in_order, next_number, renumbered, surpl
 ALWAYS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
 
 
-class History(NamedTuple):
+class DaemonSetHistory(NamedTuple):
     """The revision of today's template, by its hash, and all others from the oldest to the newest."""
 
     hash: str
     old: Sequence[ControllerRevision]
 
 
-def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> History | Decision:
+def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> DaemonSetHistory | Decision:
     """The history, or what has to be written for today's template to be the newest in it."""
     revisions = in_order(view.owned(CONTROLLER_REVISION, daemon_set))
     if unnamed := [revision for revision in revisions if not _hash(revision)]:
@@ -53,7 +53,7 @@ def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> Hist
         )
     if newest.revision < number:
         return Decision(intent=(renumbered(newest, number),))
-    return History(_hash(newest), old)
+    return DaemonSetHistory(_hash(newest), old)
 
 
 def _hash(revision: ControllerRevision) -> str:

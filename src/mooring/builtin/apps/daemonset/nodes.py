@@ -30,20 +30,20 @@ class Demand(NamedTuple):
     tolerations: tuple[Toleration, ...]
 
 
-class Verdict(NamedTuple):
+class NodeVerdict(NamedTuple):
     """Whether a pod shall be on a node, and whether one that is there may stay."""
 
     run: bool
     stay: bool
 
 
-_NEVER = Verdict(run=False, stay=False)
+_NEVER = NodeVerdict(run=False, stay=False)
 
 
 class Nodes:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
-        self._answers: dict[Demand, dict[str, Verdict]] = {}
+        self._answers: dict[Demand, dict[str, NodeVerdict]] = {}
 
     def change(self, kind: Kind[Any], change: Changed) -> bool:
         name = change.key.name
@@ -61,7 +61,7 @@ class Nodes:
         """All that an answer may depend on."""
         return dict(self._nodes)
 
-    def verdicts(self, demand: Demand) -> Mapping[str, Verdict]:
+    def verdicts(self, demand: Demand) -> Mapping[str, NodeVerdict]:
         """The verdict on every node there is."""
         answers = self._answers.pop(demand, None)
         if answers is None:
@@ -80,16 +80,16 @@ def _essence(node: Node | None) -> Any:
     return None if node is None else (node.metadata.labels, node.spec.taints)
 
 
-def judge(demand: Demand, node: Node) -> Verdict:
+def judge(demand: Demand, node: Node) -> NodeVerdict:
     if demand.node_name not in ("", node.metadata.name):
         return _NEVER
     if demand.terms is not None and not _selects(demand.terms, node):
         return _NEVER
     taints = node.spec.taints or ()
     if not untolerated(demand.tolerations, taints):
-        return Verdict(run=True, stay=True)
+        return NodeVerdict(run=True, stay=True)
     # What keeps new pods away does not drive off those that are there.
-    return Verdict(False, all(tolerated(demand.tolerations, t) for t in taints if t.effect == "NoExecute"))
+    return NodeVerdict(False, all(tolerated(demand.tolerations, t) for t in taints if t.effect == "NoExecute"))
 
 
 def _selects(terms: NodeTerms, node: Node) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mooring.api.apps.daemonsets import DaemonSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
-from mooring.builtin.apps.daemonset.nodes import Verdict
+from mooring.builtin.apps.daemonset.nodes import NodeVerdict
 from mooring.kube.intorpercent import resolve
 from mooring.runtime.decision import Event
 from mooring.runtime.view import View
@@ -33,7 +33,7 @@ class Patience(NamedTuple):
     delay: timedelta
 
 
-class Memory(NamedTuple):
+class DaemonSetMemory(NamedTuple):
     """The last refusal that was told, the patience with each node under one generation of the set, and the names."""
 
     reported: str = ""
@@ -56,10 +56,10 @@ def surge_count(daemon_set: DaemonSet, total: int) -> int:
     return resolve(strategy.rolling_update.max_surge, total, up=True)
 
 
-class Placing:
+class DaemonPlacing:
     """Collects what one run moves."""
 
-    def __init__(self, view: View, daemon_set: DaemonSet, revision: str, memory: Memory) -> None:
+    def __init__(self, view: View, daemon_set: DaemonSet, revision: str, memory: DaemonSetMemory) -> None:
         self.view = view
         self.daemon_set = daemon_set
         self.revision = revision
@@ -74,7 +74,7 @@ class Placing:
         self.surplus: list[Pod] = []
         self.events: list[Event] = []
 
-    def place(self, verdicts: Mapping[str, Verdict], pods: Mapping[str, Sequence[Pod]]) -> Moves:
+    def place(self, verdicts: Mapping[str, NodeVerdict], pods: Mapping[str, Sequence[Pod]]) -> Moves:
         for node, verdict in verdicts.items():
             here = pods.get(node, ())
             if verdict.stay and len(here) == 1 and here[0].active:
@@ -97,10 +97,10 @@ class Placing:
         return Moves(sorted(self.needing), sorted(self.surplus, key=key_of))
 
     @property
-    def remembered(self) -> Memory:
+    def remembered(self) -> DaemonSetMemory:
         return self.memory._replace(patience=MappingProxyType(self.patience))
 
-    def _keep(self, node: str, verdict: Verdict, here: Sequence[Pod]) -> None:
+    def _keep(self, node: str, verdict: NodeVerdict, here: Sequence[Pod]) -> None:
         staying = [pod for pod in here if not pod.metadata.deleting]
         running = [pod for pod in staying if not pod.finished]
         for pod in staying:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mooring.api.apps.daemonsets import DaemonSet
 from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
-from mooring.builtin.apps.daemonset.nodes import Verdict
+from mooring.builtin.apps.daemonset.nodes import NodeVerdict
 from mooring.builtin.apps.daemonset.pods import is_updated
 from mooring.builtin.apps.daemonset.pods_on_nodes import Moves, surge_count
 from mooring.kube.intorpercent import resolve
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 def roll(
     daemon_set: DaemonSet,
     revision: str,
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, NodeVerdict],
     pods: Mapping[str, Sequence[Pod]],
     available: Available,
 ) -> Moves:
@@ -76,7 +76,7 @@ def _replace(limit: int, pairs: Mapping[str, Pair], available: Available) -> Mov
 
 
 def _surge(
-    limit: int, desired: int, verdicts: Mapping[str, Verdict], pairs: Mapping[str, Pair], available: Available
+    limit: int, desired: int, verdicts: Mapping[str, NodeVerdict], pairs: Mapping[str, Pair], available: Available
 ) -> Moves:
     surging = present = 0
     replaced: list[Pod] = []

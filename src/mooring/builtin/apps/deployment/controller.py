@@ -39,7 +39,7 @@ from mooring.workloads.ownerrefs import claims
 from mooring.workloads.podcontrol import annotated, status_change
 
 
-class Step(NamedTuple):
+class DeploymentStep(NamedTuple):
     """What one run does: sizes by set, a set to make, sets to drop."""
 
     sizes: Sizes
@@ -79,7 +79,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         # Until every set has noted the new size, the change of size is not over.
         noted = {one.metadata.name: sizes.get(one.metadata.name, one.spec.replicas) for one in sets.active}
         dropped = surplus_sets(deployment, sets.old) if deployment.spec.paused else ()
-        step = Step({**sizes, **noted}, dropped=dropped)
+        step = DeploymentStep({**sizes, **noted}, dropped=dropped)
         return _decide(deployment, sets, step, say.counted(deployment, sets, status, now))
 
     # 5. Today's template has a set, or gets one once nothing stands against it.
@@ -146,33 +146,35 @@ def _introduce(deployment: Deployment, sets: Sets, view: View, status: Deploymen
     if say.has_deadline(deployment):
         text = f'Created new replica set "{made.key.name}"'
         status = say.with_condition(status, now, say.PROGRESSING, "True", "NewReplicaSetCreated", text)
-    return _decide(deployment, sets, Step({}, made), say.rolled(deployment, sets, status, view, now))
+    return _decide(deployment, sets, DeploymentStep({}, made), say.rolled(deployment, sets, status, view, now))
 
 
-def _roll(deployment: Deployment, sets: Sets) -> Step:
+def _roll(deployment: Deployment, sets: Sets) -> DeploymentStep:
     """Grow the new set if there is room; only then shrink the old ones."""
     new = sets.new
     if new is None:
-        return Step({})
+        return DeploymentStep({})
     size = size_of_new(deployment, sets.all, new.spec.replicas)
     if size != new.spec.replicas:
-        return Step({new.metadata.name: size})
+        return DeploymentStep({new.metadata.name: size})
     old = [one for one in sets.old if one.spec.replicas > 0]
     sizes = shrink_old(deployment, new, old)
-    return Step({one.metadata.name: size for one in old if (size := sizes[one.metadata.name]) != one.spec.replicas})
+    return DeploymentStep(
+        {one.metadata.name: size for one in old if (size := sizes[one.metadata.name]) != one.spec.replicas}
+    )
 
 
-def _recreate(deployment: Deployment, sets: Sets, view: View) -> Step:
+def _recreate(deployment: Deployment, sets: Sets, view: View) -> DeploymentStep:
     """Every old pod is gone before the first new one comes."""
     scaled_down = {one.metadata.name: 0 for one in sets.old if one.spec.replicas > 0}
     if scaled_down:
-        return Step(scaled_down)
+        return DeploymentStep(scaled_down)
     if sets.new is None or _old_run(view, sets) or sets.new.spec.replicas == deployment.spec.replicas:
-        return Step({})
-    return Step({sets.new.metadata.name: deployment.spec.replicas})
+        return DeploymentStep({})
+    return DeploymentStep({sets.new.metadata.name: deployment.spec.replicas})
 
 
-def _decide(deployment: Deployment, sets: Sets, step: Step, status: DeploymentStatus) -> Decision:
+def _decide(deployment: Deployment, sets: Sets, step: DeploymentStep, status: DeploymentStatus) -> Decision:
     """A step as writes."""
     edits = edits_of_new(deployment, sets)
     children: list[Write] = [] if step.made is None else [step.made]
@@ -192,7 +194,7 @@ def _decide(deployment: Deployment, sets: Sets, step: Step, status: DeploymentSt
     return Decision(children=(*children, *step.dropped), status=said, events=tuple(events))
 
 
-def _number(deployment: Deployment, sets: Sets, step: Step) -> str:
+def _number(deployment: Deployment, sets: Sets, step: DeploymentStep) -> str:
     """The number of the set of today's template, if the Deployment does not carry it yet."""
     if step.made is not None:
         number = step.made.object["metadata"]["annotations"][REVISION]

@@ -17,7 +17,7 @@ from mooring.api.kinds import Key
 from mooring.builtin.apps.statefulset.claims import drops_claims
 from mooring.builtin.apps.statefulset.ordinals import ORDINALS
 from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods, ordinal_of
-from mooring.builtin.apps.statefulset.steps import Steps, replace_outdated
+from mooring.builtin.apps.statefulset.steps import MAX_UNAVAILABLE, Steps, replace_outdated
 from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector, selector_from_dict
 from mooring.runtime.controller import Controller
@@ -39,7 +39,7 @@ from mooring.workloads.revisions import (
 HASH_LABEL = "controller.kubernetes.io/hash"
 
 
-class History(NamedTuple):
+class StatefulSetHistory(NamedTuple):
     """The revisions of a set: all of them in order, the one most pods are of, and the one they shall be of."""
 
     all: Sequence[ControllerRevision]
@@ -104,7 +104,7 @@ def _adoptions(view: View, stateful_set: StatefulSet, selector: Selector) -> tup
     )
 
 
-def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
+def _history(view: View, stateful_set: StatefulSet) -> StatefulSetHistory | Decision:
     """The revisions, or what has to be written for today's template to be the newest."""
     revisions = in_order(view.owned(CONTROLLER_REVISION, stateful_set))
     update = equal_revision(revisions, stateful_set.spec.template)
@@ -135,10 +135,10 @@ def _history(view: View, stateful_set: StatefulSet) -> History | Decision:
     templates = {update.metadata.name: template_of(update)}
     if current is not update:
         templates[current.metadata.name] = template_of(current)
-    return History(revisions, current, update, templates)
+    return StatefulSetHistory(revisions, current, update, templates)
 
 
-def _observe(view: View, stateful_set: StatefulSet, history: History) -> ObservedPods:
+def _observe(view: View, stateful_set: StatefulSet, history: StatefulSetHistory) -> ObservedPods:
     # Counting healthy pods says neither which claims they own nor since when they are ready.
     whole = stateful_set.spec.min_ready_seconds > 0
     if stateful_set.spec.volume_claim_templates:
@@ -148,7 +148,9 @@ def _observe(view: View, stateful_set: StatefulSet, history: History) -> Observe
     return observe_pods(view, stateful_set, labels, whole=whole)
 
 
-def _status(view: View, stateful_set: StatefulSet, history: History, observed: ObservedPods) -> StatefulSetStatus:
+def _status(
+    view: View, stateful_set: StatefulSet, history: StatefulSetHistory, observed: ObservedPods
+) -> StatefulSetStatus:
     spec, pods = stateful_set.spec, observed.present
     settled = observed.settled_count
     ready = [pod for pod in pods if pod.status.phase == "Running" and pod.ready]
@@ -195,4 +197,5 @@ CONTROLLER = Controller(
         PERSISTENT_VOLUME_CLAIM: ("create", "patch", "delete"),
     },
     indexers=(ORDINALS,),
+    gates={MAX_UNAVAILABLE: True},
 )

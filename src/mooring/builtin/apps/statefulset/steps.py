@@ -7,7 +7,7 @@ owner a stage before its pod is deleted, so that a crash in between leaves nothi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from mooring.api.apps.views import ControllerRevision, StatefulSet
 from mooring.api.core.views import Pod
@@ -21,6 +21,9 @@ from mooring.runtime.decision import Create, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD, REVISION_LABEL, STATEFUL_SET
 from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, is_available, pod_from_template
+
+# The gate of `maxUnavailable`. Without it pods are replaced one by one, whatever the field says.
+MAX_UNAVAILABLE: Final = "MaxUnavailableStatefulSet"
 
 
 class Steps:
@@ -177,7 +180,7 @@ def replace_outdated(steps: Steps) -> None:
         return
     lowest = steps.observed.start + (strategy.rolling_update.partition if strategy.rolling_update is not None else 0)
     limit = strategy.rolling_update.max_unavailable if strategy.rolling_update is not None else None
-    if limit is None:
+    if limit is None or not steps.view.gates.enabled(MAX_UNAVAILABLE):
         _one_by_one(steps, lowest)
     else:
         _within(steps, lowest, max(1, resolve(limit, steps.observed.replicas, up=False)))

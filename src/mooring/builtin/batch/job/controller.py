@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -21,21 +21,20 @@ from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition
 from mooring.builtin.apps.replicaset.ranking import least_valuable
 from mooring.builtin.batch.job.adoption import claims
-from mooring.builtin.batch.job.indexes import format_indexes, index_of, parse_indexes
+from mooring.builtin.batch.job.ending import Ending, ending_of
+from mooring.builtin.batch.job.indexes import format_indexes, index_of
 from mooring.builtin.batch.job.pods import TRACKING, new_pod, untracked
 from mooring.builtin.batch.job.policies import (
     attempts,
     backoff_end,
     backoff_for,
-    fails_index,
     finished_at,
     has_failed,
     judge,
-    meets,
     only_replaces_failed,
-    to_be_replaced,
 )
-from mooring.builtin.batch.job.status import Ending, status_patch
+from mooring.builtin.batch.job.state import ObservedJob, has_succeeded
+from mooring.builtin.batch.job.status import status_patch
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Write
@@ -81,57 +80,20 @@ class Sync:
 
     def __init__(self, job: Job, view: View, now: datetime) -> None:
         self.job, self.view, self.now = job, view, now
-        self.indexed = job.spec.completion_mode == "Indexed"
-        self.pods = view.owned(POD, job)
-        self.active = [pod for pod in self.pods if pod.active]
-        self.terminating = sum(pod.terminating for pod in self.pods)
-        self.tracked = [pod for pod in self.pods if has_finalizer(pod, TRACKING)]
+        self.seen = ObservedJob(job, view.owned(POD, job))
         self.children: list[Write] = []
         self.let_go: set[str] = set()
         self.events: list[Event] = []
         self.status = job.status
-        noted = job.status.uncounted_terminated_pods
-        known = {*noted.succeeded, *noted.failed}
-        self.valid = self._valid()
-        new = [pod for pod in self.valid if pod.metadata.uid not in known]
-        self.succeeded = job.status.succeeded + sum(_succeeded(pod) for pod in new) + len(noted.succeeded)
-        lost = sum(has_failed(job, pod) and judge(job, pod).counts for pod in new)
-        self.failed = job.status.failed + lost + len(noted.failed)
-        self.done: set[int] = set()
-        self.failed_indexes: set[int] | None = None
-        self.replaced: dict[int, Pod] = {}
-        if self.indexed:
-            self._look_at_indexes()
-
-    def _valid(self) -> list[Pod]:
-        """Tracked pods; of an Indexed Job, those of an index that it has."""
-        if not self.indexed:
-            return self.tracked
-        limit = self.job.spec.completions or 0
-        return [pod for pod in self.tracked if (index := index_of(pod)) is not None and index < limit]
-
-    def _look_at_indexes(self) -> None:
-        job, limit = self.job, self.job.spec.completions or 0
-        self.done = parse_indexes(job.status.completed_indexes, limit)
-        self.done |= {index for pod in self.valid if _succeeded(pod) and (index := index_of(pod)) is not None}
-        self.succeeded = len(self.done)
-        if job.spec.backoff_limit_per_index is None:
-            return
-        self.failed_indexes = parse_indexes(job.status.failed_indexes or "", limit)
-        self.failed_indexes |= {
-            index for pod in self.valid if fails_index(job, pod) and (index := index_of(pod)) is not None
-        }
-        at_work = {index for pod in self.active if (index := index_of(pod)) is not None}
-        self.replaced = to_be_replaced(job, self.valid, self.done | self.failed_indexes | at_work)
 
     def decide(self) -> Decision:
         job = self.job
         # 1. Does it end?
-        ending = self._ending()
+        ending = ending_of(self.seen, self.view)
         # 2. If so, no pod stays; if not, as many run as it asks for.
         spent: dict[str, str] = {}
         if ending is not None:
-            self._remove([pod for pod in self.active if not has_finalizer(pod, TRACKING)])
+            self._remove([pod for pod in self.seen.active if not has_finalizer(pod, TRACKING)])
         elif not job.metadata.deleting:
             spent = self._manage()
             self._note_suspension()
@@ -149,50 +111,6 @@ class Sync:
             events=tuple(self.events),
         )
 
-    # Whether it ends
-
-    def _ending(self) -> Ending | None:
-        spec = self.job.spec
-        for target in ("SuccessCriteriaMet", "FailureTarget"):
-            found = find_condition(self.status.conditions, target)
-            if found is not None and found.status == "True":
-                return Ending(target, found.reason, found.message)
-        for pod in self.pods:
-            if has_failed(self.job, pod) and (message := judge(self.job, pod).message):
-                return Ending("FailureTarget", "PodFailurePolicy", message)
-        if self.failed > spec.backoff_limit or self._restarted_too_often():
-            return Ending("FailureTarget", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-        if self._past_deadline():
-            return Ending("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
-        if (failed := self.failed_indexes) is not None:
-            if spec.max_failed_indexes is not None and len(failed) > spec.max_failed_indexes:
-                said = "Job has exceeded the specified maximal number of failed indexes"
-                return Ending("FailureTarget", "MaxFailedIndexesExceeded", said)
-            if failed and len(failed | self.done) >= (spec.completions or 0):
-                return Ending("FailureTarget", "FailedIndexes", "Job has failed indexes")
-        if self.indexed and (message := meets(spec.success_policy, spec.completions or 0, self.done)):
-            return Ending("SuccessCriteriaMet", "SuccessPolicy", message)
-        enough = self.succeeded > 0 if spec.completions is None else self.succeeded >= spec.completions
-        if enough and not self.active:
-            said = "Reached expected number of succeeded pods"
-            return Ending("SuccessCriteriaMet", "CompletionsReached", said)
-        return None
-
-    def _restarted_too_often(self) -> bool:
-        """Containers that are restarted in place count by their restarts."""
-        if self.job.spec.template.get("spec", {}).get("restartPolicy") != "OnFailure":
-            return False
-        running = [pod.status for pod in self.pods if pod.status.phase in ("Running", "Pending")]
-        statuses = chain.from_iterable((*s.init_container_statuses, *s.container_statuses) for s in running)
-        restarts = sum(container.restart_count for container in statuses)
-        return restarts > 0 and restarts >= self.job.spec.backoff_limit
-
-    def _past_deadline(self) -> bool:
-        seconds, start = self.job.spec.active_deadline_seconds, self.status.start_time
-        if seconds is None or start is None or self.job.spec.suspend:
-            return False
-        return self.view.reached(moment(start) + timedelta(seconds=seconds))
-
     # How many pods run
 
     def _manage(self) -> dict[str, str]:
@@ -200,7 +118,7 @@ class Sync:
         missing = self._balance()
         # A pod goes only after its finalizer, so that none is gone unseen.
         most = max(self.job.spec.parallelism, self.job.status.active)
-        names = Incarnations(self.job, self.pods, most, stays=self._stays)
+        names = Incarnations(self.job, self.seen.pods, most, stays=self._stays)
         if missing > 0:
             self._create(names, missing)
         return names.annotations
@@ -210,35 +128,35 @@ class Sync:
 
     def _balance(self) -> int:
         """Lets go of pods too many; gives how many are missing."""
-        spec, active = self.job.spec, len(self.active)
+        spec, active = self.job.spec, len(self.seen.active)
         if spec.suspend:
-            self._let_go(self.active)
+            self._let_go(self.seen.active)
             return 0
         if spec.completions is None:
             # One success is enough: the others may finish, but none is replaced.
-            wanted = active if self.succeeded else spec.parallelism
+            wanted = active if self.seen.succeeded else spec.parallelism
         else:
-            wanted = max(0, min(spec.completions - self.succeeded, spec.parallelism))
+            wanted = max(0, min(spec.completions - self.seen.succeeded, spec.parallelism))
         surplus = self._surplus(active - wanted)[:MAX_WRITES_PER_PASS]
         if surplus:
             self._let_go(surplus)
             return 0
         if only_replaces_failed(self.job):
-            active += self.terminating
+            active += self.seen.terminating
         return min(wanted - active, MAX_WRITES_PER_PASS)
 
     def _surplus(self, count: int) -> list[Pod]:
         """Pods too many; of an Indexed Job also those of no index, or of one that has another pod."""
         # Those that were let go of before come first, so that deciding again does not pick others.
-        gone = [pod for pod in self.active if not has_finalizer(pod, TRACKING)]
-        found = self._misplaced() if self.indexed else gone[: max(count, 0)]
+        gone = [pod for pod in self.seen.active if not has_finalizer(pod, TRACKING)]
+        found = self._misplaced() if self.seen.indexed else gone[: max(count, 0)]
         chosen = {pod.metadata.name for pod in found}
-        left = [pod for pod in self.active if pod.metadata.name not in chosen]
+        left = [pod for pod in self.seen.active if pod.metadata.name not in chosen]
         return found + least_valuable(left, (), max(count - len(found), 0), self.now)
 
     def _misplaced(self) -> list[Pod]:
         by_index: dict[int | None, list[Pod]] = {}
-        for pod in self.active:
+        for pod in self.seen.active:
             by_index.setdefault(index_of(pod), []).append(pod)
         limit = self.job.spec.completions or 0
         found: list[Pod] = []
@@ -261,22 +179,22 @@ class Sync:
 
     def _create(self, incarnations: Incarnations, count: int) -> None:
         if self.job.spec.backoff_limit_per_index is None:
-            end = backoff_end(self.job, self.pods)
+            end = backoff_end(self.job, self.seen.pods)
             if end is not None and not self.view.reached(end):
                 return
         base = self.job.metadata.name
-        if not self.indexed:
+        if not self.seen.indexed:
             for name in islice(incarnations.names(self.view, base), count):
                 self._make(name, None)
             return
         for index in self._open_indexes(count):
-            last = self.replaced.get(index)
+            last = self.seen.replaced.get(index)
             if last is None or self.view.reached(finished_at(last) + backoff_for(attempts(last))):
                 self._make(next(incarnations.names(self.view, base, f"-{index}")), index)
 
     def _open_indexes(self, count: int) -> list[int]:
-        closed = self.done | (self.failed_indexes or set())
-        busy = [pod for pod in self.pods if pod.active or (pod.terminating and only_replaces_failed(self.job))]
+        closed = self.seen.done | (self.seen.failed_indexes or set())
+        busy = [pod for pod in self.seen.pods if pod.active or (pod.terminating and only_replaces_failed(self.job))]
         closed |= {index for pod in busy if (index := index_of(pod)) is not None}
         found: list[int] = []
         for index in range(self.job.spec.completions or 0):
@@ -287,7 +205,7 @@ class Sync:
         return found
 
     def _make(self, name: str, index: int | None) -> None:
-        replaced = None if index is None else self.replaced.get(index)
+        replaced = None if index is None else self.seen.replaced.get(index)
         self.children.append(Create(POD, new_pod(self.job, name, index, replaced)))
         self._record("Normal", "SuccessfulCreate", f"Created pod: {name}", name)
 
@@ -309,47 +227,47 @@ class Sync:
         job = self.job
         if self.status.start_time is None and not job.spec.suspend:
             self._replace(start_time=timestamp(self.now))
-        held = {pod.metadata.uid for pod in self.tracked}
+        held = {pod.metadata.uid for pod in self.seen.tracked}
         noted = job.status.uncounted_terminated_pods
         succeeded = [uid for uid in noted.succeeded if uid in held]
         failed = [uid for uid in noted.failed if uid in held]
         counted_failed = job.status.failed + len(noted.failed) - len(failed)
         counted_succeeded = job.status.succeeded + len(noted.succeeded) - len(succeeded)
         released: list[Pod] = []
-        for pod in self.tracked:
+        for pod in self.seen.tracked:
             if len(released) >= MAX_WRITES_PER_PASS:
                 break
             uid, lost = pod.metadata.uid, has_failed(job, pod)
             if not self._may_release(pod, ending, failed=lost):
                 continue
             released.append(pod)
-            if _succeeded(pod) and uid not in failed:
-                if not self.indexed and uid not in succeeded:
+            if has_succeeded(pod) and uid not in failed:
+                if not self.seen.indexed and uid not in succeeded:
                     succeeded.append(uid)
             elif (lost or (ending is not None and not ending.succeeds)) and uid not in failed and self._counts(pod):
                 failed.append(uid)
         self._replace(
-            active=len(self.active),
-            ready=sum(pod.ready for pod in self.active),
-            terminating=self.terminating,
-            succeeded=len(self.done) if self.indexed else counted_succeeded,
+            active=len(self.seen.active),
+            ready=sum(pod.ready for pod in self.seen.active),
+            terminating=self.seen.terminating,
+            succeeded=len(self.seen.done) if self.seen.indexed else counted_succeeded,
             failed=counted_failed,
-            completed_indexes=format_indexes(self.done),
-            failed_indexes=None if self.failed_indexes is None else format_indexes(self.failed_indexes),
+            completed_indexes=format_indexes(self.seen.done),
+            failed_indexes=None if self.seen.failed_indexes is None else format_indexes(self.seen.failed_indexes),
             uncounted_terminated_pods=UncountedPods(tuple(succeeded), tuple(failed)),
         )
         return released
 
     def _may_release(self, pod: Pod, ending: Ending | None, *, failed: bool) -> bool:
-        if self.job.metadata.deleting or ending is not None or _succeeded(pod):
+        if self.job.metadata.deleting or ending is not None or has_succeeded(pod):
             return True
         index = index_of(pod)
         # The last failed pod of an index stays until its replacement has taken over how often it failed.
-        return failed and (index is None or self.replaced.get(index) is not pod)
+        return failed and (index is None or self.seen.replaced.get(index) is not pod)
 
     def _counts(self, pod: Pod) -> bool:
         index = index_of(pod)
-        if self.indexed and (index is None or index >= (self.job.spec.completions or 0)):
+        if self.seen.indexed and (index is None or index >= (self.job.spec.completions or 0)):
             return False
         return judge(self.job, pod).counts
 
@@ -359,7 +277,7 @@ class Sync:
             self._set_condition(ending.target, "True", ending.reason, ending.message)
             return
         noted = self.status.uncounted_terminated_pods
-        if released or self.active or self.terminating or noted.succeeded or noted.failed:
+        if released or self.seen.active or self.seen.terminating or noted.succeeded or noted.failed:
             return
         self._set_condition(ending.final, "True", ending.reason, ending.message)
         if not ending.succeeds:
@@ -384,10 +302,6 @@ class Sync:
         key = key_of(self.job)
         after = (POD, Key(key.namespace, pod)) if pod else None
         self.events.append(Event(JOB, key, kind, reason, message, after))
-
-
-def _succeeded(pod: Pod) -> bool:
-    return pod.status.phase == "Succeeded"
 
 
 CONTROLLER: Final = Controller(

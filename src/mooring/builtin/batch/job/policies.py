@@ -17,7 +17,7 @@ MAX_BACKOFF = timedelta(minutes=10)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Verdict(NamedTuple):
+class FailureVerdict(NamedTuple):
     """What the pod failure policy says of a failed pod."""
 
     action: str = ""
@@ -59,13 +59,13 @@ def backoff_end(job: Job, pods: Iterable[Pod]) -> datetime | None:
     return max(failures) + backoff_for(len(failures)) if failures else None
 
 
-def judge(job: Job, pod: Pod) -> Verdict:
+def judge(job: Job, pod: Pod) -> FailureVerdict:
     policy = job.spec.pod_failure_policy
     for position, rule in enumerate(policy.rules if policy is not None else ()):
         message = _match(rule, pod, position)
         if message:
-            return Verdict(rule.action, message if rule.action == "FailJob" else "")
-    return Verdict()
+            return FailureVerdict(rule.action, message if rule.action == "FailJob" else "")
+    return FailureVerdict()
 
 
 def _match(rule: PodFailureRule, pod: Pod, position: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -13,22 +13,6 @@ from mooring.workloads.kinds import JOB
 
 # Numbers that are written even when they are zero, as the API has them.
 _ALWAYS = ("ready", "terminating", "failedIndexes")
-
-
-class Ending(NamedTuple):
-    """Why a Job is about to end. The condition `target` says so until its pods are gone, then `final` does."""
-
-    target: str
-    reason: str
-    message: str
-
-    @property
-    def succeeds(self) -> bool:
-        return self.target == "SuccessCriteriaMet"
-
-    @property
-    def final(self) -> str:
-        return "Complete" if self.succeeds else "Failed"
 
 
 def status_patch(job: Job, wanted: JobStatus) -> tuple[Patch, ...]:

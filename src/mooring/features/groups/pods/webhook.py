@@ -34,14 +34,14 @@ from mooring.features.groups.pods.unique_placement import with_unique_placement,
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.runtime.view import View
-from mooring.runtime.webhooks.model import Admitted, Denied, Request, Rule, Webhook
+from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 
 
 class Refused(MooringError):
     """A pod that cannot be a member of the group it says it is in."""
 
 
-def admit(request: Request, view: View) -> Admitted | Denied:
+def admit(request: WebhookRequest, view: View) -> Admitted | Denied:
     pod = request.object or {}
     metadata = pod.get("metadata") or {}
     if NAME not in (metadata.get("labels") or {}):

@@ -7,8 +7,8 @@ import re
 
 import yaml
 
-from tests.guests.kubectl import Kubectl
-from tests.guests.manifests import config_map, deployment, service
+from tests.external.kubectl import Kubectl
+from tests.external.manifests import config_map, deployment, service
 
 
 def test_get_prints_a_table_with_the_columns_of_the_kind(kubectl: Kubectl) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.guests.kubectl import Kubectl
+from tests.external.kubectl import Kubectl
 
 
 def daemon_set(image: str = "agent:1") -> dict[str, Any]:

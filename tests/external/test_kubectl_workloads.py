@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.guests.kubectl import Kubectl, manifest
-from tests.guests.manifests import deployment, job, service, stateful_set
+from tests.external.kubectl import Kubectl, manifest
+from tests.external.manifests import deployment, job, service, stateful_set
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from mooring.testing.fixtures import missing
 from mooring.testing.homes import EMBEDDED, Home, whole
 from mooring.testing.tools import ToolMissing, tool
-from tests.guests.kubectl import Kubectl
+from tests.external.kubectl import Kubectl
 
 NUMBERS = itertools.count(1)
 
@@ -40,7 +40,7 @@ def newest(home: Home, cache: Path) -> Kubectl:
 
 
 def namespaced(name: str, home: Home, cache: Path) -> Kubectl:
-    kubectl = Kubectl(required(name), home.kubeconfig, cache / name, f"guest-{next(NUMBERS)}")
+    kubectl = Kubectl(required(name), home.kubeconfig, cache / name, f"external-{next(NUMBERS)}")
     kubectl("create", "namespace", kubectl.namespace)
     return kubectl
 

@@ -1,4 +1,4 @@
-module mooring/tests/guests/go
+module mooring/tests/external/go
 
 go 1.25.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.guests.kubectl import Kubectl
+from tests.external.kubectl import Kubectl
 
 # Aggregated roles get their rules from a controller.
 AGGREGATION_SECONDS = 20.0

@@ -20,14 +20,14 @@ const (
 	stopSeconds  = 20
 )
 
-// Guest is a running `mooring run`.
-type Guest struct {
+// Run is a running `mooring run`.
+type Run struct {
 	command *exec.Cmd
 	folder  string
 }
 
-// Start runs the guest with these arguments, and comes back when it is ready.
-func Start(plane *envtest.Environment, arguments ...string) (*Guest, error) {
+// Start begins a run with these arguments, and comes back when it is ready.
+func Start(plane *envtest.Environment, arguments ...string) (*Run, error) {
 	folder, err := os.MkdirTemp("", "mooring")
 	if err != nil {
 		return nil, err
@@ -55,30 +55,30 @@ func Start(plane *envtest.Environment, arguments ...string) (*Guest, error) {
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	guest := &Guest{command, folder}
+	running := &Run{command, folder}
 	for end := time.Now().Add(startSeconds * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		answer, err := http.Get("http://" + health + "/readyz")
 		if err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
-				return guest, nil
+				return running, nil
 			}
 		}
 	}
-	guest.Stop()
+	running.Stop()
 	return nil, fmt.Errorf("mooring run was not ready within %d s; see %s", startSeconds, os.Getenv("MOORING_LOG"))
 }
 
-// Stop ends the guest, gently at first.
-func (guest *Guest) Stop() {
-	if guest == nil {
+// Stop ends the run, gently at first.
+func (running *Run) Stop() {
+	if running == nil {
 		return
 	}
-	_ = guest.command.Process.Signal(syscall.SIGTERM)
-	timer := time.AfterFunc(stopSeconds*time.Second, func() { _ = guest.command.Process.Kill() })
-	_ = guest.command.Wait()
+	_ = running.command.Process.Signal(syscall.SIGTERM)
+	timer := time.AfterFunc(stopSeconds*time.Second, func() { _ = running.command.Process.Kill() })
+	_ = running.command.Wait()
 	timer.Stop()
-	_ = os.RemoveAll(guest.folder)
+	_ = os.RemoveAll(running.folder)
 }
 
 // FreeURL is an address that nobody listens on.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.guests.kubectl import Kubectl, manifest
-from tests.guests.manifests import config_map, deployment
+from tests.external.kubectl import Kubectl, manifest
+from tests.external.manifests import config_map, deployment
 
 
 def test_apply_creates_then_configures_then_finds_nothing_to_do(kubectl: Kubectl) -> None:

@@ -6,7 +6,7 @@ import json
 from base64 import b64decode
 
 from tests.cli.embedded import eventually
-from tests.guests.kubectl import Kubectl
+from tests.external.kubectl import Kubectl
 
 
 def whoami(kubectl: Kubectl, token: str) -> str:

@@ -10,20 +10,20 @@ import pytest
 
 from mooring.testing.homes import Home
 from mooring.testing.processes import ProgramProcess
-from tests.guests.conftest import required
-from tests.guests.kubectl import Kubectl
-from tests.guests.manifests import custom, definition
+from tests.external.conftest import required
+from tests.external.kubectl import Kubectl
+from tests.external.manifests import custom, definition
 
-GROUP = "guest.mooring.dev"
+GROUP = "operator.mooring.dev"
 
 
 @pytest.fixture
 def harbour(newest: Kubectl, home: Home, tmp_path: Path) -> Iterator[Kubectl]:
-    """kubectl beside the running operator, which keeps its Lease in a namespace named guest."""
-    program = required("guest")
-    newest("create", "namespace", "guest")
+    """kubectl beside the running operator, which keeps its Lease in a namespace named operator."""
+    program = required("operator")
+    newest("create", "namespace", "operator")
     newest.apply(definition(GROUP, "Berth", size={"type": "integer"}))
-    operator = ProgramProcess([program], tmp_path / "guest.log", {"KUBECONFIG": str(home.kubeconfig)})
+    operator = ProgramProcess([program], tmp_path / "operator.log", {"KUBECONFIG": str(home.kubeconfig)})
     try:
         yield newest
         assert operator.running(), operator.tail()
@@ -31,20 +31,20 @@ def harbour(newest: Kubectl, home: Home, tmp_path: Path) -> Iterator[Kubectl]:
     finally:
         operator.kill()
         newest("delete", "crd", f"berths.{GROUP}", "--wait=false")
-        newest("delete", "namespace", "guest", "--wait=false")
+        newest("delete", "namespace", "operator", "--wait=false")
 
 
 def test_an_operator_in_go_follows_an_object_through_its_life(harbour: Kubectl) -> None:
     harbour.apply(custom(GROUP, "Berth", "east", size=2))
     harbour("wait", "berth/east", "--for=jsonpath={.status.ships}=2", "--timeout=30s")
     berth, deployment = harbour.get("berth", "east"), harbour.get("deployment", "east")
-    assert berth["metadata"]["finalizers"] == ["guest.mooring.dev/harbour-master"]
+    assert berth["metadata"]["finalizers"] == ["operator.mooring.dev/harbour-master"]
     assert deployment["metadata"]["ownerReferences"][0]["uid"] == berth["metadata"]["uid"]
     harbour("wait", "pod", "-l", "seen=yes,berth=east", "--for=condition=Ready", "--timeout=30s")
     book = harbour.get("configmap", "east-book", "--show-managed-fields")
     managers = [(entry["manager"], entry["operation"]) for entry in book["metadata"]["managedFields"]]
-    assert managers == [("guest", "Apply")]
-    assert harbour.get("lease", "harbour", "-n", "guest")["spec"]["holderIdentity"]
+    assert managers == [("operator", "Apply")]
+    assert harbour.get("lease", "harbour", "-n", "operator")["spec"]["holderIdentity"]
 
     harbour.apply(custom(GROUP, "Berth", "east", size=3))
     harbour("wait", "berth/east", "--for=jsonpath={.status.ships}=3", "--timeout=30s")

@@ -1,4 +1,4 @@
-// Command guest is an operator as people write them on controller-runtime. It reconciles Berths, a custom kind without Go
+// Command operator is an operator as people write them on controller-runtime. It reconciles Berths, a custom kind without Go
 // types, into Deployments through a cached client, talks protobuf for built-in kinds, holds a Lease while it leads, and
 // keeps a finalizer on what it manages. The tests look at the objects it leaves behind.
 package main
@@ -28,12 +28,12 @@ import (
 )
 
 const (
-	finalizer = "guest.mooring.dev/harbour-master"
-	owner     = client.FieldOwner("guest")
-	namespace = "guest"
+	finalizer = "operator.mooring.dev/harbour-master"
+	owner     = client.FieldOwner("operator")
+	namespace = "operator"
 )
 
-var berthKind = schema.GroupVersionKind{Group: "guest.mooring.dev", Version: "v1", Kind: "Berth"}
+var berthKind = schema.GroupVersionKind{Group: "operator.mooring.dev", Version: "v1", Kind: "Berth"}
 
 func newBerth() *unstructured.Unstructured {
 	berth := &unstructured.Unstructured{}
@@ -167,12 +167,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	guest := &reconciler{Client: manager.GetClient()}
-	if err := ctrl.NewControllerManagedBy(manager).For(newBerth()).Owns(&appsv1.Deployment{}).Complete(guest); err != nil {
+	operator := &reconciler{Client: manager.GetClient()}
+	if err := ctrl.NewControllerManagedBy(manager).For(newBerth()).Owns(&appsv1.Deployment{}).Complete(operator); err != nil {
 		return err
 	}
 	seen := ctrl.NewControllerManagedBy(manager).For(&corev1.Pod{}).Named("pods")
-	if err := seen.Complete(reconcileFunc(guest.pods)); err != nil {
+	if err := seen.Complete(reconcileFunc(operator.pods)); err != nil {
 		return err
 	}
 	ctx := ctrl.SetupSignalHandler()

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from mooring.kube.objects import Object
-from tests.guests.kubectl import Kubectl, manifest
-from tests.guests.manifests import config_map, custom, definition
+from tests.external.kubectl import Kubectl, manifest
+from tests.external.manifests import config_map, custom, definition
 
 
 @pytest.fixture

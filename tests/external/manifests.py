@@ -1,4 +1,4 @@
-"""The objects that the guests work on."""
+"""The objects that external clients work on."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import pytest
 
 from mooring.testing.homes import Home
 from mooring.testing.processes import ProgramProcess
-from tests.guests.kubectl import Kubectl
-from tests.guests.manifests import custom, definition
+from tests.external.kubectl import Kubectl
+from tests.external.manifests import custom, definition
 
 GROUP = "example.com"
 OPERATOR = Path(__file__).parent / "buoys.py"

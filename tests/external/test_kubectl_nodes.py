@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.guests.kubectl import Kubectl
+from tests.external.kubectl import Kubectl
 
 STAGES = Path(__file__).parents[2] / "examples" / "stages"
 
