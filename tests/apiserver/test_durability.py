@@ -23,7 +23,8 @@ from typing import Any
 
 import pytest
 
-from mooring.apiserver.authentication.token_file import MASTERS, put_token
+from mooring.apiserver.authentication.token_file import put_token
+from mooring.apiserver.authentication.users import MASTERS
 from mooring.kube.objects import Object
 
 ROUNDS = 20

@@ -83,6 +83,10 @@ class Application:
             self._logs.stop()
         self.webhooks.close()
 
+    def counts(self, token: str) -> bool:
+        """Whether a bearer token is somebody's, now."""
+        return self._authenticate(token) is not None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.token_bindings import TokenBindings
 from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.logs import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
@@ -66,6 +67,9 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         registry.bootstrap(now=_now(), host=host, port=port)
         if prepare is not None:
             prepare(registry)
+        bindings = TokenBindings(registry, _now)
+        bindings.sync(tokens.tokens)
+        tokens.on_change = bindings.sync
         storage.commit()
         collect_young_only()
 
@@ -74,7 +78,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
                 registry, clock=_now, authenticate=tokens.authenticate, on_failure=on_failure, nodes=config.nodes
             )
 
-        return 0 if run(make, sock, tls) else 1
+        return 0 if run(make, sock, tls, bindings) else 1
 
 
 def _raise_descriptor_limit() -> None:

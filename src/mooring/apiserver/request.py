@@ -11,7 +11,7 @@ from mooring.kube.status import ApiError, BadRequestError
 from mooring.net.asgi import Push, Receive, Scope, TooLarge, read_body
 from mooring.net.limits import DEFAULT
 
-__all__ = ["HttpRequest", "TooLargeError"]
+__all__ = ["HttpRequest", "TooLargeError", "bearer_token"]
 
 _MAX_PARAMETERS: Final = 1000
 # Longer queries hold continue tokens and are hardly ever sent twice.
@@ -19,6 +19,12 @@ _MAX_CACHED_QUERY_BYTES: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
 
 _ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
+
+
+def bearer_token(header: str) -> str | None:
+    """The token in an Authorization header, if there is one."""
+    scheme, _, token = header.strip().partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 class TooLargeError(ApiError):
@@ -61,8 +67,7 @@ class HttpRequest:
     @property
     def token(self) -> str | None:
         """The bearer token, if there is one."""
-        scheme, _, token = self.header(b"authorization").strip().partition(" ")
-        return token.strip() or None if scheme.lower() == "bearer" else None
+        return bearer_token(self.header(b"authorization"))
 
     @property
     def impersonates(self) -> bool:

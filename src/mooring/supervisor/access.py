@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from mooring.apiserver.authentication.token_file import MASTERS, digest, put_token, read_tokens
+from mooring.apiserver.authentication.token_file import digest, put_token, read_tokens
+from mooring.apiserver.authentication.users import MASTERS
 from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
 
-__all__ = ["CONTROLLERS_USER", "NODE_USER", "issue_controllers_token", "issue_node_token", "write_kubeconfig"]
+__all__ = [
+    "CONTROLLERS_USER",
+    "NODE_USER",
+    "issue_controllers_token",
+    "issue_node_token",
+    "legacy_users",
+    "write_kubeconfig",
+]
 
 CONTROLLERS_USER: Final = "mooring-controllers"
 NODE_USER: Final = "mooring-process-node"
@@ -28,6 +36,13 @@ def issue_controllers_token(folder: DataFolder) -> str:
 def issue_node_token(folder: DataFolder) -> str:
     """A token for this machine as a node, for one start."""
     return put_token(folder.tokens, NODE_USER, [NODES])
+
+
+def legacy_users(folder: DataFolder) -> list[str]:
+    """Whose tokens were made by a version in which every token could do everything."""
+    from mooring.client.own_kubeconfig import ADMIN
+
+    return [token.name for token in read_tokens(folder.tokens) if token.legacy and token.name != ADMIN]
 
 
 def write_kubeconfig(folder: DataFolder, server: str) -> None:
