@@ -12,6 +12,7 @@ from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.certificates import approver, cleaner, signer
 from mooring.builtin.endpoints import endpoints, slices
 from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_CLUSTER
@@ -70,6 +71,9 @@ def control_plane() -> tuple[Controller, ...]:
         outages.CONTROLLER,
         taint_eviction.CONTROLLER,
         pod_gc.CONTROLLER,
+        approver.CONTROLLER,
+        signer.CONTROLLER,
+        cleaner.CONTROLLER,
         garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
         namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS),
     )

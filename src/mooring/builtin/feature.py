@@ -41,6 +41,9 @@ _NAMES: Final = (
     "node-outages",
     "taint-eviction",
     "pod-gc",
+    "csr-approver",
+    "csr-signer",
+    "csr-cleaner",
     "garbage-collector",
     "namespace",
 )

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from mooring.runtime.controller import Controller
     from mooring.runtime.dispatcher.store import Store
 
-Right = Literal["create", "patch", "delete", "status", "scale", "finalize", "finalizers", "binding", "eviction"]
+Right = Literal[
+    "create", "patch", "delete", "status", "scale", "finalize", "finalizers", "binding", "eviction",
+    "approval", "approve", "sign",
+]  # fmt: skip
 Rights = Mapping[Kind[Any], tuple[Right, ...]]
 
 # The verb on each sub-resource. `finalize` is not written in parts, so it is replaced.
@@ -36,6 +39,7 @@ SUBRESOURCE_VERBS: Final[Mapping[Right, str]] = {
     "finalizers": "update",
     "binding": "create",
     "eviction": "create",
+    "approval": "patch",
 }
 
 
