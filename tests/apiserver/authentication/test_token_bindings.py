@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mooring.apiserver.authentication.token_bindings import TokenBindings
@@ -59,6 +60,19 @@ def test_a_role_in_a_namespace_that_is_missing_waits_for_it() -> None:
     registry.create(registry.resource("v1", "Namespace"), {"metadata": {"name": "shop"}}, now=NOW)
     kept.retry()
     assert bindings(registry) == [("shop", "mooring:token:ada", "ada", "view")]
+
+
+def test_a_role_ends_when_its_token_expires() -> None:
+    registry = Registry(now=NOW)
+    registry.bootstrap(now=NOW, host="127.0.0.1", port=6443)
+    now = NOW
+    kept = TokenBindings(registry, lambda: now)
+    kept.sync([replace(token("ada", "view"), expires=NOW + timedelta(days=1))])
+    kept.retry()
+    assert len(bindings(registry)) == 1
+    now += timedelta(days=1)
+    kept.retry()
+    assert bindings(registry) == []
 
 
 def test_bindings_of_others_are_left_alone() -> None:

@@ -2,8 +2,8 @@
 
 The file of tokens says which bindings there are, and the server keeps them so: at its start, and before a token counts
 that the file has since. So a token and its right are made by one write and taken back by one, whether the cluster runs
-or not. A binding of ours that somebody deleted is back after the next change of the file; to end a right, revoke the
-token.
+or not, and end together when the token expires. A binding of ours that somebody deleted is back after the next change
+of the file; to end a right, revoke the token.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _USER: Final = "system:apiserver"
 _log = logging.getLogger(__name__)
 
 
-def wanted_bindings(tokens: Sequence[Token]) -> list[Object]:
-    """The bindings of all tokens that have a role."""
-    return [_binding(token) for token in tokens if token.role]
+def wanted_bindings(tokens: Sequence[Token], now: datetime) -> list[Object]:
+    """The bindings of all tokens that count and have a role."""
+    return [_binding(token) for token in tokens if token.role and not token.expired(now)]
 
 
 def _binding(token: Token) -> Object:
@@ -55,31 +55,36 @@ class TokenBindings:
 
     def __init__(self, registry: Registry, clock: Callable[[], datetime]) -> None:
         self._registry, self._clock = registry, clock
-        # Roles in namespaces that do not exist yet.
-        self._waiting: Sequence[Token] = ()
+        self._tokens: Sequence[Token] = ()
+        # Whether a role is in a namespace that does not exist yet; and when the next token expires.
+        self._waiting = False
+        self._expires: datetime | None = None
 
     def sync(self, tokens: Sequence[Token]) -> None:
         """Delete the bindings that no token has any more, and create those that are missing."""
-        wanted = {_key(each): each for each in wanted_bindings(tokens)}
+        now = self._clock()
+        self._tokens = tokens
+        self._expires = min((each.expires for each in tokens if each.expires and not each.expired(now)), default=None)
+        wanted = {_key(each): each for each in wanted_bindings(tokens, now)}
         found = {_key(each): each for kind in _KINDS for each in self._existing(kind)}
-        self._waiting = ()
+        self._waiting = False
         for key, binding in found.items():
             if key not in wanted or not _same(binding, wanted[key]):
                 self._delete(binding)
         for key, binding in wanted.items():
             if key not in found or not _same(found[key], binding):
-                self._create(binding, tokens)
+                self._create(binding)
 
     def retry(self) -> None:
-        """Create what waits for its namespace, if that is there now."""
-        if self._waiting:
-            self.sync(self._waiting)
+        """Create what waits for its namespace, and delete what has expired."""
+        if self._waiting or (self._expires is not None and self._expires <= self._clock()):
+            self.sync(self._tokens)
 
     def _existing(self, kind: str) -> Sequence[Object]:
         resource = self._registry.resource(_API_VERSION, kind)
         return self._registry.list(resource, label_selector=f"{MANAGED_BY}={MANAGER}").items
 
-    def _create(self, binding: Object, tokens: Sequence[Token]) -> None:
+    def _create(self, binding: Object) -> None:
         resource, metadata = self._registry.resource(_API_VERSION, binding["kind"]), binding["metadata"]
         try:
             self._registry.create(
@@ -92,7 +97,7 @@ class TokenBindings:
                 groups=(MASTERS,),
             )
         except NotFoundError:
-            self._waiting = tokens
+            self._waiting = True
         except ApiError as error:
             _log.error("%s %s cannot be created: %s", binding["kind"], metadata["name"], error)
 
