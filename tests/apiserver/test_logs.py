@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 
+from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
 from mooring.apiserver.kubelets import NodeAccess
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
@@ -140,6 +142,21 @@ def test_a_client_that_leaves_is_no_longer_served(api: Api, node: Node) -> None:
         received = b""
         while b"first" not in received:
             received += client.recv(4096)
+    node.go_on.set()
+    assert node.left.wait(10)
+
+
+def test_a_log_that_is_followed_ends_with_its_token(api: Api, node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    node.answer = (200, [b"first\n", *([b"x" * 65536] * 500)])
+    upkeep = TokenUpkeep(api.server.http, api.app)
+    with api.client.stream("GET", f"{PODS}/web/log?follow=true") as answer:
+        parts = answer.iter_bytes()
+        assert next(parts) == b"first\n"
+        api.server.call(upkeep.round)
+        monkeypatch.setattr(api.app, "counts", lambda token: token != TOKEN)
+        api.server.call(upkeep.round)
+        with pytest.raises(httpx2.TransportError):
+            next(parts)
     node.go_on.set()
     assert node.left.wait(10)
 

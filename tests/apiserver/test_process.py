@@ -7,15 +7,16 @@ import signal
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from mooring.apiserver.authentication.token_file import put_token
+from mooring.apiserver.authentication.token_file import add_token, put_token, remove_token
 from mooring.net.certificates import Certificates, ensure_certificates
 from mooring.supervisor.readiness import is_alive
 from tests.apiserver.world import CONFIGMAPS
@@ -56,8 +57,8 @@ class Home:
             process.kill()
             process.communicate()
 
-    def client(self, address: str) -> httpx2.Client:
-        headers = {"Authorization": f"Bearer {self.token}"}
+    def client(self, address: str, token: str = "") -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {token or self.token}"}
         if self.certificates is None:
             return httpx2.Client(base_url=f"http://{address}", headers=headers, timeout=PATIENCE)
         trusted = ssl.create_default_context(cafile=self.certificates.authority)
@@ -82,6 +83,30 @@ def test_a_signal_ends_watches_cleanly_and_the_process_with_zero(home: Home) -> 
             assert process.wait(PATIENCE) == 0
             assert process.stderr is not None
             assert process.stderr.read() == ""
+
+
+def test_a_revoked_token_ends_what_it_has_open_and_takes_its_role_along(home: Home) -> None:
+    home.secure()
+    binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/mooring:token:ada"
+    watch = f"{CONFIGMAPS}?watch=true&timeoutSeconds=5"
+    with home.running() as (_, client):
+        token = add_token(home.tokens, "ada", role="cluster-admin")
+        with (
+            home.client(client.base_url.netloc.decode(), token) as ada,
+            ada.stream("GET", watch.replace("5", "60")) as answer,
+            client.stream("GET", watch) as other,
+        ):
+            assert answer.status_code == 200
+            assert client.get(binding).json()["roleRef"]["name"] == "cluster-admin"
+            remove_token(home.tokens, "ada")
+            began = time.monotonic()
+            with suppress(httpx2.TransportError):
+                list(answer.iter_lines())
+            assert time.monotonic() - began < 3
+            assert ada.get(CONFIGMAPS).status_code == 401
+            assert client.get(binding).status_code == 404
+            assert client.post(CONFIGMAPS, json=config("c")).status_code == 201
+            assert any(json.loads(line)["object"]["metadata"]["name"] == "c" for line in other.iter_lines())
 
 
 def test_only_the_authority_of_the_server_is_trusted_and_only_tls_is_spoken(home: Home) -> None:

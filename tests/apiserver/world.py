@@ -20,6 +20,7 @@ from mooring.apiserver.server import Server
 from mooring.kube.objects import Object
 from mooring.net.asgi import Receive, Scope, Send
 from mooring.net.fairqueue import FairQueue
+from mooring.net.server import HttpServer
 from mooring.registry import CheckedStorage, MemoryStorage, Registry
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -70,8 +71,8 @@ class Switch:
 class Running:
     """A server in a thread of this process."""
 
-    def __init__(self, url: str, switch: Switch, loop: asyncio.AbstractEventLoop) -> None:
-        self.url, self.switch, self._loop = url, switch, loop
+    def __init__(self, url: str, switch: Switch, loop: asyncio.AbstractEventLoop, http: HttpServer) -> None:
+        self.url, self.switch, self._loop, self.http = url, switch, loop, http
 
     def call(self, function: Callable[[], Any]) -> Any:
         """Run a function in the server's loop, and give what it returns."""
@@ -101,7 +102,7 @@ def running() -> Iterator[Running]:
     assert ready.wait(10)
     server, loop = holder[0]
     try:
-        yield Running(f"http://127.0.0.1:{port}", switch, loop)
+        yield Running(f"http://127.0.0.1:{port}", switch, loop, server.http)
     finally:
         loop.call_soon_threadsafe(server.stop)
         thread.join(10)

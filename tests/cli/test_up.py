@@ -114,9 +114,13 @@ def test_data_survive_a_restart(tmp_path: Path) -> None:
         before = running.kubeconfig.read_text()
         port = running.says("Mooring is ready").rpartition(":")[2]
         assert running.stop() == 0
+    with (tmp_path / ".mooring" / "tokens").open("a") as tokens:
+        tokens.write(f"ada {'0' * 64} ml\n")
     # The same address, token and authority: nothing to write anew.
     with up(tmp_path, "--bind", f"127.0.0.1:{port}") as running:
         assert running.ready().kubeconfig.read_text() == before
+        told = running.says("Tokens made by an older version")
+        assert told.endswith("may do everything: ada. To end one: mooring token revoke ada")
 
 
 def test_an_ephemeral_cluster_starts_empty(tmp_path: Path) -> None:
@@ -153,7 +157,7 @@ def test_a_token_made_while_it_runs_is_good_at_once(tmp_path: Path) -> None:
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     with up(tmp_path, "--ephemeral") as running:
         running.ready()
-        made = mooring(tmp_path, "token", "create", "ada", "--group", "ml", "--group", "gpu:users")
+        made = mooring(tmp_path, "token", "create", "ada", "--role", "view", "--group", "ml", "--group", "gpu:users")
         assert (made.returncode, made.stderr) == (0, "")
         with running.client(made.stdout.strip()) as client:
             answer = client.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", json=review).json()

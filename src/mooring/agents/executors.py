@@ -6,26 +6,44 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
+from mooring.agents.certificate_executor import CertificateExecutor
 from mooring.agents.process_executor import ProcessExecutor
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import MooringError
+from mooring.net.certificates import Certificates
 from mooring.runtime.controller import Controller
 from mooring.runtime.effects import Executor
 
 PROCESS: Final = "process"
+CERTIFICATES: Final = "certificates"
 
 
 @asynccontextmanager
 async def executors_for(
-    controllers: Iterable[Controller], transport: AsyncTransport
+    controllers: Iterable[Controller], transport: AsyncTransport, authority: Certificates | None = None
 ) -> AsyncIterator[Mapping[str, Executor]]:
-    """By the names that effects call them. What still runs at the end is ended, and run again by the next process."""
+    """By the names that effects call them. What still runs at the end is ended, and run again by the next process.
+
+    `authority` is what certificates are signed with.
+    """
     effects = [effect for controller in controllers for effect in controller.effects]
     for effect in effects:
-        if effect.executor != PROCESS or effect.command is None:
+        if effect.executor == CERTIFICATES:
+            if authority is None:
+                raise MooringError(
+                    f"effect {effect.name} needs the key of the cluster's authority, which only mooring up has; "
+                    "leave csr-approver and csr-signer out of --controllers"
+                )
+        elif effect.executor != PROCESS or effect.command is None:
             raise MooringError(f"effect {effect.name} has no executor here; declare {PROCESS}, with a command")
-    executor = ProcessExecutor(transport)
+    wanted = {effect.executor for effect in effects}
+    found: dict[str, ProcessExecutor | CertificateExecutor] = {}
+    if PROCESS in wanted:
+        found[PROCESS] = ProcessExecutor(transport)
+    if CERTIFICATES in wanted and authority is not None:
+        found[CERTIFICATES] = CertificateExecutor(transport, authority)
     try:
-        yield {PROCESS: executor} if effects else {}
+        yield found
     finally:
-        await executor.close()
+        for executor in found.values():
+            await executor.close()

@@ -91,6 +91,10 @@ class Application:
         self.webhooks.close()
         self.access.close()
 
+    def counts(self, token: str) -> bool:
+        """Whether a bearer token is somebody's, now."""
+        return self.access.authenticate(token) is not None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return

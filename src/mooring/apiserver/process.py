@@ -21,6 +21,7 @@ from mooring.apiserver.authentication.bootstrap_tokens import authenticate_boots
 from mooring.apiserver.authentication.chain import AuthenticatorChain
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import SigningKey
+from mooring.apiserver.authentication.token_bindings import TokenBindings
 from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.apiserver.authorization.node import NodeAuthorizer
@@ -82,6 +83,9 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         bootstrap_rbac(registry, now=_now())
         if prepare is not None:
             prepare(registry)
+        bindings = TokenBindings(registry, _now)
+        bindings.sync(tokens.tokens)
+        tokens.on_change = bindings.sync
         storage.commit()
         collect_young_only()
 
@@ -98,7 +102,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
                 accounts=accounts,
             )
 
-        return 0 if run(make, sock, tls) else 1
+        return 0 if run(make, sock, tls, bindings) else 1
 
 
 def _raise_descriptor_limit() -> None:

@@ -12,12 +12,18 @@ from mooring.net.asgi import Header, Push, Receive, Scope, TooLarge, Upgrade, re
 from mooring.net.limits import DEFAULT
 from mooring.net.tls import ClientCertificate
 
-__all__ = ["HttpRequest", "TooLargeError"]
+__all__ = ["HttpRequest", "TooLargeError", "bearer_token"]
 
 _MAX_PARAMETERS: Final = 1000
 # Longer queries hold continue tokens and are hardly ever sent twice.
 _MAX_CACHED_QUERY_BYTES: Final = 128
 _FALSE: Final = frozenset({"false", "0"})
+
+
+def bearer_token(header: str) -> str | None:
+    """The token in an Authorization header, if there is one."""
+    scheme, _, token = header.strip().partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 class TooLargeError(ApiError):
@@ -60,8 +66,7 @@ class HttpRequest:
     @property
     def token(self) -> str | None:
         """The bearer token, if there is one."""
-        scheme, _, token = self.header(b"authorization").strip().partition(" ")
-        return token.strip() or None if scheme.lower() == "bearer" else None
+        return bearer_token(self.header(b"authorization"))
 
     @property
     def certificate(self) -> ClientCertificate | None:

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.authentication.token_bindings import TokenBindings
+from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
 from mooring.apiserver.maintenance import Maintenance
 from mooring.net.server import HttpServer
 
@@ -28,7 +30,7 @@ class Server:
 
     def __init__(self, app: Application, tls: ssl.SSLContext | None = None) -> None:
         self._application = app
-        self._http = HttpServer(app, queue=app.queue)
+        self.http = HttpServer(app, queue=app.queue)
         self._tls = tls
         self._stop = asyncio.Event()
 
@@ -39,11 +41,11 @@ class Server:
     async def serve(self, sock: socket.socket) -> None:
         """Until it is stopped."""
         with self._heeding_signals():
-            await self._http.start(sock, self._tls)
+            await self.http.start(sock, self._tls)
             await self._stop.wait()
-            self._http.close()
+            self.http.close()
             self._application.stop()
-            await self._http.finish(_FINISH_SECONDS)
+            await self.http.finish(_FINISH_SECONDS)
 
     @contextmanager
     def _heeding_signals(self) -> Iterator[None]:
@@ -61,17 +63,22 @@ class Server:
                     loop.remove_signal_handler(number)
 
 
-async def _serve(server: Server, sock: socket.socket, app: Application) -> None:
+async def _serve(server: Server, sock: socket.socket, app: Application, bindings: TokenBindings | None) -> None:
     maintenance = Maintenance(app.registry, app.group_commit, app.context.clock)
-    keeping = asyncio.create_task(maintenance.run())
+    upkeep = TokenUpkeep(server.http, app, bindings)
+    tasks = [asyncio.create_task(each) for each in (maintenance.run(), upkeep.run())]
     try:
         await server.serve(sock)
     finally:
-        keeping.cancel()
+        for task in tasks:
+            task.cancel()
 
 
 def run(
-    make: Callable[[Callable[[], None]], Application], sock: socket.socket, tls: ssl.SSLContext | None = None
+    make: Callable[[Callable[[], None]], Application],
+    sock: socket.socket,
+    tls: ssl.SSLContext | None = None,
+    bindings: TokenBindings | None = None,
 ) -> bool:
     """Serve until told to stop; whether all went well. `make` gets what to call when writes can no longer be stored."""
     failed = False
@@ -88,7 +95,7 @@ def run(
         app = make(fail)
         apps.append(app)
         servers.append(Server(app, tls))
-        await _serve(servers[0], sock, app)
+        await _serve(servers[0], sock, app, bindings)
 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:

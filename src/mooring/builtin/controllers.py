@@ -13,6 +13,7 @@ from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.authentication import bootstrap_signer, root_ca, token_cleaner
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.certificates import approver, cleaner, signer
 from mooring.builtin.clusterroleaggregation import controller as clusterroleaggregation
 from mooring.builtin.endpoints import endpoints, slices
 from mooring.builtin.garbagecollector.controller import garbage_collector
@@ -73,6 +74,9 @@ def control_plane() -> tuple[Controller, ...]:
         taint_eviction.CONTROLLER,
         pod_gc.CONTROLLER,
         clusterroleaggregation.CONTROLLER,
+        approver.CONTROLLER,
+        signer.CONTROLLER,
+        cleaner.CONTROLLER,
         garbage_collector((*CONTENT, NODE, *IN_NAMESPACES, *OF_THE_CLUSTER), CUSTOM_KINDS),
         root_ca.CONTROLLER,
         bootstrap_signer.CONTROLLER,

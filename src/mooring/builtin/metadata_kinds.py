@@ -14,7 +14,7 @@ from mooring.api.core.types import View as Typed
 from mooring.api.kinds import DynamicKinds, Kind
 from mooring.api.meta import Bare, Condition, Meta
 from mooring.runtime.reads import metadata_of
-from mooring.workloads.kinds import CLUSTER_ROLE, LEASE, REPLICATION_CONTROLLER
+from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST, CLUSTER_ROLE, LEASE, REPLICATION_CONTROLLER
 
 SECRET_METADATA = metadata_of("v1", "Secret")
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
@@ -40,7 +40,7 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-    metadata_of("certificates.k8s.io/v1", "CertificateSigningRequest"),
+    CERTIFICATE_SIGNING_REQUEST,
     metadata_of("networking.k8s.io/v1", "IngressClass"),
     metadata_of("node.k8s.io/v1", "RuntimeClass"),
     metadata_of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),

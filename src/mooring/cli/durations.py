@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from typing import Final
 
 import click
 
-__all__ = ["duration"]
+__all__ = ["duration", "lifetime"]
+
+_LIFETIME: Final = re.compile(r"(?:(\d{1,5})d)?(?:(\d{1,7})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?").fullmatch
 
 
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
@@ -19,3 +23,15 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
     if found is None:
         raise click.BadParameter(f'"{value}" is not a duration such as 90s, 5m or 1h30m')
     return found
+
+
+def lifetime(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
+    """The same for what lasts days."""
+    if value is None:
+        return None
+    found = _LIFETIME(value)
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups()) if found else (0, 0, 0, 0)
+    lasting = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if not lasting:
+        raise click.BadParameter(f'"{value}" is not a time such as 30d, 12h or 1d12h')
+    return lasting

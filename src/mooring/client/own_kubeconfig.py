@@ -12,7 +12,7 @@ from typing import Final
 
 from mooring.kube.objects import Object
 
-__all__ = ["ADMIN", "CLUSTER", "admin_token", "with_cluster"]
+__all__ = ["ADMIN", "CLUSTER", "admin_token", "cluster_entry", "user_config", "with_cluster"]
 
 
 CLUSTER: Final = "mooring"
@@ -27,6 +27,27 @@ def admin_token(config: Object) -> str | None:
             token = user.get("token")
             return token if isinstance(token, str) and token else None
     return None
+
+
+def cluster_entry(config: Object) -> Object | None:
+    """Where the server is and what proves it, in a kubeconfig of ours."""
+    for entry in _entries(config, "clusters"):
+        cluster = entry.get("cluster")
+        if entry.get("name") == CLUSTER and isinstance(cluster, dict) and cluster.get("server"):
+            return cluster
+    return None
+
+
+def user_config(cluster: Object, name: str, token: str) -> Object:
+    """A whole kubeconfig for one user."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": CLUSTER,
+        "clusters": [{"name": CLUSTER, "cluster": cluster}],
+        "users": [{"name": name, "user": {"token": token}}],
+        "contexts": [{"name": CLUSTER, "context": {"cluster": CLUSTER, "user": name}}],
+    }
 
 
 def with_cluster(config: Object, *, server: str, authority: bytes, token: str) -> Object:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import Certificate, CertificateBuilder
 
-__all__ = ["CertificateError", "Certificates", "ensure_certificates", "ensure_node_certificate"]
+__all__ = ["CertificateError", "Certificates", "ensure_certificates", "ensure_node_certificate", "load_authority"]
 
 AUTHORITY_LIFE: Final = timedelta(days=3650)
 SERVER_LIFE: Final = timedelta(days=365)
@@ -94,7 +94,7 @@ def ensure_node_certificate(files: Certificates, *, now: datetime) -> None:
             return
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    authority, authority_key = _load_authority(files)
+    authority, authority_key = load_authority(files)
     made, key = _server_certificate(authority, authority_key, _NODE_NAMES, now, "Mooring process node")
     write_private(files.node_key, _pem(key))
     write_private(files.node_certificate, _pem(made))
@@ -143,7 +143,7 @@ def _make(files: Certificates, names: Sequence[str], now: datetime) -> None:
 
 def _authority(files: Certificates, now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]:
     if files.authority.exists() or files.authority_key.exists():
-        known, key = _load_authority(files)
+        known, key = load_authority(files)
         if known.not_valid_after_utc - RENEW_BEFORE > now:
             return known, key
     made, key = _new_authority(now)
@@ -153,7 +153,8 @@ def _authority(files: Certificates, now: datetime) -> tuple[Certificate, Ellipti
     return made, key
 
 
-def _load_authority(files: Certificates) -> tuple[Certificate, EllipticCurvePrivateKey]:
+def load_authority(files: Certificates) -> tuple[Certificate, EllipticCurvePrivateKey]:
+    """The authority with its key; CertificateError says what is wrong with the files."""
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
     from cryptography.x509 import load_pem_x509_certificate

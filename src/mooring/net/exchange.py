@@ -64,6 +64,11 @@ class Exchange:
         self._over: asyncio.Future[None] | None = None
         self._stream: ByteStream | None = None
 
+    @property
+    def streaming(self) -> bool:
+        """Whether a part of the answer was sent, and not all of it."""
+        return self._begun and not self._complete
+
     # Running the application
 
     def begin(self) -> None:

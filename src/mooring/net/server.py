@@ -8,6 +8,7 @@ import asyncio
 import socket
 import ssl
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from email.utils import formatdate
 from typing import Final
@@ -98,6 +99,17 @@ class HttpServer:
 
     def _handshake_seconds(self, tls: ssl.SSLContext | None) -> float | None:
         return self.limits.handshake_seconds if tls else None
+
+    def end_streams(self, refused: Callable[[bytes], bool]) -> None:
+        """Close the connections whose answer is being streamed to an Authorization header that no longer counts."""
+        streams: dict[bytes, list[ServerConnection]] = {}
+        for connection in self.connections:
+            if (header := connection.stream) is not None:
+                streams.setdefault(header, []).append(connection)
+        for header, connections in streams.items():
+            if refused(header):
+                for connection in connections:
+                    connection.transport.abort()
 
     # For connections
 

@@ -72,6 +72,11 @@ class ServerConnection(asyncio.Protocol):
         """Whether a request is being answered."""
         return self._exchange is not None
 
+    @property
+    def stream(self) -> bytes | None:
+        """The Authorization header of the request whose answer is being streamed, None when none is."""
+        return self._exchange.flow if self._exchange is not None and self._exchange.streaming else None
+
     def trust(self) -> None:
         """The application knows who sends the requests: the connection need not make room for others any more."""
         if not self.trusted:

@@ -8,6 +8,10 @@ id what it is running.
 
 A run is wanted for as long as the decisions of its key contain it. One that is no longer wanted, because the object
 changed or is gone, is cancelled.
+
+Built-in kinds have no room for records. An effect on one of them says by `done` whether its result is in the object,
+which is then all that is recorded: a run is handed to an executor until the result is there, so running it twice must
+come to the same.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+import msgspec
 
 from mooring.api.core.types import View as Typed
 from mooring.api.kinds import Key, Kind
@@ -51,13 +57,17 @@ class EffectRecord(Typed, frozen=True):
 
 
 class Report(NamedTuple):
-    """How a run ended, and with `status` what else it has to say in the object's status."""
+    """How a run ended, and with `status` what else it has to say in the object's status.
+
+    `subresource` is where the status of an effect without records is written.
+    """
 
     phase: Phase
     exit_code: int | None = None
     output: str = ""
     message: str = ""
     status: Mapping[str, Any] = MappingProxyType({})
+    subresource: str = "status"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +75,7 @@ class Effect(Generic[A]):
     """One thing that can be done. `executor` names who does it, `model` says how it goes in a simulation.
 
     A model gives how long a run takes and how it ends, and may not do anything itself. For the executor `process`,
-    `command` gives the program and its arguments.
+    `command` gives the program and its arguments. `done` is for effects without records.
     """
 
     name: str
@@ -74,6 +84,7 @@ class Effect(Generic[A]):
     timeout: timedelta
     model: Callable[[A], tuple[timedelta, Report]] = field(repr=False)
     command: Callable[[A], tuple[str, ...]] | None = field(default=None, repr=False)
+    done: Callable[[Any], bool] | None = field(default=None, repr=False)
 
 
 class Run(NamedTuple):
@@ -125,6 +136,8 @@ def started(run: Run, now: datetime) -> Object:
 def finished(run: Run, report: Report, found: Object, now: datetime) -> Request | None:
     """The write of a report, on an object as it is now; None if another run is on record."""
     meta = found["metadata"]
+    if run.effect.done is not None:
+        return _result(run, report, found)
     record = (found.get("status") or {}).get(RECORDS, {}).get(run.effect.name, {})
     if meta["uid"] != run.uid or record.get("id") != run.id or record.get("phase") != "Started":
         return None
@@ -142,6 +155,24 @@ def finished(run: Run, report: Report, found: Object, now: datetime) -> Request 
         *run.key,
         {"status": {**report.status, RECORDS: {run.effect.name: body}}},
         "status",
+        f"mooring-effect-{run.effect.name}",
+        resource_version=meta["resourceVersion"],
+    )
+
+
+def _result(run: Run, report: Report, found: Object) -> Request | None:
+    """The write of a result that is its own record; None if there is none, or one is there already."""
+    meta = found["metadata"]
+    assert run.effect.done is not None
+    if not report.status or meta["uid"] != run.uid or run.effect.done(msgspec.convert(found, run.kind.view)):
+        return None
+    return Request(
+        "patch",
+        run.kind.api_version,
+        run.kind.kind,
+        *run.key,
+        {"status": dict(report.status)},
+        report.subresource,
         f"mooring-effect-{run.effect.name}",
         resource_version=meta["resourceVersion"],
     )

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from mooring.runtime.dispatcher.store import Store
 
 Right = Literal[
-    "create", "patch", "delete", "escalate", "status", "scale", "finalize", "finalizers", "binding", "eviction"
-]
+    "create", "patch", "delete", "escalate", "status", "scale", "finalize", "finalizers", "binding", "eviction",
+    "approval", "approve", "sign",
+]  # fmt: skip
 Rights = Mapping[Kind[Any], tuple[Right, ...]]
 
 # The verb on each sub-resource. `finalize` is not written in parts, so it is replaced.
@@ -38,6 +39,7 @@ SUBRESOURCE_VERBS: Final[Mapping[Right, str]] = {
     "finalizers": "update",
     "binding": "create",
     "eviction": "create",
+    "approval": "patch",
 }
 
 

@@ -15,7 +15,7 @@ from mooring.kube.node_identity import NODES, node_user
 from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
 
-__all__ = ["CONTROLLERS_USER", "issue_controllers_token", "issue_node_token", "write_kubeconfig"]
+__all__ = ["CONTROLLERS_USER", "issue_controllers_token", "issue_node_token", "legacy_users", "write_kubeconfig"]
 
 CONTROLLERS_USER: Final = "mooring-controllers"
 """The user that controllers act as; `own_rights` says what it may do."""
@@ -29,6 +29,13 @@ def issue_controllers_token(folder: DataFolder) -> str:
 def issue_node_token(folder: DataFolder, node: str) -> str:
     """A token for this machine as a node, for one start."""
     return put_token(folder.tokens, node_user(node), [NODES])
+
+
+def legacy_users(folder: DataFolder) -> list[str]:
+    """Whose tokens were made by a version in which every token could do everything."""
+    from mooring.client.own_kubeconfig import ADMIN
+
+    return [token.name for token in read_tokens(folder.tokens) if token.legacy and token.name != ADMIN]
 
 
 def write_kubeconfig(folder: DataFolder, server: str) -> None:

@@ -11,6 +11,7 @@ from mooring.agents.executors import executors_for
 from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
+from mooring.net.certificates import Certificates
 from mooring.net.tls import client_context
 from mooring.runtime.drivers.live import Live
 from mooring.supervisor.feature_gates import chosen_gates
@@ -30,7 +31,8 @@ async def run_controller_manager(config: dict[str, Any]) -> None:
     try:
         controllers = CATALOG.controllers(config["controllers"])
         gates = chosen_gates(controllers, config["gates"])
-        async with executors_for(controllers, transport) as executors:
+        authority = Certificates(Path(config["authority"]).parent)
+        async with executors_for(controllers, transport, authority) as executors:
             await Live(controllers, transport, gates=gates, executors=executors).run(stop)
     finally:
         if settling is not None:

@@ -26,12 +26,15 @@ _NAMESPACE: Final = "mooring-system"
 _GROUP: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/name": "mooring", "app.kubernetes.io/part-of": "mooring"}
 _LEASES: Final = "coordination.k8s.io"
-_VERBS: Final = ("get", "list", "watch", "create", "patch", "update", "delete", "escalate")
+_VERBS: Final = ("get", "list", "watch", "create", "patch", "update", "delete", "escalate", "approve", "sign")
 _READING: Final = ("list", "watch")
 # The runtime's own roles, beside those that are called after controllers and webhooks.
 RUNTIME: Final = "runtime"
 WEBHOOKS: Final = "webhooks"
 ELECTION: Final = "leader-election"
+
+# Kinds that are named in rules and reviews, and of which there are no objects.
+_NEVER_READ: Final = frozenset({"Signer", "SubjectAccessReview"})
 
 NAMESPACE: Final[Object] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}}
 
@@ -121,7 +124,7 @@ def _granted(controller: Controller, plurals: Mapping[tuple[str, str], str]) -> 
         found.setdefault(_resource(kind, plurals), set()).update(_READING)
     for kind, rights in controller.writes.items():
         group, resource = _resource(kind, plurals)
-        if set(rights) - {"finalizers"}:
+        if set(rights) - {"finalizers"} and kind.kind not in _NEVER_READ:
             # What was refused or not answered is looked at live.
             found.setdefault((group, resource), set()).add("get")
         for right in rights:

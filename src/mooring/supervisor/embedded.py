@@ -17,7 +17,7 @@ from mooring.apiserver.authentication.token_file import digest
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.nodes.process.machine_info import node_name
-from mooring.supervisor.access import issue_controllers_token, issue_node_token, write_kubeconfig
+from mooring.supervisor.access import issue_controllers_token, issue_node_token, legacy_users, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
 from mooring.supervisor.console import Console
@@ -162,6 +162,13 @@ class EmbeddedCluster:
             say(f"It is served on {self.address}: other machines can reach it, and every holder of a token may use it.")
         data = "only in memory, because of --ephemeral" if self.ephemeral else f"in {self.folder.path}"
         say(f"Data are kept {data}, logs in {self.folder.logs}. Ctrl-C stops it.")
+        if legacy := legacy_users(self.folder):
+            data = "" if str(self.folder.path) == ".mooring" else f" --data {shlex.quote(str(self.folder.path))}"
+            say(
+                f"Tokens made by an older version may do everything: {', '.join(legacy)}. "
+                f"To end one: mooring token revoke {legacy[0]}{data}",
+                fg="yellow",
+            )
         say("To use it with kubectl, type this in another terminal:")
         say("")
         say(f"  export KUBECONFIG={shlex.quote(str(self.folder.kubeconfig.absolute()))}", fg="green")

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from mooring.api.apps import daemonsets
 from mooring.api.apps.views import ControllerRevision, Deployment, ReplicaSet, StatefulSet
 from mooring.api.batch import views as jobs
+from mooring.api.certificates.views import CertificateSigningRequest
 from mooring.api.coordination.views import Lease
 from mooring.api.core.views import (
     ConfigMap,
@@ -85,3 +86,4 @@ REPLICATION_CONTROLLER = Kind("v1", "ReplicationController", ReplicationControll
 POD_DISRUPTION_BUDGET = Kind("policy/v1", "PodDisruptionBudget", PodDisruptionBudget)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole", ClusterRole)
 LEASE = Kind("coordination.k8s.io/v1", "Lease", Lease)
+CERTIFICATE_SIGNING_REQUEST = Kind("certificates.k8s.io/v1", "CertificateSigningRequest", CertificateSigningRequest)

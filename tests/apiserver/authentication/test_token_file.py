@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import stat
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from mooring.apiserver.authentication.token_file import TokenError, TokenFile, add_token, put_token, read_tokens
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.token_file import (
+    TokenError,
+    TokenFile,
+    add_token,
+    digest,
+    put_token,
+    read_tokens,
+    remove_token,
+)
+from mooring.apiserver.authentication.users import LEGACY_TOKENS, User
 
 
 @pytest.fixture
@@ -81,15 +90,79 @@ def test_the_file_is_not_looked_at_for_every_request_of_those_who_are_known(path
     assert tokens.authenticate(add_token(path, "bob")) is not None
 
 
-@pytest.mark.parametrize("text", ["half a line\n", None])
-def test_a_file_that_cannot_be_read_for_a_while_locks_nobody_out(path: Path, text: str | None) -> None:
-    token = add_token(path, "ada")
-    tokens = TokenFile(path)
-    if text is None:
-        path.unlink()
-    else:
-        path.write_text(text)
+@pytest.mark.parametrize("text", ["half a line\n", "", None, b"\xff\n"])
+def test_a_file_that_is_broken_or_missing_lets_only_the_clusters_own_in(path: Path, text: str | bytes | None) -> None:
+    admin, ada = put_token(path, "mooring-admin", ["system:masters"]), add_token(path, "ada")
+    tokens = TokenFile(path, cache_seconds=0)
+    whole = path.read_bytes()
+    path.unlink()
+    if text is not None:
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+    assert tokens.authenticate(ada) is None
+    # A file that says nothing was emptied on purpose; that is no damage.
+    assert (tokens.authenticate(admin) is None) is (text == "")
+    path.write_bytes(whole)
+    assert tokens.authenticate(ada) is not None
+    assert tokens.authenticate(admin) is not None
+
+
+def test_of_a_broken_file_the_lines_that_can_be_read_count(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ada, bob, eve = (add_token(path, name) for name in ("ada", "bob", "eve"))
+    tokens = TokenFile(path, cache_seconds=0)
+    header, first, second, _ = path.read_text().splitlines()
+    path.write_text("\n".join((header, first, second[:40])))
+    assert tokens.authenticate(ada) is not None
+    assert tokens.authenticate(bob) is None
+    assert tokens.authenticate(eve) is None
+    assert f"{path}: line 3 cannot be read; its tokens do not count until it is put right" in caplog.text
+
+
+def test_a_token_counts_until_it_expires(path: Path) -> None:
+    now = datetime(2026, 11, 16, tzinfo=UTC)
+    token = add_token(path, "ada", expires=now + timedelta(days=30))
+    tokens = TokenFile(path, clock=lambda: now)
     assert tokens.authenticate(token) is not None
+    now += timedelta(days=30)
+    assert tokens.authenticate(token) is None
+    assert tokens.refusal(token) == "expired"
+
+
+def test_a_token_that_does_not_count_has_a_reason(path: Path) -> None:
+    token = add_token(path, "ada")
+    tokens = TokenFile(path, cache_seconds=0)
+    remove_token(path, "ada")
+    assert tokens.authenticate(token) is None
+    assert tokens.refusal(token) == "revoked"
+    assert tokens.refusal("x") == "foreign"
+
+
+def test_a_line_says_what_a_token_was_made_with(path: Path) -> None:
+    until = datetime(2030, 1, 1, tzinfo=UTC)
+    add_token(path, "ada", ["ml"], role="edit", namespace="shop", expires=until)
+    put_token(path, "mooring-admin", ["system:masters"])
+    ada, admin = read_tokens(path)
+    assert (ada.groups, ada.role, ada.namespace, ada.expires, ada.own) == (("ml",), "edit", "shop", until, False)
+    assert (admin.groups, admin.role, admin.expires, admin.own) == (("system:masters",), "", None, True)
+
+
+def test_a_line_of_an_older_version_keeps_what_it_could_do(path: Path) -> None:
+    path.write_text(f"ada {digest('a')}\nbob {digest('b')} ml,ops\n")
+    add_token(path, "eve")
+    tokens = TokenFile(path)
+    assert [token.legacy for token in read_tokens(path)] == [True, True, False]
+    assert tokens.authenticate("a") == User("ada", (LEGACY_TOKENS, "system:authenticated"))
+    assert tokens.authenticate("b") == User("bob", ("ml", "ops", LEGACY_TOKENS, "system:authenticated"))
+
+
+def test_a_token_can_be_taken_back_and_the_clusters_own_cannot(path: Path) -> None:
+    put_token(path, "mooring-admin", ["system:masters"])
+    add_token(path, "ada")
+    remove_token(path, "ada")
+    assert [token.name for token in read_tokens(path)] == ["mooring-admin"]
+    with pytest.raises(TokenError, match='there is no token for "ada"'):
+        remove_token(path, "ada")
+    with pytest.raises(TokenError, match="is the cluster's own and every start needs it"):
+        remove_token(path, "mooring-admin")
 
 
 def test_two_tokens_for_one_name_are_refused(path: Path) -> None:
@@ -115,7 +188,9 @@ def test_names_of_kubernetes_itself_are_refused(path: Path) -> None:
     assert add_token(path, "ada", ["system:masters"])
 
 
-@pytest.mark.parametrize("line", ["ada", "ada 12ab", "ada " + "0" * 64 + " a b", "a,b " + "0" * 64])
+@pytest.mark.parametrize(
+    "line", ["ada", "ada 12ab", "ada " + "0" * 64 + " a b", "a,b " + "0" * 64, f"ada {'0' * 64} - role=view"]
+)
 def test_a_line_that_is_none_is_named(path: Path, line: str) -> None:
     path.write_text(f"# comment\n\n{line}\n")
     with pytest.raises(TokenError, match="tokens: line 3: expected a name"):

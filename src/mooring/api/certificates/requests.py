@@ -1,6 +1,6 @@
 """CertificateSigningRequests: what the API server adds to them, and what it says about them, in its order.
 
-No signer runs here; an approval is a write to the approval sub-resource.
+An approval is a write to the approval sub-resource; signers are controllers (`builtin/certificates`).
 """
 
 import base64

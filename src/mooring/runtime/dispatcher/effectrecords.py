@@ -26,6 +26,10 @@ def wanted_runs(controller: Controller, runs: Iterable[Run], find: Find) -> tupl
         if run.effect not in controller.effects:
             raise MooringError(f"{controller.name} runs effect {run.effect.name}, which it does not declare")
         obj = _seen(run, find)
+        if run.effect.done is not None:
+            if obj is not None and not run.effect.done(obj):
+                found.append(run._replace(uid=obj.metadata.uid))
+            continue
         record = None if obj is None else record_of(run, obj)
         if obj is not None and not (record is not None and record.id == run.id and record.is_finished):
             found.append(run._replace(uid=obj.metadata.uid))
@@ -36,6 +40,8 @@ def records_of(runs: Iterable[Run], find: Find, now: datetime) -> tuple[Patch, .
     """What puts the runs on record that are not, one write for each object."""
     found: dict[tuple[Kind[Any], Key], Object] = {}
     for run in runs:
+        if run.effect.done is not None:
+            continue
         record = record_of(run, _seen(run, find))
         if record is None or record.id != run.id:
             target = run.kind, run.key
