@@ -73,7 +73,9 @@ def _without_times(obj: Object) -> Object:
     kept = {
         key: obj["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in obj["metadata"]
     }
-    return {**obj, "metadata": kept}
+    # Who aggregates is a controller; the suite stands in for it.
+    rules = {"rules": None} if "aggregationRule" in obj else {}
+    return {**obj, "metadata": kept, **rules}
 
 
 def test_the_schema_of_a_group_is_found_by_its_index(api: Api) -> None:

@@ -13,6 +13,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 
 from mooring.kube.objects import Object
+from mooring.registry.admission.chain import request_of
+from mooring.registry.admission.node_restriction import restrict_token_request
+from mooring.registry.write_options import Options
 from tests.registry.world import World, pod, refused
 
 NODE: dict[str, Any] = {"user": "system:node:n1", "groups": ("system:nodes", "system:authenticated")}
@@ -37,11 +40,15 @@ def token_request(world: World, name: str, audiences: tuple[str, ...] = ("vault"
 
 
 def ask(world: World, request: Object) -> None:
-    world.registry.check_token_request("default", "default", request, now=world.now, **NODE)
+    accounts = world.registry.resource("v1", "ServiceAccount")
+    named = {**request, "metadata": {"namespace": "default", "name": "default"}}
+    about = request_of("CREATE", accounts, named, None, "token", Options(world.now, **NODE))
+    restrict_token_request(about, world.registry, lambda audience: audience == "granted")
 
 
 def test_a_token_is_for_a_pod_of_the_node_and_an_audience_of_that_pod(cluster: World) -> None:
     ask(cluster, token_request(cluster, "mine"))
+    ask(cluster, token_request(cluster, "mine", ("granted",)))
     with refused(403, 'serviceaccounts "default" is forbidden: node requested token not bound to a pod'):
         ask(cluster, {"spec": {"audiences": ["vault"]}})
     with refused(403, "node requested token with a pod binding without a uid"):

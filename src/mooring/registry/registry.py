@@ -313,7 +313,9 @@ class Registry(Reader):
         """Delete a pod if its disruption budget allows it; 429 otherwise."""
         options = _options(now, "", dry_run, "Ignore", False, user, None, groups)
         pods, budgets = self.resource("v1", "Pod"), self.resource("policy/v1", "PodDisruptionBudget")
-        self._admit_below(pods, namespace, name, "eviction", {}, options)
+        # Of the built-in functions only this one knows evictions; webhooks were asked before.
+        eviction = {"metadata": {"namespace": namespace, "name": name}}
+        node_restriction(request_of("CREATE", pods, eviction, None, "eviction", options), self)
         pod = self._core.read(pods, namespace, name)
         check_preconditions(pods, pod["metadata"], uid, resource_version)
         check_eviction(self._core, budgets, pod, options)
@@ -331,20 +333,6 @@ class Registry(Reader):
             user=user,
             groups=groups,
         )
-
-    def check_token_request(
-        self, namespace: str, name: str, request: Object, *, now: datetime, user: str, groups: Sequence[str]
-    ) -> None:
-        """Let built-in admission refuse a TokenRequest as its author sent it, for the ServiceAccount of that name."""
-        options = _options(now, "", False, "Ignore", False, user, None, groups)
-        self._admit_below(self.resource("v1", "ServiceAccount"), namespace, name, "token", request, options)
-
-    def _admit_below(
-        self, resource: Resource, namespace: str, name: str, subresource: str, body: Object, options: Options
-    ) -> None:
-        """Admission of what is created below an object and not stored. Of the built-in functions one knows such."""
-        named = {**body, "metadata": {"namespace": namespace, "name": name}}
-        node_restriction(request_of("CREATE", resource, named, None, subresource, options), self)
 
     def adopt(self, obj: Object) -> Object:
         """Store an object just as another API server returned it: complete, checked, and the registry's own from now.

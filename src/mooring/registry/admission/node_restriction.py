@@ -5,6 +5,7 @@ known only here, where its content is. Without this, a node could steer pods to 
 itself a pod that opens any Secret.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from mooring.api.core.pod_references import MIRROR, referred_resource
@@ -14,7 +15,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 
-__all__ = ["node_restriction", "restrict_deletion"]
+__all__ = ["node_restriction", "restrict_deletion", "restrict_token_request"]
 
 _LEASES: Final = "kube-node-lease"
 _RESTRICTION: Final = "node-restriction.kubernetes.io"
@@ -64,8 +65,6 @@ def node_restriction(request: AdmissionRequest, view: ClusterView) -> Object | N
             _check_claim_status(request, node)
         case "persistentvolumeclaims", _:
             raise _refused(request, "may only update PVC status")
-        case "serviceaccounts", "token":
-            _check_token_request(request, view, node)
         case "leases.coordination.k8s.io", _:
             if request.namespace != _LEASES:
                 raise _refused(request, f'can only access leases in the "{_LEASES}" system namespace')
@@ -82,6 +81,13 @@ def node_restriction(request: AdmissionRequest, view: ClusterView) -> Object | N
 def restrict_deletion(request: AdmissionRequest, view: ClusterView) -> Object | None:
     """The same for deletions, which pass no mutating admission."""
     return node_restriction(request, view) if request.operation == "DELETE" else None
+
+
+def restrict_token_request(request: AdmissionRequest, view: ClusterView, may_request: Callable[[str], bool]) -> None:
+    """A node asks for tokens of its pods only, for audiences that these name or that `may_request` lets it ask for."""
+    node = node_of(request.user, request.groups)
+    if node is not None:
+        _check_token_request(request, view, node, may_request)
 
 
 def _refused(request: AdmissionRequest, why: str) -> ForbiddenError:
@@ -235,8 +241,9 @@ def _without_growth(claim: Object) -> Object:
     return {**claim, "metadata": metadata, "status": status}
 
 
-def _check_token_request(request: AdmissionRequest, view: ClusterView, node: str) -> None:
-    """A node asks for tokens of its pods only, and only for audiences that these name."""
+def _check_token_request(
+    request: AdmissionRequest, view: ClusterView, node: str, may_request: Callable[[str], bool]
+) -> None:
     spec = (request.object or {}).get("spec") or {}
     bound = spec.get("boundObjectRef") or {}
     if bound.get("apiVersion") != "v1" or bound.get("kind") != "Pod" or not bound.get("name"):
@@ -257,7 +264,7 @@ def _check_token_request(request: AdmissionRequest, view: ClusterView, node: str
     audiences = spec.get("audiences") or [""]
     if len(audiences) > 1:
         raise _refused(request, "node may only request 0 or 1 audiences")
-    if audiences[0] not in _audiences(pod):
+    if audiences[0] not in _audiences(pod) and not may_request(audiences[0]):
         why = (
             f"audience {go_quote(audiences[0])} not found in pod spec volume, "
             f"{request.user} is not authorized to request tokens for this audience"
