@@ -7,6 +7,7 @@ from mooring.builtin.claims import CONTROLLER as CLAIMS
 from mooring.kube.objects import Object
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.crashes import survives_every_crash
+from mooring.testing.simulations import checked_simulation
 
 
 def stateful_set() -> Object:
@@ -33,7 +34,7 @@ def populate(simulation: Simulation) -> None:
 
 
 def test_the_claims_of_a_statefulset_are_bound_with_all_they_ask_for() -> None:
-    simulation = Simulation([statefulset.CONTROLLER, CLAIMS])
+    simulation = checked_simulation([statefulset.CONTROLLER, CLAIMS])
     populate(simulation)
     simulation.run()
     registry = simulation.registry

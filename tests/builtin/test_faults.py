@@ -18,8 +18,8 @@ import pytest
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
 from mooring.runtime.drivers.faults import Faults
-from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.controllers import whole_control_plane
+from mooring.testing.simulations import checked_simulation
 
 CPU = {"500m": 500, "2": 2000}
 NODE_CPU = 8000
@@ -30,7 +30,7 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.draw = Random(seed)
-        self.simulation = Simulation(whole_control_plane(), seed=seed, faults=Faults.everything(0.04))
+        self.simulation = checked_simulation(whole_control_plane(), seed=seed, faults=Faults.everything(0.04))
         self.registry = self.simulation.registry
         self.bound: dict[str, str] = {}
         for number in range(self.draw.randrange(3, 7)):

@@ -22,6 +22,7 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import START, Settled, Simulation
+from mooring.testing.simulations import checked_simulation
 from mooring.workloads import kinds as k
 
 CONTENT = (
@@ -64,7 +65,9 @@ class Town:
         for obj in before:
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
         now = START if after is None else after.simulation.now
-        self.simulation: Simulation = Simulation(controllers, registry=registry, seed=seed, faults=faults, now=now)
+        self.simulation: Simulation = checked_simulation(
+            controllers, registry=registry, seed=seed, faults=faults, now=now
+        )
         for obj in objects:
             self.create(obj)
         if settled:

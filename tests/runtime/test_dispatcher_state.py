@@ -10,8 +10,8 @@ import pytest
 from mooring.api.kinds import Key
 from mooring.runtime.dispatcher.dispatcher import Dispatcher
 from mooring.runtime.dispatcher.task import ReconcileRequest
-from mooring.runtime.drivers.simulation import START, Simulation
-from mooring.testing.invariants import validated_runs
+from mooring.runtime.drivers.simulation import START
+from mooring.testing.simulations import checked_simulation
 from tests.runtime.maintenance import DRAINING
 
 REQUEST = ReconcileRequest(DRAINING, Key("", "a"))
@@ -77,9 +77,8 @@ def test_a_wanted_kind_must_have_a_store(dispatcher: Dispatcher) -> None:
 
 
 def test_a_simulated_run_ends_with_the_check() -> None:
-    with validated_runs():
-        simulation = Simulation([DRAINING])
-        simulation.run()
-        simulation.dispatcher._waiting.add(REQUEST)
-        with pytest.raises(AssertionError, match="does not expect"):
-            simulation.run(timedelta(0))
+    simulation = checked_simulation([DRAINING])
+    simulation.run()
+    simulation.dispatcher._waiting.add(REQUEST)
+    with pytest.raises(AssertionError, match="does not expect"):
+        simulation.run(timedelta(0))

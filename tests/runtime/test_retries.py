@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from mooring.api.kinds import Key
+from mooring.client.inprocess import InProcess
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
 from mooring.kube.status import TooManyRequestsError
@@ -24,19 +25,24 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     return Decision(intent=(Patch(CONFIG_MAP, key, {"data": {"seen": "yes"}}),))
 
 
+class Busy(InProcess):
+    """Refuses the first write."""
+
+    refusals = 1
+
+    def write(self, request: Request) -> Object:
+        if self.refusals:
+            self.refusals -= 1
+            raise TooManyRequestsError("not now")
+        return super().write(request)
+
+
 def test_a_retry_that_falls_on_a_moment_of_polling_is_made_all_the_same() -> None:
     simulation = Simulation(
         [Controller("marker", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")})]
     )
-    registry, write = simulation.registry, simulation.transport.write
-    refusals = iter([TooManyRequestsError("not now")])
-
-    def busy(request: Request) -> Object:
-        for refusal in refusals:
-            raise refusal
-        return write(request)
-
-    simulation.transport.write = busy  # type: ignore[method-assign]
+    registry = simulation.registry
+    simulation.transport = Busy(registry, lambda: simulation.now)
     resource = registry.resource("v1", "ConfigMap")
     registry.create(resource, {"metadata": {"name": "a", "namespace": "default"}}, now=simulation.now)
     simulation.run()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mooring.client.inprocess import InProcess
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
 from mooring.runtime.drivers.live import Live
@@ -133,17 +134,20 @@ def test_a_deployment_is_scaled_over_http(api_server: Home, namespace: str) -> N
     asyncio.run(asyncio.wait_for(story(), 60))
 
 
+class Counting(InProcess):
+    def __init__(self, simulation: Simulation) -> None:
+        super().__init__(simulation.registry, lambda: simulation.now)
+        self.sent: list[Request] = []
+
+    def write(self, request: Request) -> Object:
+        self.sent.append(request)
+        return super().write(request)
+
+
 @contextmanager
 def counted(simulation: Simulation) -> Iterator[list[Request]]:
-    sent: list[Request] = []
-    write = simulation.transport.write
-
-    def counting(request: Request) -> Object:
-        sent.append(request)
-        return write(request)
-
-    simulation.transport.write = counting  # type: ignore[method-assign]
-    yield sent
+    simulation.transport = transport = Counting(simulation)
+    yield transport.sent
 
 
 def test_an_applied_status_is_sent_once_and_again_when_somebody_changes_it() -> None:

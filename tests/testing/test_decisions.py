@@ -18,7 +18,7 @@ from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
 from mooring.testing.builders import node, pod
-from mooring.testing.decisions import deciding_twice
+from mooring.testing.decisions import DecidingTwice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.workloads.kinds import NODE
@@ -60,27 +60,26 @@ def roles() -> tuple[Object, Object]:
 
 
 def test_every_controller_decides_the_same_twice() -> None:
-    with deciding_twice() as decided:
-        claims = [claim_template("data", storage_class="standard")]
-        town = Town(
-            stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
-            stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
-            job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *roles(),
-            pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6,
-        )  # fmt: skip
-        town.registry.create(
-            town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now
-        )
-        town.patch("Node", "n0", LOST)
-        town.run(600)
-        for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
-            version, _, kind = kind.partition(" ")
-            resource = town.registry.resource(version, kind)
-            town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
-        town.run(600)
+    claims = [claim_template("data", storage_class="standard")]
+    town = Town(
+        stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
+        stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
+        job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *roles(),
+        pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6,
+    )  # fmt: skip
+    town.registry.create(town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now)
+    town.patch("Node", "n0", LOST)
+    town.run(600)
+    for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
+        version, _, kind = kind.partition(" ")
+        resource = town.registry.resource(version, kind)
+        town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
+    town.run(600)
     names = {controller.name for controller in CONTROLLERS}
     assert names == {controller.name for controller in CATALOG.controllers()}
-    assert names - {name for name, count in decided.items() if count} == set(), "these have written nothing"
+    assert names - {name for name, count in town.decider.decided.items() if count} == set(), (
+        "these have written nothing"
+    )
 
 
 def labelled(name: str, value: int) -> Decision:
@@ -131,7 +130,7 @@ NODES_SEEN: Fold[dict[str, int]] = Fold("nodes-seen", (NODE,), dict, lambda stat
 )
 def test_a_controller_that_is_not_a_function_of_its_view_is_found_out(reconcile: Any, complaint: str) -> None:
     odd = Controller("odd", reconcile, of=NODE, reads=(NODE,), writes={NODE: ("patch",)}, folds=(NODES_SEEN,))
-    simulation = Simulation([odd])
+    simulation = Simulation([odd], decider=DecidingTwice())
     simulation.registry.create(simulation.registry.resource("v1", "Node"), node("a"), now=simulation.now)
-    with deciding_twice(), pytest.raises(AssertionError, match=f"odd /?a {complaint}"):
+    with pytest.raises(AssertionError, match=f"odd /?a {complaint}"):
         simulation.run()

@@ -34,6 +34,8 @@ class StreamProxy:
         """The status of the answer. Raises what is wrong with a request as long as nothing has been sent."""
         if call.request.method not in ("GET", "POST"):
             raise wrong_method()
+        # Whoever enters a pod creates something in it, also by the GET with which WebSockets begin.
+        self._context.access.check_creation(call.request, call.target)
         node, target = self._target(call)
         if call.request.upgrade is None:
             raise BadRequestError("Upgrade request required")

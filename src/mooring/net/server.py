@@ -110,6 +110,9 @@ class HttpServer:
             if refused(header):
                 for connection in connections:
                     connection.transport.abort()
+        for stream, header in tuple(self.streams.items()):
+            if refused(header):
+                stream.abort()
 
     # For connections
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import msgspec
 
 from mooring.api.core.types import ContainerStatus, Pod
+from mooring.kube.interning import intern
 from mooring.placement.pods import CompiledTemplate, PodInfo, unevaluated
 
-# Interning is started afresh beyond this many: sharing is lost for a while, nothing else.
 MAX_INTERNED = 200_000
 MAX_UNSHARED = 2_000
 
@@ -23,7 +23,7 @@ class Compiler:
     def __init__(self) -> None:
         self._templates: dict[bytes, CompiledTemplate] = {}
         # Templates by the identity of the views that a pod is made of, which the entry keeps alive: a reader that
-        # shares equal views spares the encoding.
+        # shares equal views spares the encoding. It is given up, not started over, where views are never shared.
         self._shared: dict[tuple[object, ...], tuple[CompiledTemplate, tuple[object, ...]]] = {}
         self._sharing = True
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
@@ -32,9 +32,9 @@ class Compiler:
     def compile(self, pod: Pod) -> PodInfo:
         info = PodInfo(pod, self._template(pod))
         if info.labels:
-            if len(self._labels) >= MAX_INTERNED:
-                self._labels.clear()
-            info.labels = self._labels.setdefault(tuple(info.labels.items()), info.labels)
+            key = tuple(info.labels.items())
+            known = self._labels.get(key)
+            info.labels = intern(self._labels, key, info.labels, MAX_INTERNED) if known is None else known
         return info
 
     def _template(self, pod: Pod) -> CompiledTemplate:
@@ -73,11 +73,7 @@ class Compiler:
     def _encoded(self, pod: Pod, views: tuple[object, ...], rest: tuple[object, ...]) -> CompiledTemplate:
         key = self._encoder.encode((views, rest))
         template = self._templates.get(key)
-        if template is None:
-            if len(self._templates) >= MAX_INTERNED:
-                self._templates.clear()
-            template = self._templates[key] = CompiledTemplate(pod)
-        return template
+        return intern(self._templates, key, CompiledTemplate(pod), MAX_INTERNED) if template is None else template
 
 
 def _reports_resources(statuses: tuple[ContainerStatus, ...] | None) -> bool:

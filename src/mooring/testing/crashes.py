@@ -14,9 +14,10 @@ from mooring.client.transport import EVERYTHING, Listed, Request, Scope, Stream,
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
+from mooring.runtime.dispatcher.dispatcher import Decider, decide
 from mooring.runtime.drivers.faults import Crash
 from mooring.runtime.drivers.simulation import START, Simulation
-from mooring.testing.decisions import deciding_once, deciding_twice
+from mooring.testing.decisions import DecidingTwice
 from mooring.workloads.incarnations import RECORD
 
 # What differs between two runs without meaning anything.
@@ -67,12 +68,10 @@ def survives_every_crash(
     """
     running, first = tuple(controllers), tuple(before)
     managers = frozenset(f"mooring-{controller.name}" for controller in of)
-    with deciding_twice():
-        peaceful, places = _end(running, populate, first, managers, -1, after=False)
+    peaceful, places = _end(running, populate, first, managers, -1, DecidingTwice(), after=False)
     for number in range(places):
         for after in (False, True):
-            with deciding_once():
-                end, _ = _end(running, populate, first, managers, number, after=after)
+            end, _ = _end(running, populate, first, managers, number, after=after)
             moment = "after" if after else "before"
             assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
     return places
@@ -84,13 +83,14 @@ def _end(
     before: tuple[Object, ...],
     managers: frozenset[str],
     number: int,
+    decider: Decider = decide,
     *,
     after: bool,
 ) -> tuple[dict[str, Any], int]:
     registry = Registry(now=START, seed=0)
     for obj in before:
         registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
-    simulation = Simulation(controllers, registry=registry)
+    simulation = Simulation(controllers, registry=registry, decider=decider)
     fragile = _CrashAt(simulation.transport, number, managers, after=after)
     simulation.transport = fragile
     populate(simulation)

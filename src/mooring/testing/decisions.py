@@ -7,57 +7,34 @@ decides otherwise when it is asked again, which a restart does to it sooner or l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from mooring.runtime.decision import Decision
-from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.dispatcher import decide
 from mooring.runtime.dispatcher.task import ReconcileRequest
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import Unavailable, View
 
-_ONCE = Dispatcher.reconcile
 
+class DecidingTwice:
+    """The decider of a simulation; `decided` has how many decisions each controller has made that contain a write."""
 
-@contextmanager
-def deciding_twice() -> Iterator[Counter[str]]:
-    """For the length of a `with` block; gives how many decisions each controller has made that contain a write."""
-    decided: Counter[str] = Counter()
+    def __init__(self) -> None:
+        self.decided: Counter[str] = Counter()
 
-    def twice(dispatcher: Dispatcher, request: ReconcileRequest, view: View) -> Decision:
+    def __call__(self, request: ReconcileRequest, view: View) -> Decision:
         facts = _facts(request, view)
-        first = _ONCE(dispatcher, request, view)
+        first = decide(request, view)
         _compare(request, facts, _facts(request, view))
         asked = _asked(view)
-        again = _ONCE(dispatcher, request, view)
+        again = decide(request, view)
         assert again == first, f"{request} decides otherwise when asked again:\n{first}\nbecame\n{again}"
         assert _asked(view) == asked, f"{request} reads something else when it is asked again"
-        decided[request.controller.name] += not first.empty
+        self.decided[request.controller.name] += not first.empty
         return first
-
-    with _deciding(twice):
-        yield decided
-
-
-@contextmanager
-def deciding_once() -> Iterator[None]:
-    """For what repeats a run in which decisions were made twice."""
-    with _deciding(_ONCE):
-        yield
-
-
-@contextmanager
-def _deciding(how: Callable[[Dispatcher, ReconcileRequest, View], Decision]) -> Iterator[None]:
-    before = Dispatcher.reconcile
-    Dispatcher.reconcile = how  # type: ignore[assignment, method-assign]
-    try:
-        yield
-    finally:
-        Dispatcher.reconcile = before  # type: ignore[method-assign]
 
 
 def _asked(view: View) -> tuple[object, ...]:

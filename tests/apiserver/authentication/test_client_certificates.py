@@ -101,7 +101,7 @@ def test_a_certificate_counts_before_a_token(home: Home) -> None:
 
 def test_a_client_without_a_certificate_uses_its_token(home: Home) -> None:
     assert ask(home, None, home.token).json()["status"]["userInfo"]["username"] == "kubernetes-admin"
-    assert ask(home, None).status_code == 401
+    assert ask(home, None).status_code == 403
 
 
 @pytest.mark.parametrize("wrong", ["expired", "for servers", "foreign"])
@@ -116,7 +116,7 @@ def test_a_wrong_certificate_ends_the_handshake(home: Home, tmp_path: Path, wron
 
 
 def test_a_certificate_without_a_name_is_nobody(home: Home) -> None:
-    assert ask(home, issue(Certificates(home.folder), name="", groups=("system:masters",))).status_code == 401
+    assert ask(home, issue(Certificates(home.folder), name="", groups=("system:masters",))).status_code == 403
 
 
 def test_a_connection_may_outlive_its_certificate() -> None:

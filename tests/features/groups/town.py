@@ -15,10 +15,12 @@ from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
-from mooring.runtime.drivers.simulation import START, Settled, Simulation
+from mooring.runtime.drivers.simulation import START, Settled
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import node
 from mooring.testing.controllers import whole_control_plane
+from mooring.testing.decisions import DecidingTwice
+from mooring.testing.simulations import checked_simulation
 
 CONTROLLERS: tuple[Controller, ...] = (*whole_control_plane(), *GROUPS.controllers.load())
 VERSIONS = {
@@ -49,7 +51,10 @@ class Town:
         faults: Faults | None = None,
         run: bool = True,
     ) -> None:
-        self.simulation = Simulation(controllers, registry=registry_with_groups(seed), seed=seed, faults=faults)
+        self.decider = DecidingTwice()
+        self.simulation = checked_simulation(
+            controllers, registry=registry_with_groups(seed), seed=seed, faults=faults, decider=self.decider
+        )
         self.registry = self.simulation.registry
         for number in range(nodes):
             self.create(node(f"n{number}", cpu="64"))

@@ -8,7 +8,7 @@ time and against a cluster. `dispatcher_state.py` has the attributes and their i
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -35,11 +35,25 @@ NOT_DEFINED = "is not defined any more"
 _NOBODY = (None, -1, False)
 
 
+Decider = Callable[[ReconcileRequest, View], Decision]
+
+
+def decide(request: ReconcileRequest, view: View) -> Decision:
+    return request.controller.reconcile(request.key, view, view.now)
+
+
 class Dispatcher(DispatcherState):
+    """`decider` makes every decision; the test kit has one that makes it twice."""
+
     def __init__(
-        self, controllers: Iterable[Controller], jitter: random.Random, gates: Mapping[str, bool] | None = None
+        self,
+        controllers: Iterable[Controller],
+        jitter: random.Random,
+        gates: Mapping[str, bool] | None = None,
+        decider: Decider = decide,
     ) -> None:
         super().__init__(controllers, jitter, gates)
+        self._decider = decider
         for controller in self.controllers:
             if controller.of is None:
                 self._wake(ReconcileRequest(controller, ALL), foreign=True)
@@ -248,7 +262,7 @@ class Dispatcher(DispatcherState):
         readable, gates, defined = self._readable[controller], self._gates[controller], self._definitions.now
         view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates)
         try:
-            decision = self.reconcile(request, view)
+            decision = self._decider(request, view)
         except Unavailable as missing:
             if missing.kind not in self.stores:
                 self.stores.open(missing.kind)
@@ -274,10 +288,6 @@ class Dispatcher(DispatcherState):
         if decision.assumes:
             self._assumptions.replace(request, decision.assumes)
         return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
-
-    def reconcile(self, request: ReconcileRequest, view: View) -> Decision:
-        """Every decision is made here, where the test kit makes it twice (`mooring.testing.decisions`)."""
-        return request.controller.reconcile(request.key, view, view.now)
 
     def _subscribe(self, request: ReconcileRequest, view: View) -> None:
         for question, by in self._subscriptions.replace(request, view.questions).items():

@@ -18,7 +18,7 @@ from mooring.kube.errors import MooringError
 from mooring.kube.status import AlreadyExistsError, ApiError, ExpiredError, NotFoundError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.dispatcher.dispatcher import Dispatcher
+from mooring.runtime.dispatcher.dispatcher import Decider, Dispatcher, decide
 from mooring.runtime.dispatcher.outcome import Outcome
 from mooring.runtime.dispatcher.task import Task
 from mooring.runtime.drivers.epilogue import Epilogue
@@ -49,6 +49,8 @@ class Settled(NamedTuple):
 
 
 class Simulation:
+    """`decider` makes every decision, and `at_rest` looks at the dispatcher at the end of every run: both for tests."""
+
     def __init__(
         self,
         controllers: Iterable[Controller],
@@ -59,6 +61,8 @@ class Simulation:
         events: bool = True,
         gates: Mapping[str, bool] | None = None,
         now: datetime = START,
+        decider: Decider = decide,
+        at_rest: Callable[[Dispatcher], None] | None = None,
     ) -> None:
         self.controllers = tuple(controllers)
         self.now = now
@@ -70,6 +74,8 @@ class Simulation:
         # A plan shows no events, and they are a fifth of its writes.
         self._tells = events
         self._gates = gates
+        self._decider = decider
+        self._at_rest = at_rest
         # It outlives the controllers' process, as an executor outside does, and has a connection of its own.
         self.executor = ModelExecutor(InProcess(self.registry, lambda: self.now), lambda: self.now)
         self._draw = random.Random(seed)
@@ -81,7 +87,7 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
-        self.dispatcher = Dispatcher(self.controllers, self._draw, self._gates)
+        self.dispatcher = Dispatcher(self.controllers, self._draw, self._gates, self._decider)
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
@@ -124,6 +130,12 @@ class Simulation:
 
     def run(self, horizon: timedelta = HOUR, until: Callable[[], bool] | None = None) -> Settled:
         """Until nothing moves, the horizon is reached, or `until` says so."""
+        settled = self._run(horizon, until)
+        if self._at_rest is not None:
+            self._at_rest(self.dispatcher)
+        return settled
+
+    def _run(self, horizon: timedelta, until: Callable[[], bool] | None) -> Settled:
         end = self.now + horizon
         while True:
             self._work(until)

@@ -14,8 +14,8 @@ from mooring.kube.status import ForbiddenError
 from mooring.kube.times import timestamp
 from mooring.registry import AdmissionRequest, ClusterView, Registry
 from mooring.runtime.decision import Create, Decision, Delete, Patch
-from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.view import ListQuestion
+from mooring.testing.simulations import checked_simulation
 from mooring.testing.views import NOON, view_of
 from mooring.workloads.incarnations import suffix
 from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS
@@ -277,7 +277,7 @@ def test_what_the_api_refuses_is_told_in_a_condition_until_it_goes_through() -> 
             raise ForbiddenError("exceeded quota: compute")
         return None
 
-    simulation = Simulation([CONTROLLER])
+    simulation = checked_simulation([CONTROLLER])
     registry = simulation.registry
     registry.admission.validating.append(quota)
     sets = registry.resource("apps/v1", "ReplicaSet")

@@ -9,10 +9,11 @@ from mooring.features.groups import api
 from mooring.features.groups.pods.webhook import POD_WEBHOOK
 from mooring.kube.objects import Object
 from mooring.registry import Registry
-from mooring.runtime.drivers.simulation import START, Simulation
+from mooring.runtime.drivers.simulation import START
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import pod as plain_pod
 from mooring.testing.groups import leader_pod, worker_pod
+from mooring.testing.simulations import checked_simulation
 from mooring.testing.webhooks import answered, denied_because, patched_to, review
 
 KEY = "example.com/node-group"
@@ -248,7 +249,7 @@ def test_it_serves_pods_of_another_controller_when_it_runs_alone() -> None:
     """A StatefulSet as upstream's controller makes it, in a cluster that has nothing of ours but this webhook."""
     registry = Registry(now=START)
     install(registry, [POD_WEBHOOK], clock=lambda: START)
-    simulation = Simulation([statefulset.CONTROLLER], registry=registry)
+    simulation = checked_simulation([statefulset.CONTROLLER], registry=registry)
     labels = {api.NAME: "serve", api.GROUP_INDEX: "3", api.GROUP_KEY: "k"}
     template = {
         "metadata": {"labels": labels, "annotations": {api.SIZE: "3", api.LEADER_NAME: "serve-3", **UNIQUE}},
