@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pwd
 import secrets
@@ -101,7 +100,7 @@ async def start(
     try:
         await process.begun()
         if order.layer is not None:
-            await asyncio.to_thread(order.layer.unmount)
+            order.layer.unmount()
     except BaseException:
         process.kill()
         await process.wait()

@@ -71,9 +71,7 @@ class ContainerSupervisor:
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
-        end = await asyncio.to_thread(self._end, code)
-        await asyncio.to_thread(self.process.order.release)
-        self._post(Ended(self._name, end))
+        self._post(Ended(self._name, await asyncio.to_thread(self._end_and_release, code)))
 
     async def stop(self, seconds: float) -> None:
         """Run the preStop hook, then send the stop signal. The pod worker kills it at the deadline."""
@@ -144,6 +142,11 @@ class ContainerSupervisor:
                 self.process.kill()
 
     # The end
+
+    def _end_and_release(self, code: int) -> End:
+        end = self._end(code)
+        self.process.order.release()
+        return end
 
     def _end(self, code: int) -> End:
         now = self._context.clock()
