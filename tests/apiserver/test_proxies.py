@@ -217,5 +217,7 @@ def test_a_pod_that_claims_the_loopback_address_of_another_node_is_not_reached(a
 def test_of_a_node_only_its_kubelet_is_reached(api: Api) -> None:
     answer = api.get("/api/v1/nodes/fake/proxy/healthz")
     assert answer.body["message"] == "node fake cannot be reached: it is simulated, and nothing answers there"
+    answer = api.get("/api/v1/nodes/real/proxy/exec/default/web/main", connection="Upgrade", upgrade="websocket")
+    assert answer.body["message"].startswith("pods are entered by their own sub-resources")
     answer = api.get("/api/v1/nodes/real:22/proxy/")
     assert (answer.code, answer.body["message"].split(":")[0]) == (400, "address not allowed")

@@ -15,7 +15,7 @@ from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets
 from mooring.apiserver.proxy_targets import ProxyTarget, node_target, pod_target, service_target
 from mooring.apiserver.relay import relay
 from mooring.apiserver.streams import pass_upgrade
-from mooring.kube.status import ServiceUnavailableError
+from mooring.kube.status import BadRequestError, ServiceUnavailableError
 from mooring.net.asgi import Header, Message, Send
 from mooring.net.client_connection import ConnectionCut, HttpResponse, request_bytes
 from mooring.net.destination import dial_failure
@@ -46,6 +46,9 @@ class HttpProxy:
         return await self._serve(call, send, lambda: service_target(self._context.registry, self._kubelets, call))
 
     async def serve_node(self, call: Call, send: Send) -> int:
+        if call.request.upgrade is not None:
+            # Whoever may look at a node through its proxy may not yet enter its pods.
+            raise BadRequestError("pods are entered by their own sub-resources, not through the proxy of their node")
         return await self._serve(call, send, lambda: node_target(self._kubelets, call))
 
     async def _serve(self, call: Call, send: Send, locate: Callable[[], ProxyTarget]) -> int:
