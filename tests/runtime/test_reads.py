@@ -23,7 +23,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Patch
 from mooring.runtime.drivers.live import Live
 from mooring.runtime.drivers.simulation import Simulation
-from mooring.runtime.reads import metadata, metadata_of, named, selected
+from mooring.runtime.reads import everywhere, metadata, metadata_of, named, selected
 from mooring.runtime.view import View
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
@@ -195,6 +195,28 @@ def test_what_is_read_by_name_cannot_be_listed() -> None:
     simulation = Simulation([Controller("listing", reconcile, reads=(SECRETS_BY_NAME,))])
     with pytest.raises(MooringError, match="v1/Secret is read by name only"):
         simulation.run()
+
+
+def test_the_objects_of_one_name_are_read_in_all_namespaces_with_one_watch() -> None:
+    settings = everywhere(CONFIG_MAP, "settings")
+    seen: list[set[str]] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        found = view.list(settings)
+        seen.append({f"{each.metadata.namespace}/{each.metadata.name}" for each in found})
+        made = config_map("default", "settings", {})
+        return Decision() if found else Decision(children=(Create(settings, made),))
+
+    controller = Controller("reading", reconcile, reads=(settings,), writes={settings: ("create",)})
+    simulation = Simulation([controller])
+    write = simulation.transport.write
+    write(creation(config_map("default", "other", {})))
+    simulation.run()
+    write(creation(config_map("kube-system", "settings", {})))
+    write(creation(config_map("kube-system", "other", {})))
+    simulation.run()
+    assert seen == [set(), {"default/settings"}, {"default/settings", "kube-system/settings"}]
+    assert simulation.metrics.relists.value("v1/ConfigMap (settings)") == 1
 
 
 @pytest.mark.parametrize("labels", [{"app": "mine"}, {}], ids=["selected", "not selected"])

@@ -73,9 +73,10 @@ class Kind(Generic[T]):
     on_demand: bool = False
     # Whoever reads it can do without where it is not served.
     optional: bool = False
-    # How much of it is followed: the objects that a label selector finds, their metadata alone, or single objects by
-    # name, of which `only` is one. See reads.py.
+    # How much of it is followed: the objects that a label selector finds, those of one name in all namespaces, their
+    # metadata alone, or single objects by name, of which `only` is one. See reads.py.
     labels: str = ""
+    name: str = ""
     metadata_only: bool = False
     by_name: bool = False
     only: Key | None = None
@@ -86,12 +87,12 @@ class Kind(Generic[T]):
     @property
     def is_partial(self) -> bool:
         """Whether a store of it may lack objects that there are."""
-        return bool(self.labels) or self.by_name
+        return bool(self.labels or self.name) or self.by_name
 
     @property
     def described(self) -> str:
         """The kind and how much of it is followed, for people."""
-        parts = [self.labels, "metadata" * self.metadata_only, "by name" * self.by_name]
+        parts = [self.labels, self.name, "metadata" * self.metadata_only, "by name" * self.by_name]
         how = ", ".join(filter(None, parts))
         return f"{self} ({how})" if how else str(self)
 

@@ -26,6 +26,7 @@ __all__ = ["bootstrap", "create_system_objects"]
 _CONTROLLERS: Final = "kube-controller-manager"
 _SERVER: Final = "kube-apiserver"
 _ACCOUNT: Final = "default"
+_RBAC: Final = "rbac.authorization.k8s.io"
 _OWN_ADDRESS: Final = "10.96.0.1"
 _NAME: Final = {"name": "kubernetes", "namespace": "default"}
 
@@ -141,6 +142,20 @@ def _own_authority(authority: str, host: str, port: int) -> list[Object]:
     return [
         _config_map("kube-system", "extension-apiserver-authentication", {"client-ca-file": authority}),
         _config_map("kube-public", "cluster-info", {"kubeconfig": _cluster_info(authority, host, port)}),
+        *_for_strangers(),
+    ]
+
+
+def _for_strangers() -> list[Object]:
+    """Leave to read cluster-info, as kubeadm gives it: a new machine has no rights before it has read it."""
+    metadata = {"name": "kubeadm:bootstrap-signer-clusterinfo", "namespace": "kube-public"}
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["cluster-info"], "verbs": ["get"]}
+    stranger = {"apiGroup": _RBAC, "kind": "User", "name": "system:anonymous"}
+    role = {"apiGroup": _RBAC, "kind": "Role", "name": metadata["name"]}
+    version = f"{_RBAC}/v1"
+    return [
+        {"apiVersion": version, "kind": "Role", "metadata": metadata, "rules": [rule]},
+        {"apiVersion": version, "kind": "RoleBinding", "metadata": metadata, "roleRef": role, "subjects": [stranger]},
     ]
 
 

@@ -1,4 +1,4 @@
-"""How much of a kind a controller reads: all of it, what a selector finds, single objects by name, or metadata alone.
+"""How much of a kind a controller reads: all of it, what a selector or a name finds, single objects, or metadata alone.
 
 Each is a kind of its own, with a store and a watch that receives no more than was declared:
 
@@ -36,6 +36,12 @@ def selected(kind: Kind[T], labels: str) -> Kind[T]:
 
 
 @cache
+def everywhere(kind: Kind[T], name: str) -> Kind[T]:
+    """The objects of one name, in all namespaces: with one watch, however many namespaces there are."""
+    return replace(kind, name=name)
+
+
+@cache
 def named(kind: Kind[T]) -> Kind[T]:
     """Objects of a kind that are asked for by name; each is watched alone, from the moment it is asked for."""
     return replace(kind, by_name=True)
@@ -64,13 +70,16 @@ def scope_of(kind: Kind[Any]) -> Scope:
     """What a list and a watch of a kind ask for."""
     if kind.only is not None:
         return Scope(kind.only.namespace, kind.labels, f"metadata.name={kind.only.name}", kind.metadata_only)
-    if kind.labels or kind.metadata_only:
-        return Scope(labels=kind.labels, metadata_only=kind.metadata_only)
+    if kind.labels or kind.name or kind.metadata_only:
+        fields = f"metadata.name={kind.name}" if kind.name else ""
+        return Scope(labels=kind.labels, fields=fields, metadata_only=kind.metadata_only)
     return EVERYTHING
 
 
-def has_labels(kind: Kind[Any], labels: Mapping[str, str]) -> bool:
-    """Whether an object with these labels is one of those that are followed."""
+def is_followed(kind: Kind[Any], name: str, labels: Mapping[str, str]) -> bool:
+    """Whether an object of this name, with these labels, is one of those that are followed."""
+    if kind.name and kind.name != name:
+        return False
     return not kind.labels or _selector(kind.labels).matches(labels)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from mooring.api.core.bootstrap_tokens import NAMESPACE, PREFIX, BootstrapToken, split_token
 from mooring.apiserver.authentication.refusals import Refused
 from mooring.apiserver.authentication.service_account_tokens import Find
+from mooring.apiserver.authentication.token_file import AUTHENTICATED
 from mooring.apiserver.authentication.users import User
 
 __all__ = ["authenticate_bootstrap_token"]
@@ -38,4 +39,4 @@ def authenticate_bootstrap_token(find: Find, clock: Callable[[], datetime], toke
         raise Refused(
             "malformed", f"{shown} has a group in auth-extra-groups that does not start with system:bootstrappers:"
         )
-    return User(f"system:bootstrap:{token_id}", (*known.groups, "system:authenticated"))
+    return User(f"system:bootstrap:{token_id}", (*known.groups, AUTHENTICATED))

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from mooring.apiserver.authentication.token_file import AUTHENTICATED
 from mooring.apiserver.authentication.users import User
 from mooring.net.tls import ClientCertificate
 
@@ -33,4 +34,4 @@ def _user(certificate: ClientCertificate) -> User | None:
     groups = tuple(value for key, value in certificate.subject if key == "organizationName")
     uid = next((value for key, value in certificate.subject if key == _UID), "")
     extra = ((_CREDENTIAL, (f"X509SHA256={certificate.digest}",)),)
-    return User(names[-1], tuple(dict.fromkeys((*groups, "system:authenticated"))), uid, extra)
+    return User(names[-1], tuple(dict.fromkeys((*groups, AUTHENTICATED))), uid, extra)

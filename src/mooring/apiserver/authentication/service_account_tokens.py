@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from mooring.apiserver.authentication.refusals import Refused
 from mooring.apiserver.authentication.signing_key import ALGORITHM, SigningKey, read_claims
+from mooring.apiserver.authentication.token_file import AUTHENTICATED
 from mooring.apiserver.authentication.users import User
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
@@ -229,7 +230,7 @@ class ServiceAccountTokens:
 
 def account_user(namespace: str, name: str, uid: str, extra: tuple[tuple[str, tuple[str, ...]], ...] = ()) -> User:
     """The user that a ServiceAccount is to the API."""
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
     return User(_user_name(namespace, name), groups, uid, extra)
 
 

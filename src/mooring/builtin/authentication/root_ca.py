@@ -13,7 +13,7 @@ from mooring.api.core.views import ConfigMap
 from mooring.api.kinds import Key
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Patch
-from mooring.runtime.reads import named
+from mooring.runtime.reads import everywhere, named
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CONFIG_MAP, NAMESPACE
 
@@ -29,6 +29,7 @@ _DESCRIBED: Final = {
         "Kubernetes clusters."
     )
 }
+_PUBLISHED: Final = everywhere(CONFIG_MAP, NAME)
 _BY_NAME: Final = named(CONFIG_MAP)
 
 
@@ -40,10 +41,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     authority = "" if source is None else source.data.get(_AUTHORITY_ENTRY, "")
     if not authority:
         return Decision()
-    found = view.get(_BY_NAME, key.name, NAME)
+    found = view.get(_PUBLISHED, key.name, NAME)
     if found is None:
         metadata = {"name": NAME, "namespace": key.name, "annotations": _DESCRIBED}
-        return Decision(children=(Create(_BY_NAME, {"metadata": metadata, "data": {_ENTRY: authority}}),))
+        return Decision(children=(Create(_PUBLISHED, {"metadata": metadata, "data": {_ENTRY: authority}}),))
     return _put_right(found, authority)
 
 
@@ -53,9 +54,13 @@ def _put_right(found: ConfigMap, authority: str) -> Decision:
         return Decision()
     data = {**dict.fromkeys(found.data), _ENTRY: authority}
     body = {"metadata": {"annotations": _DESCRIBED}, "data": data}
-    return Decision(children=(Patch(_BY_NAME, Key(metadata.namespace, metadata.name), body),))
+    return Decision(children=(Patch(_PUBLISHED, Key(metadata.namespace, metadata.name), body),))
 
 
 CONTROLLER: Final = Controller(
-    "root-ca", reconcile, of=NAMESPACE, reads=(_BY_NAME,), writes={_BY_NAME: ("create", "patch")}
+    "root-ca",
+    reconcile,
+    of=NAMESPACE,
+    reads=(_PUBLISHED, _BY_NAME),
+    writes={_PUBLISHED: ("create", "patch")},
 )

@@ -12,7 +12,7 @@ from typing import Any
 from mooring.api.kinds import Indexers, Key, Kind
 from mooring.kube.objects import Object
 from mooring.runtime.dispatcher.store import Changed, Store
-from mooring.runtime.reads import has_labels
+from mooring.runtime.reads import is_followed
 
 
 class Stores(dict[Kind[Any], Store[Any]]):
@@ -61,7 +61,7 @@ class Stores(dict[Kind[Any], Store[Any]]):
                     yield view
             elif view.is_partial:
                 # A watch by labels tells of an object that has them, or has had them.
-                if store.get(key) is not None or has_labels(view, labels or {}):
+                if store.get(key) is not None or is_followed(view, key.name, labels or {}):
                     yield view
             elif view.on_demand or view in readable:
                 yield view
@@ -79,7 +79,8 @@ class Stores(dict[Kind[Any], Store[Any]]):
             if view.only is not None and view.only != key:
                 continue
             store = self[view]
-            found = item if item is not None and has_labels(view, item["metadata"].get("labels") or {}) else None
+            shown = item is not None and is_followed(view, key.name, item["metadata"].get("labels") or {})
+            found = item if shown else None
             change = store.remove(key, store.version(key) or 0) if found is None else store.put(found)
             if change is not None:
                 yield view, change
