@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mooring.apiserver.authentication.token_file import digest, put_token, read_tokens
+from mooring.apiserver.authentication.token_file import adopt_token, digest, put_token, read_tokens
 from mooring.apiserver.authentication.users import MASTERS
 from mooring.net.private_files import write_private
 from mooring.supervisor.data_folder import DataFolder
@@ -40,9 +40,7 @@ def issue_node_token(folder: DataFolder) -> str:
 
 def legacy_users(folder: DataFolder) -> list[str]:
     """Whose tokens were made by a version in which every token could do everything."""
-    from mooring.client.own_kubeconfig import ADMIN
-
-    return [token.name for token in read_tokens(folder.tokens) if token.legacy and token.name != ADMIN]
+    return [token.name for token in read_tokens(folder.tokens) if token.legacy]
 
 
 def write_kubeconfig(folder: DataFolder, server: str) -> None:
@@ -56,6 +54,7 @@ def write_kubeconfig(folder: DataFolder, server: str) -> None:
     accepted = {known.digest for known in read_tokens(folder.tokens) if known.name == ADMIN}
     if token is None or digest(token) not in accepted:
         token = put_token(folder.tokens, ADMIN, [MASTERS])
+    adopt_token(folder.tokens, ADMIN)
     authority = (folder.tls / "ca.crt").read_bytes()
     after = with_cluster(before, server=server, authority=authority, token=token)
     if after != before:
