@@ -22,8 +22,10 @@ from mooring.testing.decisions import deciding_twice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.workloads.kinds import NODE
+from tests.builtin.certificates.requests import signing_request
 from tests.features.groups.town import CONTROLLERS, Town
 
+DENIED = {"status": {"conditions": [{"type": "Denied", "status": "True", "lastUpdateTime": "2020-01-01T00:00:00Z"}]}}
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
 
 
@@ -56,6 +58,12 @@ def test_every_controller_decides_the_same_twice() -> None:
         town.registry.create(
             town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now
         )
+        for name in ("kubelet", "denied"):
+            town.create(signing_request(name=name))
+        town.registry.patch(
+            town.registry.resource("certificates.k8s.io/v1", "CertificateSigningRequest"),
+            "", "denied", "merge", DENIED, now=town.simulation.now, subresource="approval",
+        )  # fmt: skip
         town.patch("Node", "n0", LOST)
         town.run(600)
         for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
@@ -65,7 +73,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         town.run(600)
     names = {controller.name for controller in CONTROLLERS}
     assert names == {controller.name for controller in CATALOG.controllers()}
-    assert names - {name for name, count in decided.items() if count} == set(), "these have written nothing"
+    assert names - {name for name, count in decided.items() if count} == set(), "these have decided nothing"
 
 
 def labelled(name: str, value: int) -> Decision:

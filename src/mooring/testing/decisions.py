@@ -25,7 +25,7 @@ _ONCE = Dispatcher.reconcile
 
 @contextmanager
 def deciding_twice() -> Iterator[Counter[str]]:
-    """For the length of a `with` block; gives how many decisions each controller has made that contain a write."""
+    """For the length of a `with` block; gives how many decisions of each controller contain a write or an effect."""
     decided: Counter[str] = Counter()
 
     def twice(dispatcher: Dispatcher, request: ReconcileRequest, view: View) -> Decision:
@@ -36,7 +36,7 @@ def deciding_twice() -> Iterator[Counter[str]]:
         again = _ONCE(dispatcher, request, view)
         assert again == first, f"{request} decides otherwise when asked again:\n{first}\nbecame\n{again}"
         assert _asked(view) == asked, f"{request} reads something else when it is asked again"
-        decided[request.controller.name] += not first.empty
+        decided[request.controller.name] += not first.empty or bool(first.effects)
         return first
 
     with _deciding(twice):
