@@ -22,6 +22,7 @@ from mooring.testing.decisions import DecidingTwice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.workloads.kinds import NODE
+from tests.builtin.access_objects import access_objects, deny_one
 from tests.features.groups.town import CONTROLLERS, Town
 
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
@@ -44,29 +45,16 @@ def orphan() -> Object:
     return made
 
 
-def cluster_role(name: str, **fields: Any) -> Object:
-    metadata = {"name": name, "labels": {"example.com/part": "true"}}
-    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": metadata, **fields}
-
-
-def roles() -> tuple[Object, Object]:
-    """A role with rules, and one that is aggregated from it."""
-    selector = {"matchLabels": {"example.com/part": "true"}}
-    rule = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
-    return (
-        cluster_role("part", rules=[rule]),
-        cluster_role("whole", rules=[], aggregationRule={"clusterRoleSelectors": [selector]}),
-    )
-
-
 def test_every_controller_decides_the_same_twice() -> None:
     claims = [claim_template("data", storage_class="standard")]
     town = Town(
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
-        job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *roles(),
-        pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6,
+        job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
+        pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6, run=False,
     )  # fmt: skip
+    deny_one(town)
+    town.run()
     town.registry.create(town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now)
     town.patch("Node", "n0", LOST)
     town.run(600)
@@ -78,7 +66,7 @@ def test_every_controller_decides_the_same_twice() -> None:
     names = {controller.name for controller in CONTROLLERS}
     assert names == {controller.name for controller in CATALOG.controllers()}
     assert names - {name for name, count in town.decider.decided.items() if count} == set(), (
-        "these have written nothing"
+        "these have decided nothing"
     )
 
 

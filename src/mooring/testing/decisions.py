@@ -7,6 +7,7 @@ decides otherwise when it is asked again, which a restart does to it sooner or l
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,9 +19,13 @@ from mooring.runtime.dispatcher.task import ReconcileRequest
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import Unavailable, View
 
+Observer = Callable[[ReconcileRequest, View, Decision], None]
+# Told of every decision that is made twice, in the order in which they came.
+OBSERVERS: list[Observer] = []
+
 
 class DecidingTwice:
-    """The decider of a simulation; `decided` has how many decisions each controller has made that contain a write."""
+    """The decider of a simulation; `decided` counts the decisions of each controller with a write or an effect."""
 
     def __init__(self) -> None:
         self.decided: Counter[str] = Counter()
@@ -33,7 +38,9 @@ class DecidingTwice:
         again = decide(request, view)
         assert again == first, f"{request} decides otherwise when asked again:\n{first}\nbecame\n{again}"
         assert _asked(view) == asked, f"{request} reads something else when it is asked again"
-        self.decided[request.controller.name] += not first.empty
+        self.decided[request.controller.name] += not first.empty or bool(first.effects)
+        for observe in OBSERVERS:
+            observe(request, view, first)
         return first
 
 

@@ -5,7 +5,7 @@ An undeclared read or write is an error at once; one that is declared and never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from mooring.api.kinds import Kind
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
-from mooring.runtime.dispatcher.dispatcher import Dispatcher
 from mooring.runtime.dispatcher.task import ReconcileRequest
 from mooring.runtime.rights import blocking_references, needed_rights
-from mooring.runtime.view import View
+from mooring.runtime.view import FoldQuestion, View
+from mooring.testing.decisions import OBSERVERS
 
 __all__ = ["UsedRights", "declared_rights", "recorded_rights"]
 
@@ -46,27 +46,20 @@ def declared_rights(controller: Controller) -> set[str]:
 
 @contextmanager
 def recorded_rights() -> Iterator[UsedRights]:
-    """Record what every controller of this process uses, for the length of a `with` block."""
-    once: Callable[[Dispatcher, ReconcileRequest, View], Decision] = Dispatcher.reconcile
+    """Record what controllers use whose decisions are made twice, for the length of a `with` block."""
     used = UsedRights()
 
-    def recording(dispatcher: Dispatcher, request: ReconcileRequest, view: View) -> Decision:
-        read, store = set[Kind[Any]](), view._store
+    def observe(request: ReconcileRequest, view: View, decision: Decision) -> None:
+        used.record(request.controller, _read(request.controller, view), decision)
 
-        def noted(kind: Kind[Any]) -> Any:
-            read.add(kind)
-            return store(kind)
-
-        view._store = noted  # type: ignore[method-assign]
-        try:
-            decision = once(dispatcher, request, view)
-        finally:
-            view._store = store  # type: ignore[method-assign]
-        used.record(request.controller, read, decision)
-        return decision
-
-    Dispatcher.reconcile = recording  # type: ignore[assignment, method-assign]
+    OBSERVERS.append(observe)
     try:
         yield used
     finally:
-        Dispatcher.reconcile = once  # type: ignore[assignment, method-assign]
+        OBSERVERS.remove(observe)
+
+
+def _read(controller: Controller, view: View) -> set[Kind[Any]]:
+    """The kinds that were asked for. What a fold is made from is read by whoever has the fold."""
+    asked = {question.kind for question in view.questions if not isinstance(question, FoldQuestion)}
+    return asked.union(*(fold.kinds for fold in controller.folds))

@@ -13,6 +13,7 @@ from mooring.apiserver.authentication.token_file import (
     TokenError,
     TokenFile,
     add_token,
+    adopt_token,
     digest,
     put_token,
     read_tokens,
@@ -152,6 +153,34 @@ def test_a_line_of_an_older_version_keeps_what_it_could_do(path: Path) -> None:
     assert [token.legacy for token in read_tokens(path)] == [True, True, False]
     assert tokens.authenticate("a") == User("ada", (LEGACY_TOKENS, "system:authenticated"))
     assert tokens.authenticate("b") == User("bob", ("ml", "ops", LEGACY_TOKENS, "system:authenticated"))
+
+
+def test_the_administrator_of_an_older_version_is_the_clusters_own_from_now_on(path: Path) -> None:
+    path.write_text(f"mooring-admin {digest('a')} system:masters\nada {digest('b')}\n")
+    adopt_token(path, "mooring-admin")
+    assert [(each.name, each.own, each.legacy) for each in read_tokens(path)] == [
+        ("mooring-admin", True, False),
+        ("ada", False, True),
+    ]
+    assert TokenFile(path).authenticate("a") == User("mooring-admin", ("system:masters", "system:authenticated"))
+
+
+def test_a_file_that_could_not_be_opened_for_a_moment_is_read_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = add_token(path, "ada")
+    tokens = TokenFile(path, cache_seconds=0)
+    add_token(path, "bob")
+
+    def refuse(*args: object, **kwargs: object) -> str:
+        raise OSError(24, "Too many open files", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", refuse)
+        assert tokens.authenticate(token) is None
+        assert tokens.authenticate(token) is None
+    assert tokens.authenticate(token) is not None
+    assert caplog.text.count("Too many open files") == 1
 
 
 def test_a_token_can_be_taken_back_and_the_clusters_own_cannot(path: Path) -> None:

@@ -9,8 +9,7 @@ from datetime import datetime
 from mooring.api.core.bootstrap_tokens import NAMESPACE, PREFIX, BootstrapToken, split_token
 from mooring.apiserver.authentication.refusals import Refused
 from mooring.apiserver.authentication.service_account_tokens import Find
-from mooring.apiserver.authentication.token_file import AUTHENTICATED
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.users import AUTHENTICATED, User
 
 __all__ = ["authenticate_bootstrap_token"]
 

@@ -10,8 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from mooring.apiserver.authentication.token_file import AUTHENTICATED
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.users import AUTHENTICATED, User
 from mooring.net.tls import ClientCertificate
 
 __all__ = ["certificate_user"]

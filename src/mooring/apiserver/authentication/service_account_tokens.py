@@ -17,8 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from mooring.apiserver.authentication.refusals import Refused
 from mooring.apiserver.authentication.signing_key import ALGORITHM, SigningKey, read_claims
-from mooring.apiserver.authentication.token_file import AUTHENTICATED
-from mooring.apiserver.authentication.users import User
+from mooring.apiserver.authentication.users import AUTHENTICATED, User
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.times import moment

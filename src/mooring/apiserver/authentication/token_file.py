@@ -39,6 +39,7 @@ __all__ = [
     "TokenError",
     "TokenFile",
     "add_token",
+    "adopt_token",
     "check_name",
     "digest",
     "put_token",
@@ -57,6 +58,8 @@ _HEADER: Final = (
 _TOKEN_CACHE_SECONDS: Final = 0.1
 _NO_GROUPS: Final = "-"
 _MAX_REVOKED: Final = 1000
+# The stamp of no file.
+_UNREAD: Final = (0, 0, 0)
 _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9:@._-]{0,251}[A-Za-z0-9])?").fullmatch
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}").fullmatch
 _FIELDS: Final = frozenset({"created", "expires", "role", "namespace", "own"})
@@ -185,6 +188,14 @@ def put_token(path: Path, name: str, groups: Sequence[str] = ()) -> str:
         return _put(path, others, Token(name, "", tuple(groups), created=_now(), own=True))
 
 
+def adopt_token(path: Path, name: str) -> None:
+    """Make a token of an older version one of the cluster's own."""
+    with _writing(path):
+        tokens = _existing(path)
+        if any(token.name == name and token.legacy for token in tokens):
+            _write(path, [replace(each, created=_now(), own=True) if each.name == name else each for each in tokens])
+
+
 def add_token(
     path: Path,
     name: str,
@@ -285,6 +296,7 @@ class TokenFile:
         # The file as it was when it was last read; None when it could not be.
         self._seen: tuple[int, int, int] | None = self._stamp()
         self._tokens = {token.digest: token for token in read_tokens(path)}
+        self._problem = ""
         # Hashes of tokens that counted in this process and no longer do.
         self._revoked: dict[str, None] = {}
         self.on_change: Callable[[Sequence[Token]], None] = lambda tokens: None
@@ -326,13 +338,16 @@ class TokenFile:
             tokens, broken = readable_tokens(self._path)
         except OSError as error:
             why = f"{self._path} cannot be read: {error.strerror}"
+            # It may be readable a moment later without having changed.
+            stamp = stamp and _UNREAD
         if broken:
             why = f"{self._path}: line {broken[0]} cannot be read"
         if why:
             listed = {token.name for token in tokens}
             tokens += [token for token in self._tokens.values() if token.own and token.name not in listed]
+        if why and why != self._problem:
             _log.error("%s; its tokens do not count until it is put right", why)
-        self._seen = stamp
+        self._seen, self._problem = stamp, why
         before, self._tokens = self._tokens, {token.digest: token for token in tokens}
         for hashed in before.keys() - self._tokens.keys():
             self._revoked[hashed] = None

@@ -10,6 +10,7 @@ import msgspec
 
 from mooring.api.authentication.token_requests import BoundObject, TokenRequestSpec, validate_token_request
 from mooring.apiserver.authentication.service_account_tokens import Binding
+from mooring.apiserver.authorization.node_tokens import check_token_request
 from mooring.apiserver.bodies import decode_object
 from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.options import write_options
@@ -50,6 +51,7 @@ async def create_token(context: Context, call: Call) -> Response:
     }
     if errors := validate_token_request(spec):
         raise InvalidError(_KIND, _GROUP, "", errors)
+    check_token_request(context, call, given)
     await context.webhooks.review(call, answered, partial(write_options_object, call.request))
     binding = None if spec.bound_object_ref is None else _binding(context, call, spec.bound_object_ref)
     token = tokens.issue(account, spec.seconds, audiences, binding, now=now)

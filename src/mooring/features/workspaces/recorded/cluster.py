@@ -18,7 +18,7 @@ from mooring.kube.objects import Object
 from mooring.kube.patches.merge import merge_patch
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.runtime.dispatcher.store import Store
-from mooring.runtime.reads import has_labels
+from mooring.runtime.reads import is_followed
 from mooring.runtime.view import Unavailable, View
 
 __all__ = ["Place", "RecordedCluster"]
@@ -104,7 +104,9 @@ class RecordedCluster:
                 continue
             if kind.only is not None and kind.only != Key(namespace, own):
                 continue
-            if has_labels(kind, obj["metadata"].get("labels") or {}) and (not kind.by_name or kind.only is not None):
+            if is_followed(kind, own, obj["metadata"].get("labels") or {}) and (
+                not kind.by_name or kind.only is not None
+            ):
                 store.put(obj)
         return store
 
