@@ -132,7 +132,12 @@ def test_a_token_that_names_no_algorithm_is_not_believed(accounts: Accounts) -> 
     assert accounts.user(f"{head}.{body}.") is None
 
 
-@pytest.mark.parametrize("token", ["a.b.c", "ey.ey.ey", "x", "no such token", "\x00", "ä.ö.ü"])
+DEEP = base64.urlsafe_b64encode(b"[" * 100_000).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "token", ["a.b.c", "ey.ey.ey", f"{DEEP}.{DEEP}.x", "x", "no such token", "\x00", "ä.ö.ü"], ids=range(7)
+)
 def test_a_token_of_no_form_is_malformed(accounts: Accounts, caplog: pytest.LogCaptureFixture, token: str) -> None:
     assert accounts.user(token) is None
     assert "because it is malformed" in said(caplog)

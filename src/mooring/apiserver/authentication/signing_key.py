@@ -1,7 +1,8 @@
 """The key that signs ServiceAccount tokens, and JSON Web Tokens in the one form that is used here: ES256.
 
 The key is kept beside the cluster's certificates, because tokens in running pods must outlive a restart. The
-cryptographic library is loaded when the first token comes or is asked for, not when the server starts.
+cryptographic library is loaded when the first token comes or is asked for, not when the server starts. The parent of
+the processes makes the key, so this module loads little else.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -45,8 +45,8 @@ def read_claims(token: str) -> tuple[Object, Object] | None:
     if len(parts) != 3:
         return None
     try:
-        header, claims = (msgspec.json.decode(_decoded(part)) for part in parts[:2])
-    except (msgspec.DecodeError, binascii.Error, ValueError):
+        header, claims = (json.loads(_decoded(part)) for part in parts[:2])
+    except (binascii.Error, ValueError, RecursionError):
         return None
     return (header, claims) if isinstance(header, dict) and isinstance(claims, dict) else None
 
@@ -95,8 +95,8 @@ class SigningKey:
         from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
         from cryptography.hazmat.primitives.hashes import SHA256
 
-        header = {"alg": ALGORITHM, "kid": self.id}
-        signed = f"{_encoded(msgspec.json.encode(header))}.{_encoded(msgspec.json.encode(claims))}"
+        parts = ({"alg": ALGORITHM, "kid": self.id}, claims)
+        signed = ".".join(_encoded(json.dumps(part, separators=(",", ":")).encode()) for part in parts)
         numbers = decode_dss_signature(self._key.sign(signed.encode(), ECDSA(SHA256())))
         return f"{signed}.{_encoded(b''.join(number.to_bytes(_NUMBER_BYTES, 'big') for number in numbers))}"
 
