@@ -89,7 +89,8 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
         storage.commit()
         collect_young_only()
 
-        chain = AuthenticatorChain(tokens.authenticate, accounts, partial(authenticate_bootstrap_token, find, _now))
+        bootstrap = partial(authenticate_bootstrap_token, find, _now)
+        chain = AuthenticatorChain(tokens.authenticate, accounts, bootstrap, refusal=tokens.refusal)
 
         def make(on_failure: Callable[[], None]) -> Application:
             return Application(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 from mooring.apiserver.authentication.refusals import RefusalLog, Refused
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
@@ -20,8 +20,18 @@ __all__ = ["AuthenticatorChain"]
 _OPAQUE: Final = re.compile(r"[A-Za-z0-9_-]{43}").fullmatch
 
 
+_REFUSALS: Final = {
+    "expired": "its time in the file of tokens is over",
+    "revoked": "it was taken out of the file of tokens",
+    "foreign": "it is not, or no longer, in the file of tokens",
+}
+
+
 class AuthenticatorChain:
-    """`known` tells whose an opaque token is, by the file of them; `bootstrap` whose a bootstrap token is."""
+    """`known` tells whose an opaque token is, by the file of them; `bootstrap` whose a bootstrap token is.
+
+    `refusal` tells why a token of that file no longer counts.
+    """
 
     def __init__(
         self,
@@ -29,8 +39,9 @@ class AuthenticatorChain:
         accounts: ServiceAccountTokens,
         bootstrap: Callable[[str], User | None],
         log: RefusalLog | None = None,
+        refusal: Callable[[str], Literal["expired", "revoked", "foreign"]] = lambda _: "foreign",
     ) -> None:
-        self._known, self._accounts, self._bootstrap = known, accounts, bootstrap
+        self._known, self._accounts, self._bootstrap, self._refusal = known, accounts, bootstrap, refusal
         self._log = log or RefusalLog()
 
     def authenticate(self, token: str | None) -> User | None:
@@ -52,5 +63,6 @@ class AuthenticatorChain:
         if (user := self._known(token)) is not None or (dots and (user := self._bootstrap(token)) is not None):
             return user
         if _OPAQUE(token):
-            raise Refused("foreign", "it is not, or no longer, in the file of tokens")
+            why = self._refusal(token)
+            raise Refused(why, _REFUSALS[why])
         raise Refused("malformed", "it has the form of no token that this server accepts")
