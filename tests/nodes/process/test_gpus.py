@@ -16,6 +16,7 @@ from mooring.nodes.process.registration import NodeRegistration
 from tests.nodes.process.home import LINUX, Home, here, home, needs_sandbox, shell
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")
+RECORDED = Path(__file__).parents[2] / "data" / "nvidia-smi"
 OUTPUT = (
     "0, GPU-00000000-0000-0000-0000-000000000000, NVIDIA H200, 143771, 580.159.04, 00000000:00:06.0\n"
     "1, GPU-00000000-0000-0000-0000-000000000001, NVIDIA H200, [N/A], 580.159.04, 00000000:00:07.0\n"
@@ -35,6 +36,18 @@ def test_gpus_are_read_line_by_line_and_their_devices_from_the_driver(tmp_path: 
     assert first == Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "NVIDIA H200", 143771, "580.159.04", 3)
     assert (second.memory_mib, second.minor) == (0, 1)
     assert parse_gpus("No devices were found\n") == []
+
+
+def test_what_a_real_machine_said_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "0000:00:06.0"
+    folder.mkdir()
+    (folder / "information").write_text((RECORDED / "information.txt").read_text())
+    (found,) = parse_gpus((RECORDED / "query.csv").read_text(), tmp_path)
+    assert (found.number, found.name, found.memory_mib, found.driver) == (0, "NVIDIA H200", 143771, "580.159.04")
+    assert found.uuid in (folder / "information").read_text()
+    assert found.minor == 0
+    for failed in ("bad-field.txt", "no-such-gpu.txt"):
+        assert parse_gpus((RECORDED / failed).read_text(), tmp_path) == []
 
 
 def test_the_labels_are_those_of_feature_discovery() -> None:
