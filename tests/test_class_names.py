@@ -15,6 +15,11 @@ SAME_MEANING = {
     "NodeSelectorTerm": "as the API writes it, and ready to be matched",
     "Requirement": "as the API writes it, and ready to be matched",
     "Ordinals": "spec.ordinals of a StatefulSet, for controllers and for snapshots",
+    "PolicyRule": "as the API writes it, and ready to be matched",
+    "ConfigMap": "as any controller reads it, and with what Workspaces read of it",
+    "ContainerState": "as the API writes it, and with what Workspaces read of it",
+    "ContainerEnd": "part of ContainerState",
+    "ContainerWait": "part of ContainerState",
     "View": "typed objects and what a reconcile asks for them: one word of docs/architecture.md",
 }
 

@@ -86,7 +86,7 @@ async def test_a_request_is_approved_by_the_first_right_that_its_user_has(
 async def test_a_certificate_has_the_names_of_the_request_and_the_rest_from_its_signer(tmp_path: Path) -> None:
     asked = pem(dns=["node-a"], ips=["10.0.0.1"])
     registry, obj = stored(signing_request(asked, KUBELET_SERVING, ("digital signature", "server auth")))
-    arguments = signer.Sign(obj["spec"]["request"], ("digital signature", "server auth"), 3600)
+    arguments = signer.SigningArguments(obj["spec"]["request"], ("digital signature", "server auth"), 3600)
     found = await carried_out(Reviewing(registry), tmp_path, signer.SIGN, arguments, obj)
     made = x509.load_pem_x509_certificate(base64.b64decode(found["status"]["certificate"]))
     made.verify_directly_issued_by(x509.load_pem_x509_certificate((tmp_path / "ca.crt").read_bytes()))
@@ -106,7 +106,7 @@ async def test_a_certificate_has_the_names_of_the_request_and_the_rest_from_its_
 @awaited
 async def test_a_certificate_that_is_there_is_not_signed_again(tmp_path: Path) -> None:
     registry, obj = stored(signing_request())
-    arguments = signer.Sign(obj["spec"]["request"], ("client auth",), 3600)
+    arguments = signer.SigningArguments(obj["spec"]["request"], ("client auth",), 3600)
     first = await carried_out(Reviewing(registry), tmp_path, signer.SIGN, arguments, obj)
     assert await carried_out(Reviewing(registry), tmp_path, signer.SIGN, arguments, obj) == first
 

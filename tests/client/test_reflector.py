@@ -170,6 +170,15 @@ async def test_a_forbidden_kind_says_who_may_not_what() -> None:
 
 
 @awaited
+async def test_a_kind_that_may_be_listed_and_not_watched_is_listed_again_only_when_it_may_be_watched() -> None:
+    why = ForbiddenError('pods is forbidden: User "x" cannot watch resource "pods"')
+    asked, told, waits = await follow(LIST, (why,), (why,), (BEGUN,), LIST, (BEGUN,))
+    assert asked == ["list", "watch 5", "watch 5", "watch 5", "list", "watch 5", "watch 5"]
+    assert [line.split(":")[0] for line in told] == ["begin", "page of 2", "listed 5", "lost", "lost", *told[:3]]
+    assert waits[1] > waits[0]
+
+
+@awaited
 async def test_a_server_that_fails_keeps_what_was_seen_and_is_asked_later() -> None:
     asked, told, waits = await follow(LIST, (InternalError("oh"),), (InternalError("oh"),), (BEGUN,))
     assert asked == ["list", "watch 5", "watch 5", "watch 5", "watch 5"]

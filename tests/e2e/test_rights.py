@@ -18,6 +18,7 @@ import yaml
 
 from mooring.catalog import CATALOG
 from mooring.client.rest_mapper import RestMapper
+from mooring.features.groups.kinds import GROUP_REVISION
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
@@ -63,7 +64,7 @@ TAKEN = {
 UNREAD = {
     Right("coordination.k8s.io", "leases", "list", "coordination.k8s.io/v1/Lease"): "nodes",
     Right("policy", "poddisruptionbudgets", "watch", "policy/v1/PodDisruptionBudget"): "lws",
-    Right("apps", "controllerrevisions", "list", "apps/v1/ControllerRevision"): "lws, lws-groups",
+    Right("apps", "controllerrevisions", "list", GROUP_REVISION.described): "lws, lws-groups",
 }
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from mooring.agents.effect_reporter import EffectReporter
 from mooring.builtin.certificates.approver import APPROVE, Review, approval
 from mooring.builtin.certificates.rule_kinds import SUBJECT_ACCESS_REVIEW
-from mooring.builtin.certificates.signer import Sign
+from mooring.builtin.certificates.signer import SigningArguments
 from mooring.client.transport import AsyncTransport, Request, UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ApiError
@@ -90,7 +90,7 @@ class CertificateExecutor:
         _log.warning("%s was recognized as [%s], but %s has no right to it", run.key, tried, asked.user)
         return Report("Failed")
 
-    def _sign(self, asked: Sign) -> Report:
+    def _sign(self, asked: SigningArguments) -> Report:
         signed = sign_request(
             self._authority,
             base64.b64decode(asked.request),

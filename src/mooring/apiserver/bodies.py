@@ -14,7 +14,7 @@ from mooring.kube.status import ApiError, BadRequestError
 from mooring.registry.patches import PatchType
 
 __all__ = [
-    "Document",
+    "BodyDocument",
     "UnsupportedMediaTypeError",
     "decode_object",
     "decode_patch",
@@ -38,7 +38,7 @@ _PATCH_TYPES: Final[dict[str, PatchType]] = {
 }
 
 
-class Document(NamedTuple):
+class BodyDocument(NamedTuple):
     """The value of a body, and what the YAML parser says of keys that came twice; JSON has its own way for these."""
 
     value: Any
@@ -89,22 +89,22 @@ async def decode_object(content_type: str, body: bytes, kind: str) -> Any:
     return (await read_document(content_type, body, kind)).value
 
 
-async def read_document(content_type: str, body: bytes, kind: str) -> Document:
+async def read_document(content_type: str, body: bytes, kind: str) -> BodyDocument:
     """The same with the keys that came twice."""
     media = media_type(content_type) or "application/json"
     if media == "application/vnd.kubernetes.protobuf":
-        return Document(_read_protobuf(body))
+        return BodyDocument(_read_protobuf(body))
     if media not in _OBJECT_TYPES:
         raise _unsupported(_OBJECT_TYPES)
     try:
-        return await _read_yaml(body) if media == "application/yaml" else Document(read_json(body))
+        return await _read_yaml(body) if media == "application/yaml" else BodyDocument(read_json(body))
     except BadRequestError as error:
         why = str(error) if media == "application/yaml" else f"couldn't get version/kind; json parse error: {error}"
         shown = f"the object provided is unrecognized (must be of type {kind}): {why} ({_beginning(body)})"
         raise BadRequestError(shown) from None
 
 
-async def decode_patch(content_type: str, body: bytes, *, custom: bool) -> tuple[PatchType, Document]:
+async def decode_patch(content_type: str, body: bytes, *, custom: bool) -> tuple[PatchType, BodyDocument]:
     """The type of a patch and its value."""
     patch_type = _PATCH_TYPES.get(media_type(content_type))
     if patch_type is None or (custom and patch_type == "strategic"):
@@ -113,7 +113,7 @@ async def decode_patch(content_type: str, body: bytes, *, custom: bool) -> tuple
         # An apply patch may be YAML, and nearly always is JSON.
         if patch_type == "apply" and not body.lstrip().startswith(b"{"):
             return patch_type, await _read_yaml(body)
-        return patch_type, Document(read_json(body))
+        return patch_type, BodyDocument(read_json(body))
     except BadRequestError as error:
         raise error if patch_type == "strategic" else BadRequestError(f"error decoding patch: {error}") from None
 
@@ -127,19 +127,19 @@ def _beginning(body: bytes) -> str:
     return (shown.decode("utf-8", "replace") if body.startswith(b"{") else shown.hex()) + more
 
 
-async def _read_yaml(body: bytes) -> Document:
+async def _read_yaml(body: bytes) -> BodyDocument:
     if len(body) > _LARGE_YAML:
         return await asyncio.to_thread(_load_yaml, body)
     return _load_yaml(body)
 
 
-def _load_yaml(body: bytes) -> Document:
+def _load_yaml(body: bytes) -> BodyDocument:
     # Nearly no request is YAML, and the parser takes as long to import as everything else here.
     from mooring.manifests.errors import ManifestError
     from mooring.manifests.loader import load_with_duplicates
 
     try:
-        return Document(*load_with_duplicates(body.decode("utf-8")))
+        return BodyDocument(*load_with_duplicates(body.decode("utf-8")))
     except UnicodeDecodeError:
         raise BadRequestError("error converting YAML to JSON: the text is not UTF-8") from None
     except (ManifestError, RecursionError) as error:

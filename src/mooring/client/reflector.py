@@ -73,6 +73,9 @@ class Reflector:
         self._delay = Backoff(draw)
         # Empty when a list is needed before anything can be watched.
         self._version = ""
+        # Whether a watch was forbidden after a list that was not. The watch is tried first then: a list would make the
+        # kind readable for a moment, again and again.
+        self._watch_forbidden = False
         self.heard = clock()
         self.lists = 0
         self.watches = 0
@@ -95,7 +98,9 @@ class Reflector:
             self._version = ""
             return self._delay.next()
         except (ForbiddenError, NotFoundError, MethodNotAllowedError) as error:
-            self._version = ""
+            self._watch_forbidden = bool(self._version) and isinstance(error, ForbiddenError)
+            if not self._watch_forbidden:
+                self._version = ""
             self.heard = self._clock()
             self._handler.lost(_sentence(error))
             return self._delay.next()
@@ -128,6 +133,9 @@ class Reflector:
             async with aclosing(watch) as batches:
                 async for batch in batches:
                     self.heard = self._clock()
+                    if self._watch_forbidden:
+                        self._watch_forbidden, self._version = False, ""
+                        return 0.0
                     if not brought:
                         self._handler.troubled("")
                     if batch.changes:

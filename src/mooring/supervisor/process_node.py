@@ -45,7 +45,7 @@ async def _run(config: dict[str, Any]) -> None:
     from mooring.client.http import HttpTransport
     from mooring.net.tls import client_context, server_context
     from mooring.nodes.process.containers.service_links import ApiAddress
-    from mooring.nodes.process.kubelet import Settings, run_node
+    from mooring.nodes.process.kubelet import KubeletSettings, run_node
     from mooring.nodes.process.machine_info import machine_info
     from mooring.supervisor.logs import tell_parent
 
@@ -58,7 +58,7 @@ async def _run(config: dict[str, Any]) -> None:
     machine = machine_info()
     transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
     api = ApiAddress.of(config["server"])
-    settings = Settings(Path(config["folder"]), Path(config["data"]), serving, config["caller"], api)
+    settings = KubeletSettings(Path(config["folder"]), Path(config["data"]), serving, config["caller"], api)
     try:
         await run_node(transport, machine, settings, stop, lambda text: tell_parent("node", text))
     finally:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from mooring.apiserver.bodies import Document, decode_patch, read_document
+from mooring.apiserver.bodies import BodyDocument, decode_patch, read_document
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.duplicate_fields import find_duplicate_fields
 from mooring.apiserver.options import WriteOptions, write_options
@@ -134,7 +134,7 @@ async def _changed(context: Context, call: Call, write: Callable[[], Object]) ->
     )
 
 
-def _duplicate_fields(options: WriteOptions, body: bytes, document: Document) -> tuple[DuplicateField, ...]:
+def _duplicate_fields(options: WriteOptions, body: bytes, document: BodyDocument) -> tuple[DuplicateField, ...]:
     """The duplicate fields of a body; none when the client ignores field validation."""
     if options.field_validation == "Ignore":
         return ()

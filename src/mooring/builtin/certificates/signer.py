@@ -31,7 +31,7 @@ _AGAIN: Final = timedelta(minutes=1)
 _MODEL_CERTIFICATE: Final = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"
 
 
-class Sign(Typed, frozen=True):
+class SigningArguments(Typed, frozen=True):
     """The request in PEM and base64, what it may be used for, and for how long."""
 
     request: str
@@ -39,7 +39,7 @@ class Sign(Typed, frozen=True):
     seconds: int
 
 
-def _model(arguments: Sign) -> tuple[timedelta, Report]:
+def _model(arguments: SigningArguments) -> tuple[timedelta, Report]:
     return timedelta(), Report("Succeeded", status={"certificate": _MODEL_CERTIFICATE})
 
 
@@ -47,7 +47,7 @@ def _is_over(request: CertificateSigningRequest) -> bool:
     return bool(request.status.certificate) or is_true(request.status.conditions, "Failed")
 
 
-SIGN: Final = Effect("sign", "certificates", Sign, timedelta(seconds=30), _model, done=_is_over)
+SIGN: Final = Effect("sign", "certificates", SigningArguments, timedelta(seconds=30), _model, done=_is_over)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -65,7 +65,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         failed = Condition("Failed", "True", "SignerValidationFailure", problem, last_update_time=timestamp(now))
         told = changed_conditions(conditions, (failed,), now)
         return Decision(status=(status(CERTIFICATE_SIGNING_REQUEST, request, {"conditions": told}),))
-    arguments = Sign(request.spec.request, request.spec.usages, lifetime(request.spec.expiration_seconds))
+    arguments = SigningArguments(request.spec.request, request.spec.usages, lifetime(request.spec.expiration_seconds))
     view.poll_again(now + _AGAIN)
     # What ended without a certificate is begun again a minute later.
     attempt = int(now.timestamp() // _AGAIN.total_seconds())

@@ -73,7 +73,7 @@ class Partition(View, frozen=True):
     count: Annotated[int, Markers("How many whole GPUs a pod gets; for accelerator only.", minimum=1)] = 0
 
 
-class Resource(View, frozen=True):
+class ResourceSpec(View, frozen=True):
     """The nodes that a Workspace runs on."""
 
     label_selector: Annotated[
@@ -147,7 +147,7 @@ class Tuning(View, frozen=True):
     config: ConfigMapName = ""
 
 
-class Metric(View, frozen=True):
+class PerformanceMetric(View, frozen=True):
     description: Annotated[str, Markers("What was measured.")]
     value: Annotated[str, Markers("The figure.")]
     unit: Annotated[str, Markers("Its unit.")] = ""
@@ -155,7 +155,7 @@ class Metric(View, frozen=True):
 
 
 class Performance(View, frozen=True):
-    metrics: Annotated[dict[str, Annotated[Metric, Markers("One figure.")]], Markers("Figures by name.")] = (
+    metrics: Annotated[dict[str, Annotated[PerformanceMetric, Markers("One figure.")]], Markers("Figures by name.")] = (
         msgspec.field(default_factory=dict)
     )
 
@@ -178,7 +178,7 @@ class WorkspaceStatus(View, frozen=True):
 class Workspace(View, frozen=True):
     """A model, served or tuned on nodes that are chosen by their labels."""
 
-    resource: Annotated[Resource, Markers("The nodes that are needed.")] = Resource(Selector())
+    resource: Annotated[ResourceSpec, Markers("The nodes that are needed.")] = ResourceSpec(Selector())
     metadata: AnnotatedMeta = AnnotatedMeta()
     inference: Annotated[Inference | None, Markers("A model that is served.")] = None
     tuning: Annotated[Tuning | None, Markers("A model that is tuned.")] = None

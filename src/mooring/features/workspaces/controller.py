@@ -32,7 +32,7 @@ from mooring.features.workspaces.revisions import (
     revision_name,
     surplus_revisions,
 )
-from mooring.features.workspaces.selection import SelectorError, is_usable, matching_nodes, selector_labels
+from mooring.features.workspaces.selection import NodeLabelsError, is_usable, matching_nodes, selector_labels
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.estimator import EstimateError
 from mooring.features.workspaces.sizing.gpus import GpuError, gpus_of_instance_type, gpus_of_labels
@@ -94,7 +94,7 @@ def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
     intent, number = _record(view, workspace)
     try:
         around = _look(view, workspace, claims, settings)
-    except SelectorError as error:
+    except NodeLabelsError as error:
         return Decision(intent, status=_status(view, workspace, None, now, settings, str(error)))
     if intent:
         return Decision(intent)

@@ -9,10 +9,10 @@ from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RESERVED_LABELS
 from mooring.kube.errors import MooringError
 
-__all__ = ["SelectorError", "is_usable", "matching_nodes", "not_ready_reason", "own_labels", "selector_labels"]
+__all__ = ["NodeLabelsError", "is_usable", "matching_nodes", "not_ready_reason", "own_labels", "selector_labels"]
 
 
-class SelectorError(MooringError):
+class NodeLabelsError(MooringError):
     """A selector that is more than a set of labels."""
 
 
@@ -21,7 +21,7 @@ def selector_labels(selector: LabelSelector) -> dict[str, str]:
     labels = dict(selector.match_labels or {})
     for each in selector.match_expressions or ():
         if each.operator != "In" or len(each.values or ()) != 1:
-            raise SelectorError(
+            raise NodeLabelsError(
                 f"{each.key} {each.operator} cannot be used: write matchLabels, or matchExpressions with the operator "
                 "In and one value"
             )

@@ -39,7 +39,7 @@ from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
 
-__all__ = ["Kubelet", "Settings", "run_node"]
+__all__ = ["Kubelet", "KubeletSettings", "run_node"]
 
 
 HALT_SECONDS: Final = 2.0
@@ -54,7 +54,7 @@ _log = logging.getLogger("mooring.node")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class KubeletSettings:
     """`folder` is the node's own, `data` the folder of the whole cluster, which pods do not see.
 
     `tls` has the serving certificate of the node's endpoint; `caller` is the SHA-256 of the API server's token. `api`
@@ -75,7 +75,7 @@ def _now() -> datetime:
 async def run_node(
     transport: AsyncTransport,
     machine: MachineInfo,
-    settings: Settings,
+    settings: KubeletSettings,
     stop: asyncio.Event,
     announce: Callable[[str], None],
 ) -> None:

@@ -24,7 +24,7 @@ from mooring.kube.errors import (
 from mooring.kube.names import is_port_name, is_port_number
 
 __all__ = [
-    "Surroundings",
+    "ContainerSurroundings",
     "check_containers",
     "check_ephemeral_containers",
     "check_image_spaces",
@@ -55,7 +55,7 @@ _EPHEMERAL_FORBIDDEN: Final = (
 )
 
 
-class Surroundings(NamedTuple):
+class ContainerSurroundings(NamedTuple):
     """What a container's rules need to know of its pod."""
 
     volumes: Mapping[str, Object]
@@ -65,7 +65,7 @@ class Surroundings(NamedTuple):
     host_users: bool
 
 
-def check_containers(errors: Errors, containers: Sequence[Object], pod: Surroundings, path: str) -> None:
+def check_containers(errors: Errors, containers: Sequence[Object], pod: ContainerSurroundings, path: str) -> None:
     if not containers:
         errors.append(required(path, ""))
         return
@@ -82,7 +82,7 @@ def check_containers(errors: Errors, containers: Sequence[Object], pod: Surround
 
 
 def check_init_containers(
-    errors: Errors, containers: Sequence[Object], regular: Sequence[Object], pod: Surroundings, path: str
+    errors: Errors, containers: Sequence[Object], regular: Sequence[Object], pod: ContainerSurroundings, path: str
 ) -> None:
     seen = {container["name"] for container in regular}
     for index, container in enumerate(containers):
@@ -110,7 +110,7 @@ def check_init_containers(
                 errors.append(forbidden(f"{here}.{name}", detail))
 
 
-def check_ephemeral_containers(errors: Errors, spec: Object, pod: Surroundings, path: str) -> None:
+def check_ephemeral_containers(errors: Errors, spec: Object, pod: ContainerSurroundings, path: str) -> None:
     others = {container["name"] for name in ("containers", "initContainers") for container in spec.get(name) or ()}
     seen = set(others)
     for index, container in enumerate(spec.get("ephemeralContainers", ())):
@@ -139,7 +139,7 @@ def check_image_spaces(errors: Errors, container: Object, path: str) -> None:
         errors.append(invalid(f"{path}.image", image, "must not have leading or trailing whitespace"))
 
 
-def _check_common(errors: Errors, container: Object, pod: Surroundings, path: str) -> None:
+def _check_common(errors: Errors, container: Object, pod: ContainerSurroundings, path: str) -> None:
     if container["name"]:
         check_dns_label(errors, container["name"], f"{path}.name")
     else:
@@ -168,7 +168,7 @@ def _check_common(errors: Errors, container: Object, pod: Surroundings, path: st
         check_container_security(errors, context, f"{path}.securityContext", host_users=pod.host_users)
 
 
-def _check_hooks(errors: Errors, container: Object, pod: Surroundings, path: str) -> None:
+def _check_hooks(errors: Errors, container: Object, pod: ContainerSurroundings, path: str) -> None:
     if lifecycle := container.get("lifecycle"):
         check_lifecycle(errors, lifecycle, pod.grace_period, f"{path}.lifecycle")
     check_probes(errors, container, path)

@@ -15,7 +15,7 @@ from mooring.api.core.defaults.pods import complete_pod
 from mooring.api.core.validation.affinity import check_affinity, check_spread_constraints, check_tolerations
 from mooring.api.core.validation.annotations import check_pod_annotations, check_profile_annotations
 from mooring.api.core.validation.containers import (
-    Surroundings,
+    ContainerSurroundings,
     check_containers,
     check_ephemeral_containers,
     check_image_spaces,
@@ -123,7 +123,7 @@ def check_pod_spec(errors: Errors, spec: Object, metadata: Object, path: str) ->
     if "terminationGracePeriodSeconds" not in spec:
         errors.append(required(f"{path}.terminationGracePeriodSeconds", ""))
     claims = spec.get("resourceClaims", ())
-    pod = Surroundings(
+    pod = ContainerSurroundings(
         volumes=check_volumes(errors, spec.get("volumes", ()), metadata.get("name", ""), f"{path}.volumes"),
         claims=claim_names(claims),
         grace_period=spec.get("terminationGracePeriodSeconds"),

@@ -37,7 +37,7 @@ from mooring.runtime.view import View
 from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 
 
-class Refused(MooringError):
+class RefusedMember(MooringError):
     """A pod that cannot be a member of the group it says it is in."""
 
 
@@ -48,7 +48,7 @@ def admit(request: WebhookRequest, view: View) -> Admitted | Denied:
         return Admitted()
     try:
         return Admitted(member(pod, metadata.get("name") or request.name, request.namespace))
-    except Refused as refused:
+    except RefusedMember as refused:
         return Denied(refused.message)
 
 
@@ -59,9 +59,9 @@ def member(pod: Object, name: str, namespace: str) -> Object:
     size = _number(annotations, SIZE, name)
     ordinal = ordinal_of(name)
     if ordinal is None:
-        raise Refused(f"pod {name} is labelled {NAME} and its name does not end in a number")
+        raise RefusedMember(f"pod {name} is labelled {NAME} and its name does not end in a number")
     if reason := wrong_effect(annotations):
-        raise Refused(f"pod {name}: {reason}")
+        raise RefusedMember(f"pod {name}: {reason}")
     spec = pod.get("spec") or {}
     if labels.get(WORKER_INDEX) == "0":
         leader, worker = name, 0
@@ -124,9 +124,9 @@ def _leader_of(labels: Mapping[str, str], leader: str) -> str:
 def _number(annotations: Mapping[str, str], key: str, name: str) -> int:
     text = annotations.get(key)
     if text is None:
-        raise Refused(f"pod {name} is labelled {NAME} and lacks annotation {key}, the size of its group")
+        raise RefusedMember(f"pod {name} is labelled {NAME} and lacks annotation {key}, the size of its group")
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise Refused(f'pod {name}: annotation {key} is "{text}"; it must be a number, 1 or more')
+        raise RefusedMember(f'pod {name}: annotation {key} is "{text}"; it must be a number, 1 or more')
     return int(text)
 
 

@@ -12,10 +12,10 @@ from typing import Final
 from mooring.api.core.decoding.decoder import mismatches, unknown_fields
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Inference, Preset, Workspace
-from mooring.features.workspaces.selection import SelectorError, selector_labels
+from mooring.features.workspaces.selection import NodeLabelsError, selector_labels
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.models import DEPRECATED_PRESETS, find_model, is_hugging_face_id
-from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.inference_config import inference_config_errors
 from mooring.features.workspaces.validation.nodes import check_nodes, node_warnings
 from mooring.features.workspaces.validation.streaming import check_streaming
@@ -39,7 +39,7 @@ _MISSING_INSTANCE_TYPE: Final = (
 )
 
 
-def validate_workspace(workspace: Workspace, settings: Settings, facts: Facts) -> list[FieldError]:
+def validate_workspace(workspace: Workspace, settings: Settings, facts: ClusterFacts) -> list[FieldError]:
     """Everything that is wrong with a new Workspace."""
     errors = template_errors(workspace)
     if errors:
@@ -91,7 +91,7 @@ def check_unsupported(errors: list[FieldError], workspace: Workspace) -> None:
         errors.append(plainly("resource.partition", text))
 
 
-def workspace_warnings(workspace: Workspace, settings: Settings, facts: Facts) -> tuple[str, ...]:
+def workspace_warnings(workspace: Workspace, settings: Settings, facts: ClusterFacts) -> tuple[str, ...]:
     """What is accepted and will probably not do what its author wants."""
     warnings: list[str] = []
     if nodes := workspace.resource.preferred_nodes:
@@ -99,7 +99,7 @@ def workspace_warnings(workspace: Workspace, settings: Settings, facts: Facts) -
             "resource.preferredNodes is deprecated and has no effect: nodes are chosen by resource.labelSelector "
             f"alone; give {', '.join(nodes)} its labels instead"
         )
-    with suppress(SelectorError):
+    with suppress(NodeLabelsError):
         warnings += node_warnings(workspace, selector_labels(workspace.resource.label_selector), settings, facts)
     return tuple(warnings)
 
@@ -162,11 +162,11 @@ def _check_preset(errors: list[FieldError], preset: Preset) -> bool:
     return False
 
 
-def _check_resource(errors: list[FieldError], workspace: Workspace, settings: Settings, facts: Facts) -> None:
+def _check_resource(errors: list[FieldError], workspace: Workspace, settings: Settings, facts: ClusterFacts) -> None:
     selector = workspace.resource.label_selector
     try:
         labels = selector_labels(selector)
-    except SelectorError as error:
+    except NodeLabelsError as error:
         errors.append(plainly("resource.labelSelector", str(error)))
         return
     if selector.match_labels and not (labels.keys() & selector.match_labels.keys()):

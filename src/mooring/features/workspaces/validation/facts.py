@@ -7,10 +7,10 @@ from typing import Protocol
 
 from mooring.api.core.views import Node
 
-__all__ = ["Facts"]
+__all__ = ["ClusterFacts"]
 
 
-class Facts(Protocol):
+class ClusterFacts(Protocol):
     """A cluster, as far as Workspaces depend on it."""
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mooring.features.workspaces.api import INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
 from mooring.features.workspaces.sizing.models import find_model
-from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.kube.errors import FieldError, invalid, not_found, plainly, required
 from mooring.manifests.errors import ManifestError
 from mooring.manifests.loader import load
@@ -20,7 +20,7 @@ _CONTEXT: Final = "max-model-len"
 _NUMBER: Final = re.compile(r"[+-]?\d+").fullmatch
 
 
-def inference_config_errors(workspace: Workspace, facts: Facts) -> list[FieldError]:
+def inference_config_errors(workspace: Workspace, facts: ClusterFacts) -> list[FieldError]:
     inference = workspace.inference
     if inference is None or workspace.metadata.annotations.get(RUNTIME) == TRANSFORMERS:
         return []

@@ -17,7 +17,7 @@ from mooring.features.workspaces.sizing.gpus import GpuError, NodeGpus, gpus_of_
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.sizing.models import GIB, Model, find_model
 from mooring.features.workspaces.sizing.target import estimated_nodes
-from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.near_labels import nearest_labels
 from mooring.kube.errors import FieldError, MooringError, plainly
 
@@ -27,7 +27,7 @@ INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
 
 def check_nodes(
-    errors: list[FieldError], workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: Facts
+    errors: list[FieldError], workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: ClusterFacts
 ) -> None:
     model = _model(workspace)
     if model is not None and _is_transformers(workspace) and not model.transformers:
@@ -53,7 +53,9 @@ def required_nodes(workspace: Workspace, settings: Settings, matching: Sequence[
     return max(workspace.resource.count, estimated_nodes(workspace, settings, matching, config), 1)
 
 
-def node_warnings(workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: Facts) -> tuple[str, ...]:
+def node_warnings(
+    workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: ClusterFacts
+) -> tuple[str, ...]:
     """With auto-provisioning: nodes that match the selector and do not count, because they are of another type."""
     wanted = workspace.resource.instance_type
     if not settings.provisions or not wanted or workspace.is_old:
@@ -71,7 +73,7 @@ def _check_amounts(
     labels: Mapping[str, str],
     matching: Sequence[Node],
     settings: Settings,
-    facts: Facts,
+    facts: ClusterFacts,
 ) -> None:
     count = max(workspace.resource.count, 1)
     ready = [node for node in matching if is_usable(node)]
@@ -162,7 +164,7 @@ def _is_transformers(workspace: Workspace) -> bool:
     return workspace.metadata.annotations.get(RUNTIME) == TRANSFORMERS
 
 
-def _config(workspace: Workspace, facts: Facts) -> str | None:
+def _config(workspace: Workspace, facts: ClusterFacts) -> str | None:
     inference = workspace.inference
     if inference is None or not inference.config:
         return None

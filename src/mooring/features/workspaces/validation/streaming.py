@@ -9,7 +9,7 @@ from typing import Final
 
 from mooring.features.workspaces.api import MODEL_STREAMING, Workspace
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.kube.errors import FieldError, plainly
 
 __all__ = ["check_streaming"]
@@ -18,7 +18,7 @@ _BLOB_DRIVER: Final = "blob.csi.azure.com"
 
 
 def check_streaming(
-    errors: list[FieldError], workspace: Workspace, old: Workspace | None, settings: Settings, facts: Facts
+    errors: list[FieldError], workspace: Workspace, old: Workspace | None, settings: Settings, facts: ClusterFacts
 ) -> None:
     """On an update the annotation stays; for a new preset what it needs must be there."""
     if not settings.model_streaming:

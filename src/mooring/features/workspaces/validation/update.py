@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mooring.features.workspaces.api import NODE_CLASS, Adapter, Workspace
-from mooring.features.workspaces.selection import SelectorError, selector_labels
+from mooring.features.workspaces.selection import NodeLabelsError, selector_labels
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.validation.creation import check_name, check_node_class, check_unsupported
-from mooring.features.workspaces.validation.facts import Facts
+from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.streaming import check_streaming
 from mooring.kube.errors import FieldError, invalid, plainly, required
 
@@ -16,7 +16,7 @@ _IMMUTABLE = "field is immutable"
 
 
 def validate_workspace_update(
-    workspace: Workspace, old: Workspace, settings: Settings, facts: Facts
+    workspace: Workspace, old: Workspace, settings: Settings, facts: ClusterFacts
 ) -> list[FieldError]:
     """Nodes are not looked at again: an object whose nodes are gone must be able to change and to go."""
     errors: list[FieldError] = []
@@ -47,7 +47,7 @@ def _check_resource(errors: list[FieldError], workspace: Workspace, old: Workspa
     try:
         if selector_labels(now.label_selector) != selector_labels(then.label_selector):
             errors.append(plainly("resource.labelSelector", _IMMUTABLE))
-    except SelectorError as error:
+    except NodeLabelsError as error:
         errors.append(plainly("resource.labelSelector", str(error)))
     _check_instance_type(errors, now.instance_type, then.instance_type, settings)
 

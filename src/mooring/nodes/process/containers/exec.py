@@ -11,7 +11,7 @@ from contextlib import suppress
 from mooring.nodes.process.containers.command_lookup import start_problem
 from mooring.nodes.process.containers.descriptors import DescriptorReader, DescriptorWriter
 from mooring.nodes.process.containers.proc import family
-from mooring.nodes.process.containers.processes import Child, ContainerProcess
+from mooring.nodes.process.containers.processes import ChildProcess, ContainerProcess
 from mooring.nodes.process.containers.terminal import TERMINAL_VARIABLES, in_terminal, resize
 
 __all__ = ["ExecFailed", "ExecProcess"]
@@ -33,7 +33,7 @@ class ExecProcess:
         self._terminal: int | None = None
         self._child = self._in_terminal(container, command) if tty else self._with_pipes(container, command, stdin)
 
-    def _in_terminal(self, container: ContainerProcess, command: Sequence[str]) -> Child:
+    def _in_terminal(self, container: ContainerProcess, command: Sequence[str]) -> ChildProcess:
         master, slave = container.terminal()
         try:
             streams = {"stdin": slave, "stdout": slave, "stderr": slave}
@@ -49,7 +49,7 @@ class ExecProcess:
         self._terminal = master
         return child
 
-    def _with_pipes(self, container: ContainerProcess, command: Sequence[str], stdin: bool) -> Child:
+    def _with_pipes(self, container: ContainerProcess, command: Sequence[str], stdin: bool) -> ChildProcess:
         pipes = {name: os.pipe() for name in ("stdout", "stderr")}
         given = {name: write for name, (_, write) in pipes.items()}
         if stdin:

@@ -23,7 +23,7 @@ from mooring.nodes.process.containers.stdio import ContainerStdio
 from mooring.nodes.process.containers.terminal import terminal_pair
 from mooring.nodes.process.volumes.sub_path import open_below
 
-__all__ = ["Child", "ContainerProcess", "ExecResult", "launch"]
+__all__ = ["ChildProcess", "ContainerProcess", "ExecResult", "launch"]
 
 _CHUNK: Final = 1 << 16
 _SHORTEST_POLL_SECONDS: Final = 0.002
@@ -41,7 +41,7 @@ class ExecResult(NamedTuple):
 class ContainerProcess:
     """One run of a container. `started` is False in the end if the command itself never ran."""
 
-    def __init__(self, order: Launch, process: Child, status: int | None, stdio: ContainerStdio) -> None:
+    def __init__(self, order: Launch, process: ChildProcess, status: int | None, stdio: ContainerStdio) -> None:
         self.order = order
         self.out_of_memory = False
         self.started = True
@@ -138,13 +138,13 @@ class ContainerProcess:
 
     def beside(
         self, command: Sequence[str], streams: Mapping[str, int], variables: Mapping[str, str] | None = None
-    ) -> Child:
+    ) -> ChildProcess:
         """Start a command that sees what the container sees, as its user, with its rights and these variables."""
         order = self.order
         known = order.plain_environment if order.sandboxed else order.outer_environment()
         words = order.words_beside(command, self._first())
         folder = None if order.sandboxed else order.folder
-        return Child(words, env={**known, **(variables or {})}, cwd=folder, **streams)
+        return ChildProcess(words, env={**known, **(variables or {})}, cwd=folder, **streams)
 
     def terminal(self) -> tuple[int, int]:
         """Both sides of a new terminal that a command beside the container knows by a name."""
@@ -186,7 +186,7 @@ def launch(order: Launch) -> ContainerProcess:
             os.set_blocking(status_read, False)
             opened = _opened(order)
             passed = [status_write, _arguments_file(order, status_write, opened)]
-        child = Child(
+        child = ChildProcess(
             order.words(passed[1] if passed else -1),
             **stdio.child,
             pass_fds=[*passed, *opened.values()],
@@ -230,7 +230,7 @@ def _arguments_file(order: Launch, status: int, opened: Mapping[str, int]) -> in
     return descriptor
 
 
-class Child:
+class ChildProcess:
     """A child process that is waited for in an event loop.
 
     Not the loop's own kind: some loops leave descriptors open in it that are none of its business.

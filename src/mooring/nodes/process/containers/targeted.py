@@ -17,7 +17,7 @@ from mooring.nodes.process.containers.command_lookup import start_problem
 from mooring.nodes.process.containers.environment import ConfigError, command_of
 from mooring.nodes.process.containers.launch import Launch
 from mooring.nodes.process.containers.proc import children, family
-from mooring.nodes.process.containers.processes import Child, ContainerProcess
+from mooring.nodes.process.containers.processes import ChildProcess, ContainerProcess
 from mooring.nodes.process.containers.start import CannotCreate, StartFailed, default_command, named_variables
 from mooring.nodes.process.containers.stdio import ContainerStdio
 from mooring.nodes.process.containers.terminal import TERMINAL_VARIABLES, in_terminal
@@ -31,7 +31,7 @@ __all__ = ["start_targeted"]
 class _TargetedProcess(ContainerProcess):
     """Its first process is a child of what entered the namespaces; everything it started descends from that."""
 
-    def __init__(self, order: Launch, child: Child, stdio: ContainerStdio, target: ContainerProcess) -> None:
+    def __init__(self, order: Launch, child: ChildProcess, stdio: ContainerStdio, target: ContainerProcess) -> None:
         super().__init__(order, child, None, stdio)
         self._child = child
         self._target = target
@@ -49,7 +49,7 @@ class _TargetedProcess(ContainerProcess):
 
     def beside(
         self, command: Sequence[str], streams: Mapping[str, int], variables: Mapping[str, str] | None = None
-    ) -> Child:
+    ) -> ChildProcess:
         return self._target.beside(command, streams, variables)
 
     def terminal(self) -> tuple[int, int]:
