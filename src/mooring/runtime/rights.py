@@ -62,27 +62,24 @@ def check_rights(controller: Controller, write: Write, defined: Container[Kind[A
             )
 
 
+_NEEDED: Final[Mapping[type[Write], tuple[Right, ...]]] = {
+    Create: ("create",),
+    Delete: ("delete",),
+    ApplyStatus: ("status",),
+    Bind: ("binding",),
+    # It makes what is not there.
+    Apply: ("create", "patch"),
+    Evict: ("eviction",),
+    Scale: ("scale",),
+}
+
+
 def _needed(write: Write) -> tuple[Right, ...]:
-    match write:
-        case Create():
-            return ("create",)
-        case Delete():
-            return ("delete",)
-        case Patch(subresource="", body=body):
-            return ("patch", "delete") if "ownerReferences" in (body.get("metadata") or ()) else ("patch",)
-        case Patch(subresource=subresource):
-            return (subresource,)  # type: ignore[return-value]  # an unknown one is declared by nobody
-        case ApplyStatus():
-            return ("status",)
-        case Bind():
-            return ("binding",)
-        case Apply():
-            # It makes what is not there.
-            return ("create", "patch")
-        case Evict():
-            return ("eviction",)
-        case Scale():
-            return ("scale",)
+    if not isinstance(write, Patch):
+        return _NEEDED[write.__class__]
+    if write.subresource:
+        return (write.subresource,)  # type: ignore[return-value]  # an unknown one is declared by nobody
+    return ("patch", "delete") if "ownerReferences" in (write.body.get("metadata") or ()) else ("patch",)
 
 
 def _new_blocking(write: Write, seen: Store[Any] | None) -> Iterator[Object]:
