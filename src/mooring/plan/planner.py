@@ -120,14 +120,8 @@ def _on_its_way(obj: Object) -> str:
 def _planned(key: str, pod: Object) -> PlannedPod:
     status = pod.get("status", {})
     node = _node(pod)
-    bound = next(
-        (
-            condition.get("lastTransitionTime")
-            for condition in status.get("conditions", ())
-            if condition["type"] == "PodScheduled" and condition["status"] == "True"
-        ),
-        None,
-    )
+    scheduled = [each for each in status.get("conditions", ()) if each["type"] == "PodScheduled"]
+    bound = scheduled[0].get("lastTransitionTime") if scheduled and scheduled[0]["status"] == "True" else None
     return PlannedPod(key, pod, node, _since(bound) if node else None, _since(status.get("startTime")))
 
 

@@ -76,7 +76,7 @@ class SimulatedCluster:
     def _simulation(self) -> Simulation:
         added = ((*feature.controllers.load(), *feature.plan_controllers()) for feature in self._features)
         controllers = (*CONTROLLERS, *(each for some in added for each in some))
-        return Simulation(controllers, registry=self.registry, seed=self._seed, events=False)
+        return Simulation(controllers, registry=self.registry, seed=self._seed, events=False, status_at_rest=True)
 
     def _serve(self, obj: Object) -> bool:
         """Serve the kinds of a feature once an object has one of them: a definition takes as long as a plan."""

@@ -37,3 +37,5 @@ class Fold(Generic[S]):
     defined: DynamicKinds | None = None
     assume: Callable[[S, Sequence[Any]], None] | None = None
     facts: Callable[[S], object] | None = None
+    # Kinds of whose objects the state holds no status.
+    without_status: tuple[Kind[Any], ...] = ()

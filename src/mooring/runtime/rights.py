@@ -66,29 +66,28 @@ def check_rights(controller: Controller, write: Write, defined: Container[Kind[A
             )
 
 
+_NEEDED: Final[Mapping[type[Write], tuple[Right, ...]]] = {
+    Create: ("create",),
+    Delete: ("delete",),
+    ApplyStatus: ("status",),
+    Bind: ("binding",),
+    # It makes what is not there.
+    Apply: ("create", "patch"),
+    Evict: ("eviction",),
+    Scale: ("scale",),
+}
+
+
 def needed_rights(write: Write) -> tuple[Right, ...]:
     """What a write needs on its own kind."""
-    match write:
-        case Create():
-            return ("create",)
-        case Delete():
-            return ("delete",)
-        case Patch(subresource="", body=body):
-            return ("patch", "delete") if "ownerReferences" in (body.get("metadata") or ()) else ("patch",)
-        case Patch(subresource=subresource):
-            return (subresource,)  # type: ignore[return-value]  # an unknown one is declared by nobody
-        case ApplyStatus():
-            return ("status",)
-        case Bind():
-            return ("binding",)
-        case Apply(kind=kind):
-            # It makes what is not there. A role gets rules that its controller need not have itself.
-            escalates = kind.kind in ("ClusterRole", "Role")
-            return ("create", "patch", "escalate") if escalates else ("create", "patch")
-        case Evict():
-            return ("eviction",)
-        case Scale():
-            return ("scale",)
+    if not isinstance(write, Patch):
+        needed = _NEEDED[write.__class__]
+        # A role gets rules that its controller need not have itself.
+        escalates = isinstance(write, Apply) and write.kind.kind in ("ClusterRole", "Role")
+        return (*needed, "escalate") if escalates else needed
+    if write.subresource:
+        return (write.subresource,)  # type: ignore[return-value]  # an unknown one is declared by nobody
+    return ("patch", "delete") if "ownerReferences" in (write.body.get("metadata") or ()) else ("patch",)
 
 
 def blocking_references(write: Write) -> list[Object]:

@@ -281,4 +281,5 @@ CLUSTER = Fold(
     _apply,
     assume=ClusterState.assume,
     facts=ClusterState.facts,
+    without_status=(NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET),
 )

@@ -197,6 +197,15 @@ class Dispatcher(DispatcherState):
         for request in self._subscriptions.keys.get(question, ()):
             self._wake(request, foreign=foreign)
 
+    def postpone(self, task: Task) -> Task:
+        """The task without its writes, which its key decides again when it is woken."""
+        self._intents.pop(task.request, None)
+        return task._replace(stages=())
+
+    def wake(self, requests: Iterable[ReconcileRequest]) -> None:
+        for request in requests:
+            self._wake(request, foreign=True)
+
     def _wake(self, request: ReconcileRequest, *, foreign: bool) -> None:
         self._dirty[request] = self._dirty.get(request, False) or foreign
 

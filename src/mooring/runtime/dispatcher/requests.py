@@ -84,31 +84,32 @@ def requests_for(
         requests = []
         written = set()
         for write in stage:
-            store = store_of(write.kind, write.key)
+            key = write.key
+            store = store_of(write.kind, key)
             check_rights(controller, write, defined, store)
-            if (target := (write.kind, write.key)) in written:
+            if (target := (write.kind, key)) in written:
                 # They run together, so one would be decided on what the other changes.
                 raise MooringError(
-                    f"{controller.name} writes {write.kind} {write.key} twice in one stage; "
+                    f"{controller.name} writes {write.kind} {key} twice in one stage; "
                     "make it one write, or put the second one into a later stage"
                 )
             written.add(target)
             if isinstance(write, Apply):
-                current = None if store is None else store.get(write.key)
+                current = None if store is None else store.get(key)
                 if current is not None and not intents.is_new(write, current):
                     continue
                 intents.record(write, current)
             elif isinstance(write, ApplyStatus):
-                seen = (None, None) if store is None else (store.get(write.key), store.version(write.key))
+                seen = (None, None) if store is None else (store.get(key), store.version(key))
                 if not intents.is_new_status(write, *seen):
                     continue
-            requests.append(_request(controller, write, store))
+            requests.append(_request(controller, write, key, store))
         stages.append(requests)
     return stages
 
 
-def _request(controller: Controller, write: Write, store: Store[Any] | None) -> Request:
-    kind, key = write.kind, write.key
+def _request(controller: Controller, write: Write, key: Key, store: Store[Any] | None) -> Request:
+    kind = write.kind
     seen = None if store is None else store.get(key)
     known = None if store is None else store.version(key)
     version = None if known is None else str(known)

@@ -20,7 +20,8 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.dispatcher.dispatcher import Decider, Dispatcher, decide
 from mooring.runtime.dispatcher.outcome import Outcome
-from mooring.runtime.dispatcher.task import Task
+from mooring.runtime.dispatcher.task import ReconcileRequest, Task
+from mooring.runtime.dispatcher.unreadstatus import is_unread_status
 from mooring.runtime.drivers.epilogue import Epilogue
 from mooring.runtime.drivers.execution import execute
 from mooring.runtime.drivers.faults import Crash, Faults, FaultyTransport, calm
@@ -49,7 +50,10 @@ class Settled(NamedTuple):
 
 
 class Simulation:
-    """`decider` makes every decision, and `at_rest` looks at the dispatcher at the end of every run: both for tests."""
+    """`decider` makes every decision, and `at_rest` looks at the dispatcher at the end of every run: both for tests.
+
+    With `status_at_rest`, status that no key reads is written when nothing else moves: for those who want the end only.
+    """
 
     def __init__(
         self,
@@ -63,6 +67,7 @@ class Simulation:
         now: datetime = START,
         decider: Decider = decide,
         at_rest: Callable[[Dispatcher], None] | None = None,
+        status_at_rest: bool = False,
     ) -> None:
         self.controllers = tuple(controllers)
         self.now = now
@@ -76,6 +81,10 @@ class Simulation:
         self._gates = gates
         self._decider = decider
         self._at_rest = at_rest
+        self._status_at_rest = status_at_rest
+        # Whether such status waits now, and the keys that wait to write it.
+        self._postpones = False
+        self._postponed: dict[ReconcileRequest, None] = {}
         # It outlives the controllers' process, as an executor outside does, and has a connection of its own.
         self.executor = ModelExecutor(InProcess(self.registry, lambda: self.now), lambda: self.now)
         self._draw = random.Random(seed)
@@ -88,6 +97,7 @@ class Simulation:
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
         self.dispatcher = Dispatcher(self.controllers, self._draw, self._gates, self._decider)
+        self._postponed.clear()
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
@@ -130,13 +140,19 @@ class Simulation:
 
     def run(self, horizon: timedelta = HOUR, until: Callable[[], bool] | None = None) -> Settled:
         """Until nothing moves, the horizon is reached, or `until` says so."""
-        settled = self._run(horizon, until)
+        end = self.now + horizon
+        self._postpones = self._status_at_rest and until is None
+        settled = self._run(end, until)
+        if self._postponed:
+            self._postpones = False
+            self.dispatcher.wake(self._postponed)
+            self._postponed.clear()
+            settled = self._run(end, until)
         if self._at_rest is not None:
             self._at_rest(self.dispatcher)
         return settled
 
-    def _run(self, horizon: timedelta, until: Callable[[], bool] | None) -> Settled:
-        end = self.now + horizon
+    def _run(self, end: datetime, until: Callable[[], bool] | None) -> Settled:
         while True:
             self._work(until)
             if until is not None and until():
@@ -212,6 +228,9 @@ class Simulation:
             self._relist(kind)
 
     def _execute(self, task: Task) -> None:
+        if self._postpones and is_unread_status(self.dispatcher, task):
+            self._postponed[task.request] = None
+            task = self.dispatcher.postpone(task)
         outcome = execute(task.stages, self.transport, self.dispatcher.names, self._mint) if task.stages else Outcome()
         suspect = {str(kind) for kind, _ in outcome.suspect}
         for kind in tuple(self.dispatcher.wanted) if suspect else ():
