@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from mooring.api.kinds import Key
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
+from mooring.kube.times import timestamp
 from mooring.nodes.stages.crd import stage_definition
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
@@ -44,6 +45,26 @@ def orphan() -> Object:
     return made
 
 
+def trust(now: datetime) -> list[Object]:
+    """The authority of a cluster, what new machines are told of it, and a token that signs this and soon expires."""
+
+    def config_map(namespace: str, name: str, **data: str) -> Object:
+        return {"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
+
+    token = {
+        "token-id": "abcdef",
+        "token-secret": "0123456789abcdef",
+        "usage-bootstrap-signing": "true",
+        "expiration": timestamp(now + timedelta(seconds=300)),
+    }
+    meta = {"name": "bootstrap-token-abcdef", "namespace": "kube-system"}
+    return [
+        config_map("kube-system", "extension-apiserver-authentication", **{"client-ca-file": "PEM"}),
+        config_map("kube-public", "cluster-info", kubeconfig="{}"),
+        {"kind": "Secret", "metadata": meta, "type": "bootstrap.kubernetes.io/token", "stringData": token},
+    ]
+
+
 def test_every_controller_decides_the_same_twice() -> None:
     with deciding_twice() as decided:
         claims = [claim_template("data", storage_class="standard")]
@@ -56,6 +77,8 @@ def test_every_controller_decides_the_same_twice() -> None:
         town.registry.create(
             town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now
         )
+        for obj in trust(town.simulation.now):
+            town.registry.create(town.registry.resource("v1", obj["kind"]), obj, now=town.simulation.now)
         town.patch("Node", "n0", LOST)
         town.run(600)
         for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
