@@ -84,7 +84,10 @@ def test_a_folder_without_permission_is_said(tmp_path: Path) -> None:
             '--controllers: there is no controller "shceduler"; there are deployment,',
         ),
         (("--controllers", ","), "--controllers names none; there are deployment,"),
-        (("--feature-gates", "Ferry=true"), '--feature-gates: there is no gate "Ferry"; there are MaxUnavailableStatefulSet'),
+        (
+            ("--feature-gates", "Ferry=true"),
+            '--feature-gates: there is no gate "Ferry"; there are MaxUnavailableStatefulSet',
+        ),
         (("--fleet", "nowhere.yaml"), "nowhere.yaml: "),
         (("--fleet", "-"), "--fleet takes a file, not standard input"),
         (("--levitate",), "No such option '--levitate'"),
