@@ -63,7 +63,7 @@ CONTROL_PLANE: Final = Feature(
         ("apps/v1", "ReplicaSet"): replicas_progress,
         ("apps/v1", "StatefulSet"): replicas_progress,
     },
-    # Closed by default in Kubernetes 1.35; LeaderWorkerSets replace several groups at once by it.
+    # Closed by default in Kubernetes 1.35; open here, because features replace several pods at once by it.
     gates={"MaxUnavailableStatefulSet": True},
     conflicts={name: "kube-scheduler" if name == "scheduler" else "kube-controller-manager" for name in _NAMES},
 )
