@@ -50,7 +50,7 @@ def require_account(request: AdmissionRequest, view: ClusterView) -> Object | No
     if account is None:
         why = f"error looking up service account {request.namespace}/{name}: serviceaccount {go_quote(name)} not found"
         raise ForbiddenError.of("pods", "", request.name, why)
-    added = _token_volume(pod) if _wants_token(pod, account) else {}
+    added = _token_volume(pod, account) if _wants_token(pod, account) else {}
     secrets = account.get("imagePullSecrets")
     if secrets and not pod["spec"].get("imagePullSecrets"):
         added["imagePullSecrets"] = secrets
@@ -65,12 +65,12 @@ def _wants_token(pod: Object, account: Object) -> bool:
     return True
 
 
-def _token_volume(pod: Object) -> Object:
+def _token_volume(pod: Object, account: Object) -> Object:
     """The parts of the spec that change: mounts in containers, and the volume if there is none of that name yet."""
     spec = pod["spec"]
     volumes = spec.get("volumes") or []
     known = next((volume["name"] for volume in volumes if volume["name"].startswith(_VOLUME_PREFIX)), None)
-    name = known or _VOLUME_PREFIX + _suffix(pod["metadata"]["uid"])
+    name = known or _VOLUME_PREFIX + _suffix(account["metadata"]["uid"])
     mount = {"mountPath": _MOUNT_PATH, "name": name, "readOnly": True}
     changed: Object = {}
     for part in ("initContainers", "containers"):
@@ -92,7 +92,7 @@ def _mounts_there(container: Object) -> bool:
 
 
 def _suffix(uid: str) -> str:
-    """Letters that follow from the pod's uid, which is random: every attempt at one write must make the same ones."""
+    """Letters that follow from the account's uid: its pods share what they have of this, in memory and in caches."""
     number = int(uid.replace("-", "")[-12:], 16)
     found = ""
     for _ in range(_SUFFIX_LENGTH):
