@@ -35,18 +35,18 @@ def test_a_pod_that_lands_says_where_and_by_what_margin(fleet: World) -> None:
     fleet.running("busy", "cpu-2", resources=requests(cpu=8))
     result = fleet.explain(fleet.pod("web", resources=requests(cpu=1)))
     assert result.exit_code == 0
-    assert headline(result.stdout) == "default/web lands on cpu-1, 50 points ahead of cpu-2"
+    assert headline(result.stdout) == "default/web would be scheduled on cpu-1, 50 points ahead of cpu-2"
     assert "Scheduled: Successfully assigned default/web to cpu-1" in result.stdout
 
 
 def test_equal_nodes_are_said_to_be_tied(fleet: World) -> None:
     result = fleet.explain(fleet.pod("web"))
-    assert headline(result.stdout) == "default/web lands on cpu-1, tied at 399 points with cpu-2"
+    assert headline(result.stdout) == "default/web would be scheduled on cpu-1, tied at 399 points with cpu-2"
 
 
 def test_the_only_node_that_fits_is_said_to_be_that(fleet: World) -> None:
     result = fleet.explain(fleet.pod("web", nodeSelector={"kubernetes.io/hostname": "cpu-2"}))
-    assert headline(result.stdout) == "default/web lands on cpu-2, the only node that fits"
+    assert headline(result.stdout) == "default/web would be scheduled on cpu-2, the only node that fits"
 
 
 def test_scores_are_shown_by_plugin(fleet: World) -> None:
@@ -63,7 +63,7 @@ def test_a_pod_of_the_snapshot_is_explained_as_if_not_yet_placed(fleet: World) -
     fleet.running("other", "gpu-2", resources=requests(gpu=8), tolerations=[{"operator": "Exists"}])
     result = fleet.explain("pod/train")
     assert result.exit_code == 0
-    assert headline(result.stdout) == "default/train lands on gpu-1, the only node that fits"
+    assert headline(result.stdout) == "default/train would be scheduled on gpu-1, the only node that fits"
     assert "Note: the pod runs on gpu-1; explained as if not yet placed." in result.stdout
 
 
@@ -71,7 +71,7 @@ def test_a_pod_that_is_in_the_snapshot_too_does_not_stand_in_its_own_way(fleet: 
     fleet.running("train", "gpu-1", resources=requests(gpu=8), tolerations=[{"operator": "Exists"}])
     fleet.running("other", "gpu-2", resources=requests(gpu=8), tolerations=[{"operator": "Exists"}])
     pod = fleet.pod("train", resources=requests(gpu=8), tolerations=[{"operator": "Exists"}])
-    assert headline(fleet.explain(pod).stdout) == "default/train lands on gpu-1, the only node that fits"
+    assert headline(fleet.explain(pod).stdout) == "default/train would be scheduled on gpu-1, the only node that fits"
 
 
 def test_a_pod_lands_by_preemption(fleet: World) -> None:
@@ -80,7 +80,7 @@ def test_a_pod_lands_by_preemption(fleet: World) -> None:
     urgent = fleet.pod("urgent", resources=requests(gpu=8), tolerations=[{"operator": "Exists"}], priority=1000)
     result = fleet.explain(urgent)
     assert result.exit_code == 0
-    assert headline(result.stdout) == "default/urgent lands on gpu-1 after 1 pod of lower priority leaves"
+    assert headline(result.stdout) == "default/urgent would be scheduled on gpu-1 after 1 pod of lower priority leaves"
     assert "Evicted from gpu-1\n  default/batch-gpu-1  priority 0\n" in result.stdout
     answer = fleet.answer(urgent)
     assert (answer["lands"], answer["nominated"], answer["victims"]) == (True, "gpu-1", ["gpu-1: default/batch-gpu-1"])
@@ -143,7 +143,7 @@ def test_a_gated_pod_is_said_to_be_held_back_and_explained_without_its_gates(fle
     lines = result.stdout.splitlines()
     assert lines[0] == "default/web is held back: SchedulingGated by example.com/quota, example.com/data"
     assert lines[1].strip() == messages.GATED
-    assert lines[3].startswith("Without its gates: default/web lands on cpu-1")
+    assert lines[3].startswith("Without its gates: default/web would be scheduled on cpu-1")
 
 
 def test_a_pod_that_the_api_refuses_is_told_so_first(fleet: World) -> None:
@@ -179,7 +179,7 @@ def test_every_replica_is_bound_before_the_next_is_placed(fleet: World) -> None:
     )
     assert result.exit_code == 2
     lines = result.stdout.splitlines()
-    assert lines[0] == "Deployment default/llm: 2 of 3 pods land"
+    assert lines[0] == "Deployment default/llm: 2 of 3 pods would be scheduled"
     assert [line.split()[:2] for line in lines[3:6]] == [
         ["default/llm-1", "gpu-1"],
         ["default/llm-2", "gpu-2"],
@@ -210,13 +210,13 @@ def test_the_running_pods_of_a_deployment_make_room_for_the_new_ones(fleet: Worl
     result = fleet.explain(
         fleet.workload("Deployment", "llm", requests(gpu=8), pod={"tolerations": [{"operator": "Exists"}]})
     )
-    assert headline(result.stdout).startswith("default/llm-1 lands on gpu-1")
+    assert headline(result.stdout).startswith("default/llm-1 would be scheduled on gpu-1")
     assert "Deployment default/llm has 1 pod in the cluster already; explained as if not yet placed" in result.stdout
 
 
 def test_a_job_places_what_runs_at_a_time(fleet: World) -> None:
     result = fleet.explain(fleet.workload("Job", "batch", parallelism=2, completions=10, completionMode="Indexed"))
-    assert headline(result.stdout) == "Job default/batch: all 2 pods land"
+    assert headline(result.stdout) == "Job default/batch: all 2 pods would be scheduled"
     assert "the Job runs 2 at a time of 10 pods in all; the first 2 are explained" in result.stdout
 
 
@@ -224,7 +224,10 @@ def test_several_documents_are_placed_in_order(fleet: World) -> None:
     big = fleet.pod("big", resources=requests(cpu=15), nodeSelector={"kubernetes.io/hostname": "cpu-1"})
     late = fleet.pod("late", resources=requests(cpu=15), nodeSelector={"kubernetes.io/hostname": "cpu-1"})
     result = fleet.explain(big, late)
-    assert result.stdout.splitlines()[:2] == ["Pod default/big lands", "Pod default/late cannot land"]
+    assert result.stdout.splitlines()[:2] == [
+        "Pod default/big would be scheduled",
+        "Pod default/late cannot be scheduled",
+    ]
 
 
 def test_a_failing_pod_of_the_same_workload_is_explained_once_in_a_large_set(fleet: World) -> None:
@@ -232,7 +235,7 @@ def test_a_failing_pod_of_the_same_workload_is_explained_once_in_a_large_set(fle
         fleet.workload("StatefulSet", "db", requests(cpu=4), replicas=30, podManagementPolicy="Parallel")
     )
     assert result.exit_code == 2
-    assert headline(result.stdout) == "StatefulSet default/db: 8 of 30 pods land"
+    assert headline(result.stdout) == "StatefulSet default/db: 8 of 30 pods would be scheduled"
     assert "  cpu-1     4\n" in result.stdout
     assert (
         "without a node: default/db-8, default/db-9, default/db-10, default/db-11, default/db-12 and 17 more"
@@ -287,13 +290,13 @@ def test_a_large_cluster_is_searched_as_far_as_asked(world: World) -> None:
 def test_a_manifest_can_come_from_standard_input(fleet: World) -> None:
     text = json.dumps(fleet.pod("web"))
     result = fleet.explain("-f", "-", stdin=text)
-    assert headline(result.stdout).startswith("default/web lands on cpu-1")
+    assert headline(result.stdout).startswith("default/web would be scheduled on cpu-1")
 
 
 def test_a_namespace_is_given_to_pods_that_name_none(fleet: World) -> None:
     pod = fleet.pod("web")
     del pod["metadata"]["namespace"]
-    assert headline(fleet.explain(pod, "-n", "shop").stdout).startswith("shop/web lands")
+    assert headline(fleet.explain(pod, "-n", "shop").stdout).startswith("shop/web would be scheduled")
 
 
 # The process

@@ -66,7 +66,7 @@ def test_what_stays_pending_is_explained_with_what_would_help(desk: Desk) -> Non
     done = desk.plan()
 
     assert done.returncode == 2
-    assert "of 6 pods land" in done.stdout
+    assert "of 6 pods scheduled" in done.stdout
     assert "stay pending" in done.stdout
     assert "kubectl uncordon n2" in done.stdout
     assert not done.stderr

@@ -1,4 +1,4 @@
-"""Placeable for a workload of any kind: how many pods land, and what keeps the first that does not."""
+"""Placeable for a workload of any kind: how many pods would be scheduled, and what keeps the first that does not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def said(placing: Placing) -> tuple[str, str, str]:
 
 def test_a_workload_whose_pods_all_have_nodes_fits() -> None:
     placing = told(scene(bound("a"), bound("b")))
-    assert said(placing) == ("True", "Fits", "2 of 2 pods can land")
+    assert said(placing) == ("True", "Fits", "2 of 2 pods can be scheduled")
     assert placing.advice is None
 
 
@@ -53,7 +53,7 @@ def test_the_first_pod_that_no_node_takes_says_why_and_what_would_help() -> None
     placing = told(scene(bound("a-0"), waiting("a-10", cpu="4"), waiting("a-2", cpu="4")))
     status, reason, message = said(placing)
     assert (status, reason) == ("False", "Unschedulable")
-    assert message.startswith(f"1 of 3 pods can land; a-2 cannot: {WHY}; what would help: ")
+    assert message.startswith(f"1 of 3 pods can be scheduled; a-2 cannot: {WHY}; what would help: ")
     assert placing.advice is not None
     assert message.endswith(placing.advice.text)
 

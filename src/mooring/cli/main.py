@@ -19,11 +19,11 @@ import mooring
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "plan": (
         "mooring.cli.plan",
-        "Carry workloads out in memory and say which pod lands where and when.",
+        "Carry workloads out in memory and say which pod is scheduled where and when.",
     ),
     "explain": (
         "mooring.cli.explain",
-        "Where a pod lands and why, or what keeps it off all nodes and what would help.",
+        "Where a pod would be scheduled and why, or what keeps it off all nodes and what would help.",
     ),
     "snapshot": (
         "mooring.cli.snapshot",

@@ -63,12 +63,12 @@ def placeable(
     """
     units = f"{total} {unit}{'' if total == 1 else 's'}"
     if pod is None or pod.unschedulable is None:
-        return Placing((Condition(PLACEABLE, "True", "Fits", f"{total} of {units} can land"),))
+        return Placing((Condition(PLACEABLE, "True", "Fits", f"{total} of {units} can be scheduled"),))
     advice = _advice(view, pod, before)
     why = pod.unschedulable.message.partition(". ")[0].rstrip(".")
     text = advice.text or otherwise
     helps = f"what would help: {text}" if text else "no single change would help"
-    said = f"{total - blocked} of {units} can land; {pod.metadata.name} cannot: {why}; {helps}"
+    said = f"{total - blocked} of {units} can be scheduled; {pod.metadata.name} cannot: {why}; {helps}"
     return Placing((Condition(PLACEABLE, "False", "Unschedulable", said),), advice)
 
 

@@ -70,7 +70,7 @@ def test_explain_speaks_of_groups(tmp_path: Path) -> None:
     for asked in (("lws/serve",), ("leaderworkerset.leaderworkerset.x-k8s.io/serve",), ("-f", "lws.yaml")):
         ran = explained(tmp_path, *asked, "--snapshot", "cluster.yaml")
         assert ran.returncode == 2, ran.stderr
-        assert ran.stdout.startswith("LeaderWorkerSet default/serve: 1 of 2 groups land, 3 of 4 pods\n")
+        assert ran.stdout.startswith("LeaderWorkerSet default/serve: 1 of 2 groups would be scheduled, 3 of 4 pods\n")
 
 
 def test_a_set_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -78,10 +78,10 @@ def headline_of(cluster: SchedulerCache, outcome: PodOutcome) -> str:
     if explanation.error:
         return f"{key} cannot be placed: the scheduler fails on it, {explanation.error}"
     if outcome.victims:
-        return f"{key} lands on {outcome.node} {_after_victims(outcome)}"
+        return f"{key} would be scheduled on {outcome.node} {_after_victims(outcome)}"
     if outcome.slot < 0:
         return f"{key} cannot be placed: 0 of {nodes(count)} fit"
-    return f"{key} lands on {outcome.node}, {margin(cluster, outcome)}"
+    return f"{key} would be scheduled on {outcome.node}, {margin(cluster, outcome)}"
 
 
 def _after_victims(outcome: PodOutcome) -> str:
@@ -156,7 +156,7 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
     if not outcome.advice:
         if outcome.slot < 0 and outcome.like is None:
             page.title("What would help")
-            page.line("No single change lets it land.", indent=2)
+            page.line("No single change lets it be scheduled.", indent=2)
         return
     page.title("What would help without evictions" if outcome.victims else "What would help")
     width = len(f"{len(outcome.advice)}.")
@@ -193,7 +193,9 @@ def _add_several(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[Pod
         page.line()
         _add_pod(page, cluster, outcome, all_nodes=all_nodes)
     if len(told) > MAX_STORIES:
-        page.title(f"{counted(len(told) - MAX_STORIES, 'more workload')} cannot land; explain them one at a time.")
+        page.title(
+            f"{counted(len(told) - MAX_STORIES, 'more workload')} cannot be scheduled; explain them one at a time."
+        )
 
 
 def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
@@ -215,11 +217,12 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
         if owner in units:
             plural, whole = units[owner]
             what = f"all {len(whole):,}" if good else f"{sum(whole.values()):,} of {len(whole):,}"
-            text = f"{owner}: {what} {plural} land, {landed[owner]:,} of {counted(count, 'pod')}"
+            text = f"{owner}: {what} {plural} would be scheduled, {landed[owner]:,} of {counted(count, 'pod')}"
         elif count == 1:
-            text = f"{owner} {'lands' if good else 'cannot land'}"
+            text = f"{owner} {'would be scheduled' if good else 'cannot be scheduled'}"
         else:
-            text = f"{owner}: {f'all {count:,} pods land' if good else f'{landed[owner]:,} of {count:,} pods land'}"
+            how_many = f"all {count:,}" if good else f"{landed[owner]:,} of {count:,}"
+            text = f"{owner}: {how_many} pods would be scheduled"
         page.line(text, "good" if good else "bad")
 
 

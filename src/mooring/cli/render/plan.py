@@ -28,7 +28,7 @@ def plan_page(plan: Plan, advice: int) -> TextPage:
     page = TextPage()
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
-    head = f"{landed} of {counted(len(plan.pods), 'pod')} land" if plan.pods else "No pod moves"
+    head = f"{landed} of {counted(len(plan.pods), 'pod')} scheduled" if plan.pods else "No pod moves"
     page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if pending or plan.settled.moving else "good")
     if plan.pods:
         page.line()
