@@ -6,7 +6,7 @@ admin, edit and view of every cluster are made so, and whoever defines a kind ad
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -57,9 +57,13 @@ def _compiled(selector: LabelSelector) -> Selector:
         return NOTHING
 
 
+# Each run looks at all roles, and an operator that is installed brings dozens of them at once.
+_MIN_INTERVAL: Final = timedelta(milliseconds=200)
+
 CONTROLLER: Final = Controller(
     "clusterrole-aggregation",
     reconcile,
     of=CLUSTER_ROLE,
     writes={CLUSTER_ROLE: ("create", "patch", "escalate")},
+    min_interval=_MIN_INTERVAL,
 )

@@ -220,8 +220,8 @@ class LeaderWorkerSetStatus(View, frozen=True):
         tuple[Annotated[Condition, Markers(of="meta.v1.Condition")], ...],
         Markers(
             "Available: all groups are ready. Progressing: groups come or go. UpdateInProgress: groups are being "
-            "replaced. Placeable: whether every group can be scheduled on the nodes there are, and if not, why and what "
-            "would help. Conflicted: a StatefulSet of a name that the set needs belongs to another.",
+            "replaced. Placeable: whether every group can be scheduled on the nodes there are, and if not, why and "
+            "what would help. Conflicted: a StatefulSet of a name that the set needs belongs to another.",
             list_type="map",
             list_map_keys=("type",),
         ),
