@@ -13,7 +13,7 @@ from mooring.nodes.process import gpus as module
 from mooring.nodes.process.gpu_assignments import GpuAssignments, NotEnoughGpus
 from mooring.nodes.process.gpus import Gpu, find_gpus, gpu_labels, parse_gpus
 from mooring.nodes.process.registration import NodeRegistration
-from tests.nodes.process.home import LINUX, Home, here, home, needs_sandbox, shell
+from tests.nodes.process.home import LINUX, WAIT_SECONDS, Home, here, home, needs_sandbox, shell
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="processes are looked after with what Linux has")
 RECORDED = Path(__file__).parents[2] / "data" / "nvidia-smi"
@@ -101,6 +101,14 @@ def test_a_gpu_that_fails_is_not_given_out_but_stays_in_the_capacity(tmp_path: P
     assert registration.machine.allocatable["nvidia.com/gpu"] == "1"
 
 
+async def first_line(at: Home, name: str) -> str:
+    """What a pod says first; it runs before it has said anything."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not (lines := (await at.log(name)).splitlines()):
+            await asyncio.sleep(0.05)
+    return lines[0]
+
+
 @needs_sandbox
 def test_containers_see_their_own_gpus_and_no_others(tmp_path: Path) -> None:
     show = 'echo "[$NVIDIA_VISIBLE_DEVICES] [$CUDA_VISIBLE_DEVICES]"; ls /dev | grep -c nvidia || true'
@@ -119,7 +127,7 @@ def test_containers_see_their_own_gpus_and_no_others(tmp_path: Path) -> None:
             await at.phase("two", "Running")
             await at.phase("none", "Succeeded")
             assert await at.log("none") == "[void] []\n0\n"
-            said = {(await at.log(name)).splitlines()[0] for name in ("one", "two")}
+            said = {await first_line(at, name) for name in ("one", "two")}
             assert said == {"[GPU-0] [GPU-0]", "[GPU-1] [GPU-1]"}
 
     asyncio.run(main())
