@@ -132,7 +132,7 @@ class ContainerProcess:
                 # One that is given up leaves nothing behind, whatever it started.
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(child.pid, signal.SIGKILL)
-                await child.wait()
+                await child.wait_killed()
             output.close()
         return ExecResult(code if code >= 0 else 128 - code, output.data.decode(errors="replace"))
 
@@ -252,6 +252,15 @@ class ChildProcess:
     async def wait(self) -> int:
         # A waiter that is cancelled must not cancel the future that the other waiters share.
         return await asyncio.shield(self._ended)
+
+    async def wait_killed(self) -> None:
+        """Wait after SIGKILL, also when the waiter is cancelled meanwhile: the end is near, and must not be missed."""
+        try:
+            await self.wait()
+        except asyncio.CancelledError:
+            if not self._ended.done():
+                self._reap()
+            raise
 
     def _reap(self) -> None:
         self._loop.remove_reader(self._descriptor)
