@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mooring.kube.objects import Object
 from tests.apiserver.authorization.roles import ROLES, binding, cluster_binding, cluster_role, role, rule, urls
 from tests.apiserver.world import CONFIGMAPS, PODS, Api, failed
 from tests.registry.world import config
@@ -11,10 +12,10 @@ from tests.registry.world import config
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
 
-def may(api: Api, *rules: object, everywhere: bool = True) -> None:
+def may(api: Api, *rules: Object, everywhere: bool = True) -> None:
     """Give ada a role with these rules."""
     kind = "ClusterRole" if everywhere else "Role"
-    made = cluster_role("ada", *rules) if everywhere else role("ada", *rules)  # type: ignore[arg-type]
+    made = cluster_role("ada", *rules) if everywhere else role("ada", *rules)
     bound = (cluster_binding if everywhere else binding)("ada", f"{kind} ada", "User ada")
     below = ROLES if everywhere else f"{ROLES}/namespaces/default"
     api.made(f"{below}/{kind.lower()}s", made)

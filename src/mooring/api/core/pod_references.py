@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 MIRROR: Final = "kubernetes.io/config.mirror"
-"""The annotation of a mirror pod: the picture of a pod that its node runs by itself."""
+"""The annotation of a mirror pod: the API's copy of a pod that its node runs by itself."""
 
 _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 # Kinds of volumes whose secret is in the field secretRef.

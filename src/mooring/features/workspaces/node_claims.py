@@ -11,6 +11,7 @@ from mooring.api.conditions import find_condition
 from mooring.api.core.views import Node
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.condition_messages import shortened
 from mooring.features.workspaces.kinds import NodeClaim
 from mooring.features.workspaces.selection import is_usable, own_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
@@ -29,7 +30,6 @@ _NAME_HASH_CHARS: Final = 9
 _DEFAULT_DISK: Final = "1Ti"
 _LIFECYCLE: Final = ("Launched", "Registered", "Initialized")
 _WAITING: Final = "AwaitingReconciliation"
-_LONGEST_MESSAGE_BYTES: Final = 256
 _NODE_CLASSES: Final[Mapping[CloudProvider, Object]] = {
     "azure": {"group": "kaito.sh", "kind": "KaitoNodeClass", "name": "default"},
     "aws": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
@@ -84,7 +84,7 @@ def claim_state(claims: Iterable[NodeClaim]) -> ClaimState | None:
         told = find_condition(claim.status.conditions, kind)
         if told is None or told.status == "True" or not told.message:
             continue
-        found = ClaimState(told.reason, told.message[:_LONGEST_MESSAGE_BYTES])
+        found = ClaimState(told.reason, shortened(told.message))
         if told.reason != _WAITING:
             return found
         waiting = waiting or found

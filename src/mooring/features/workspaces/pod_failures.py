@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from mooring.api.conditions import find_condition
+from mooring.features.workspaces.condition_messages import shortened
 from mooring.features.workspaces.kinds import ServingContainer, ServingPod
 
 __all__ = ["PodFailure", "find_failure"]
 
-_LONGEST_MESSAGE_BYTES: Final = 256
-_ELLIPSIS: Final = "..."
 _SAS_CONTAINER: Final = "fetch-sas"
 _IMAGE_ERRORS: Final = frozenset(
     {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
@@ -35,7 +34,7 @@ def find_failure(pods: Iterable[ServingPod]) -> PodFailure | None:
     for check in (_token, *map(_of_containers, (_out_of_memory, _image, _start, _crashes)), _evicted, _unschedulable):
         for pod in ordered:
             if (found := check(pod)) is not None:
-                return found._replace(message=_shortened(found.message))
+                return found._replace(message=shortened(found.message))
     return None
 
 
@@ -109,10 +108,3 @@ def _unschedulable(pod: ServingPod) -> PodFailure | None:
     if pod.status.phase != "Pending" or told is None or (told.status, told.reason) != ("False", "Unschedulable"):
         return None
     return PodFailure("Unschedulable", f'pod "{pod.metadata.name}" is unschedulable: {told.message}')
-
-
-def _shortened(text: str) -> str:
-    data = text.encode()
-    if len(data) <= _LONGEST_MESSAGE_BYTES:
-        return text
-    return data[:_LONGEST_MESSAGE_BYTES].decode(errors="ignore") + _ELLIPSIS
