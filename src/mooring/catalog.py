@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.groups.feature import GROUPS
+from mooring.features.workspaces.feature import WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
 from mooring.runtime.feature import Feature
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
+    from mooring.runtime.settings import Setting
     from mooring.runtime.webhooks.model import Conversion, Webhook
 
 FEATURES: Final[tuple[Feature, ...]] = (
     CONTROL_PLANE,
     NODES,
     GROUPS,
+    WORKSPACES,
 )
 
 
@@ -112,6 +115,16 @@ class Catalog:
     def gates(self) -> dict[str, bool]:
         """Every feature gate, and whether it is open when nobody says anything."""
         return {gate: is_open for feature in self.features for gate, is_open in feature.gates.items()}
+
+    @property
+    def refused_gates(self) -> dict[str, str]:
+        """Gates that are known and cannot be opened, and why."""
+        return {gate: why for feature in self.features for gate, why in feature.refused_gates.items()}
+
+    @property
+    def settings(self) -> tuple[Setting[Any], ...]:
+        """The flags of all features."""
+        return tuple(setting for feature in self.features for setting in feature.settings)
 
     @property
     def conflicts(self) -> dict[str, str]:

@@ -217,11 +217,11 @@ def test_controllers_are_chosen_by_name(text: str, chosen: set[str] | None) -> N
 
 
 def test_gates_are_read_as_kubernetes_writes_them() -> None:
-    from mooring.supervisor.feature_gates import parse_gates
+    from mooring.supervisor.configuration import parse_gates
 
     known = {"Ferry": False, "Tug": True}
     assert parse_gates(["Ferry=true,Tug=False"], known) == {"Ferry": True, "Tug": False}
-    assert parse_gates([], known) == known
+    assert parse_gates([], known) == {}
     with pytest.raises(MooringError, match='"Ferry" must be Ferry=true or Ferry=false'):
         parse_gates(["Ferry"], known)
     with pytest.raises(MooringError, match='there is no gate "Oar"; there are Ferry, Tug'):

@@ -13,18 +13,24 @@ from mooring.runtime.feature import Feature
 SOURCE = Path(__file__).parents[2] / "src" / "mooring"
 FEATURES = [feature for feature in CATALOG.features if (SOURCE / "features" / feature.name).is_dir()]
 # Builders for tests of every feature live together, where people who write tests look for them.
-EXEMPT = (SOURCE / "testing",)
+EXEMPT = (SOURCE / "testing", SOURCE / "catalog.py")
 
 
-def words_of(feature: Feature) -> set[str]:
-    """Everything that names the feature: kinds, plurals, short names, groups, and the words of `--controllers`."""
-    resources = [
-        word
-        for each in feature.resources()
-        for word in (each.kind, each.plural, each.singular, each.group, *each.short_names)
-        if word
-    ]
-    return {*resources, *feature.names}
+def words_of(feature: Feature) -> tuple[set[str], set[str]]:
+    """Everything that names the feature: kinds, plurals, short names, groups, and the words of `--controllers`.
+
+    What is a word of English too, or of any program (machine, cluster, wks), comes second: it names the feature only
+    where it stands in quotes.
+    """
+    distinct, common = set[str](), set[str]()
+    for each in feature.resources():
+        is_distinct = sum(map(str.isupper, each.kind)) > 1
+        (distinct if is_distinct else common).update({each.kind, each.plural, each.singular} - {""})
+        distinct.add(each.group)
+        common.update(each.short_names)
+    for name in feature.names:
+        (distinct if "-" in name else common).add(name)
+    return distinct, common
 
 
 def test_every_folder_of_features_is_in_the_catalog() -> None:
@@ -34,12 +40,13 @@ def test_every_folder_of_features_is_in_the_catalog() -> None:
 
 @pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
 def test_a_feature_is_named_in_its_own_folder_only(feature: Feature) -> None:
-    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words_of(feature)))})s?(?![\w-])", re.IGNORECASE)
+    distinct, common = ("|".join(map(re.escape, sorted(words))) for words in words_of(feature))
+    pattern = re.compile(rf"(?<![\w-])(?:{distinct})s?(?![\w-])|\"(?:{common})\"", re.IGNORECASE)
     own = (SOURCE / "features" / feature.name, *EXEMPT)
     found = [
         f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
         for path in sorted([*SOURCE.rglob("*.py"), *(SOURCE.parents[1] / "scripts").glob("*.py")])
-        if not any(folder in path.parents for folder in own)
+        if not any(folder in (path, *path.parents) for folder in own)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if pattern.search(line)
     ]

@@ -16,6 +16,7 @@ from mooring.kube.status import ApiError
 from mooring.manifests.emit import to_yaml
 from mooring.registry import Registry
 from mooring.runtime.drivers.simulation import START, Simulation
+from mooring.runtime.settings import DEFAULTS
 from mooring.supervisor.admission import own_admission
 from mooring.supervisor.selection import select_controllers
 from mooring.testing import node
@@ -52,7 +53,7 @@ def server(name: str = "chat", version: str = "v1", **spec: object) -> Object:
 def prepared() -> Registry:
     """An API server's registry as `mooring up` prepares it."""
     registry = Registry(now=START)
-    prepare = own_admission(MODEL_SERVING.names)
+    prepare = own_admission(MODEL_SERVING.names, DEFAULTS)
     assert prepare is not None
     prepare(registry)
     return registry

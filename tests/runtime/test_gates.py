@@ -16,8 +16,9 @@ from mooring.runtime.decision import Decision
 from mooring.runtime.drivers.live import Live
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.gates import all_gates
+from mooring.runtime.settings import Configuration
 from mooring.runtime.view import View
-from mooring.supervisor.feature_gates import chosen_gates, parse_gates
+from mooring.supervisor.configuration import parse_gates
 from tests.client.stories import awaited, now, until
 from tests.runtime.living import at_work, transport_in
 
@@ -33,7 +34,7 @@ def asking(found: list[bool], gates: Mapping[str, bool]) -> Controller:
 @pytest.mark.parametrize(("given", "state"), [({}, False), ({"Ferry": True}, True)])
 def test_a_simulated_controller_sees_its_gate(given: dict[str, bool], state: bool) -> None:
     found: list[bool] = []
-    Simulation([asking(found, {"Ferry": False})], gates=given).run()
+    Simulation([asking(found, {"Ferry": False})], configuration=Configuration(given)).run()
     assert found == [state]
 
 
@@ -42,8 +43,8 @@ async def test_a_live_controller_sees_its_gate_as_the_command_line_sets_it() -> 
     found: list[bool] = []
     controller = asking(found, {"Ferry": False})
     known = all_gates([controller.gates, {"Tug": True}])
-    gates = chosen_gates([controller], parse_gates(["Ferry=true,Tug=false"], known))
-    async with at_work(Live([controller], transport_in(Registry(now=now())), gates=gates)):
+    configuration = Configuration(parse_gates(["Ferry=true,Tug=false"], known))
+    async with at_work(Live([controller], transport_in(Registry(now=now())), configuration=configuration)):
         await until(lambda: found == [True])
 
 
@@ -54,7 +55,7 @@ def test_a_gate_is_declared_by_who_asks_for_it() -> None:
 
 def test_gates_that_nobody_has_are_refused() -> None:
     with pytest.raises(MooringError, match="no controller here has the feature gate Oar"):
-        Simulation([asking([], {"Ferry": True})], gates={"Oar": True})
+        all_gates([{"Ferry": True}], {"Oar": True})
     with pytest.raises(MooringError, match="declared twice, with different defaults"):
         all_gates([{"Ferry": True}, {"Ferry": False}])
 

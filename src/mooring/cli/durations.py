@@ -8,6 +8,8 @@ from typing import Final
 
 import click
 
+from mooring.kube.durations import parse_duration
+
 __all__ = ["duration", "lifetime"]
 
 _LIFETIME: Final = re.compile(r"(?:(\d{1,5})d)?(?:(\d{1,7})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?").fullmatch
@@ -17,8 +19,6 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
     """The callback of an option that takes one."""
     if value is None:
         return None
-    from mooring.nodes.simulated.pods import parse_duration
-
     found = parse_duration(value)
     if found is None:
         raise click.BadParameter(f'"{value}" is not a duration such as 90s, 5m or 1h30m')

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
+from mooring.cli.configuration import configured
 from mooring.cli.durations import duration
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
 from mooring.kube.errors import InputError
+
+if TYPE_CHECKING:
+    from mooring.runtime.settings import Configuration
 
 FORMATS = ("text", "json", "yaml")
 ADVICE = 3
@@ -38,6 +43,7 @@ ADVICE = 3
 )
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
+@configured
 def command(
     files: tuple[str, ...],
     snapshots: tuple[str, ...],
@@ -45,6 +51,7 @@ def command(
     form: str,
     horizon: timedelta,
     no_color: bool,
+    configuration: Configuration,
 ) -> int:
     """Carry workloads out in memory, in virtual time, and say which pod lands where and when.
 
@@ -65,7 +72,7 @@ def command(
     from mooring.plan.simulated_cluster import SimulatedCluster
     from mooring.plan.snapshot import read_snapshot
 
-    cluster = SimulatedCluster(obj for file in snapshots for obj in read_snapshot(file))
+    cluster = SimulatedCluster((obj for file in snapshots for obj in read_snapshot(file)), configuration=configuration)
     if not cluster.objects("v1", "Node"):
         raise InputError(
             f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from mooring.cli.cluster_access import cluster_options
+from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
+    from mooring.runtime.settings import Configuration
     from mooring.runtime.webhooks.model import Webhook
     from mooring.supervisor.external.webhooks import WebhookServing
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of several replicas let one work at a time, by a Lease in the namespace of the context.",
 )
-@click.option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL", help="Features to open or close.")
 @click.option("--health", metavar="HOST:PORT", help="Serve /readyz, /livez and /metrics here. Port 0 takes a free one.")
 @click.option(
     "--webhook-url",
@@ -51,16 +52,17 @@ if TYPE_CHECKING:
     help="Folder that keeps the certificates of the webhooks; replicas behind one URL share it.",
 )
 @exit_code
+@configured
 def command(
     listing: bool,
     names: str | None,
     kubeconfig: Path | None,
     context: str | None,
     elect: bool,
-    gates: tuple[str, ...],
     health: str | None,
     url: str | None,
     certificates: Path | None,
+    configuration: Configuration,
 ) -> int:
     """Run chosen controllers and webhooks against any cluster, until it is stopped.
 
@@ -74,7 +76,6 @@ def command(
     """
     from mooring.catalog import CATALOG
     from mooring.supervisor.address import parse_address
-    from mooring.supervisor.feature_gates import parse_gates
     from mooring.supervisor.selection import select_controllers
 
     if listing:
@@ -84,7 +85,6 @@ def command(
     if not chosen:
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
-    states = parse_gates(gates)
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
@@ -95,7 +95,7 @@ def command(
         webhook_serving, note = None, ""
         if url is not None:
             folder = certificates or Path(open_until_the_end.enter_context(TemporaryDirectory(prefix="mooring-")))
-            webhook_serving = _webhook_serving(webhooks, url, folder)
+            webhook_serving = _webhook_serving(webhooks, url, folder, configuration)
         elif certificates is not None:
             raise InputError("--webhook-certificates is of no use without --webhook-url")
         elif webhooks:
@@ -109,17 +109,19 @@ def command(
                 health=address,
                 webhook_serving=webhook_serving,
                 note=note,
-                gates=states,
+                configuration=configuration,
             )
         )
     return 0
 
 
-def _webhook_serving(webhooks: Sequence[Webhook], url: str, folder: Path) -> WebhookServing:
+def _webhook_serving(
+    webhooks: Sequence[Webhook], url: str, folder: Path, configuration: Configuration
+) -> WebhookServing:
     from mooring.catalog import CATALOG
     from mooring.supervisor.external.webhooks import WebhookServing, parse_url
 
-    found = WebhookServing(webhooks, CATALOG.conversions(), parse_url(url), folder)
+    found = WebhookServing(webhooks, CATALOG.conversions(), parse_url(url), folder, configuration)
     if not webhooks and not found.conversions:
         raise InputError(f"--webhook-url {url}: no webhook is chosen; mooring run --list names them all")
     return found

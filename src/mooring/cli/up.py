@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.supervisor.address import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from mooring.runtime.settings import Configuration
 
 
 @click.command(cls=Command)
@@ -40,9 +45,11 @@ from mooring.supervisor.address import DEFAULT_PORT
     metavar="LIST",
     help="Which controllers run: a,b for these, -c for all but one, * for all.",
 )
-@click.option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL", help="Features to open or close.")
 @exit_code
-def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: str, gates: tuple[str, ...]) -> int:
+@configured
+def command(
+    data: Path, place: str, ephemeral: bool, fleet: Path | None, names: str, configuration: Configuration
+) -> int:
     """Run a Kubernetes API with controllers and simulated nodes on this machine, until it is stopped.
 
     \b
@@ -57,10 +64,8 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     signals = Signals()
     from mooring.supervisor.address import bind, parse_address
     from mooring.supervisor.data_folder import DataFolder
-    from mooring.supervisor.feature_gates import parse_gates
     from mooring.supervisor.selection import PROCESS_NODE, select_controllers
 
-    states = parse_gates(gates)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
     objects = [] if fleet is None else _check_fleet(fleet)
@@ -73,7 +78,7 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     from mooring.supervisor.fleet.rights import fleet_rules
 
     rules = fleet_rules(objects)
-    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, states, rules)
+    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, configuration, rules)
     return cluster.run(signals)
 
 

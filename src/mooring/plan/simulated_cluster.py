@@ -31,6 +31,7 @@ from mooring.plan.snapshot import Plain, Restored
 from mooring.registry import Registry
 from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.feature import Feature
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.direct import install
 from mooring.runtime.webhooks.model import Conversion
 
@@ -56,9 +57,10 @@ _UIDS = 1_000_000
 class SimulatedCluster:
     """`inert` has the objects of kinds without a controller here, `assumed` the namespaces that the snapshot lacks."""
 
-    def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0) -> None:
+    def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0, configuration: Configuration = DEFAULTS) -> None:
         # Field managers are not needed in a plan.
         self.registry = Registry(now=START, seed=_UIDS + seed, managed_fields=False)
+        self._configuration = configuration
         self.inert: list[str] = []
         self.assumed: list[str] = []
         self._features: list[Feature] = []
@@ -76,7 +78,14 @@ class SimulatedCluster:
     def _simulation(self) -> Simulation:
         added = ((*feature.controllers.load(), *feature.plan_controllers()) for feature in self._features)
         controllers = (*CONTROLLERS, *(each for some in added for each in some))
-        return Simulation(controllers, registry=self.registry, seed=self._seed, events=False, status_at_rest=True)
+        return Simulation(
+            controllers,
+            registry=self.registry,
+            seed=self._seed,
+            events=False,
+            configuration=self._configuration,
+            status_at_rest=True,
+        )
 
     def _serve(self, obj: Object) -> bool:
         """Serve the kinds of a feature once an object has one of them: a definition takes as long as a plan."""
@@ -94,7 +103,13 @@ class SimulatedCluster:
         for each in resources:
             self.registry.create(definitions, definition(each), now=START, manager=MANAGER)
         conversions = [Conversion.of(each) for each in resources if each.is_converted]
-        install(self.registry, feature.webhooks.load(), clock=lambda: self.simulation.now, conversions=conversions)
+        install(
+            self.registry,
+            feature.webhooks.load(),
+            clock=lambda: self.simulation.now,
+            conversions=conversions,
+            configuration=self._configuration,
+        )
         return True
 
     def _adopt(self, obj: Object) -> None:

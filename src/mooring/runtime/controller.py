@@ -20,6 +20,7 @@ from mooring.runtime.effects import Effect
 from mooring.runtime.folds import Fold
 from mooring.runtime.reads import check_reads
 from mooring.runtime.rights import Right, Rights
+from mooring.runtime.settings import Setting
 from mooring.runtime.view import View
 
 Reconcile = Callable[[Key, View, datetime], Decision]
@@ -46,6 +47,8 @@ class Controller:
     metrics: tuple[ControllerMetric, ...] = ()
     # Feature gates that it asks its view for, with their defaults.
     gates: Mapping[str, bool] = field(default_factory=dict)
+    # Settings that it asks its view for.
+    settings: tuple[Setting[Any], ...] = ()
     # Indexes and counters of its own on kinds that it shares with others.
     indexers: tuple[Indexers[Any], ...] = ()
     # Who the events of the controller come from, where that is not its name.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
+    from mooring.runtime.settings import Configuration, Setting
     from mooring.runtime.webhooks.model import Webhook
 
 T = TypeVar("T")
@@ -30,6 +31,10 @@ Progress = Callable[[Object], str]
 
 def _nothing() -> tuple[()]:
     return ()
+
+
+def _no_contradiction(configuration: Configuration) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,12 @@ class Feature:
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
     # Feature gates, and whether each is open by default.
     gates: Mapping[str, bool] = field(default_factory=dict)
+    # Gates that another product has for the same kinds and this one does not, and why.
+    refused_gates: Mapping[str, str] = field(default_factory=dict)
+    # Flags of `up`, `run` and `plan`.
+    settings: tuple[Setting[Any], ...] = ()
+    # What is wrong with gates and settings together, in one sentence; empty where nothing is.
+    contradiction: Callable[[Configuration], str] = _no_contradiction
     # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.
     conflicts: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.

@@ -16,12 +16,14 @@ from mooring.runtime.dispatcher.store import NOT_LISTED, Store
 from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates
 from mooring.runtime.reads import single
+from mooring.runtime.settings import ToldSettings
 
 T = TypeVar("T", bound=HasMeta)
 S = TypeVar("S")
 M = TypeVar("M")
 
 _NO_GATES: Final = FeatureGates()
+_NO_SETTINGS: Final = ToldSettings()
 
 
 class Unavailable(MooringError):
@@ -70,13 +72,15 @@ class View:
         problem: str = "",
         defined: Mapping[DynamicKinds, Iterable[Kind[Any]]] | None = None,
         gates: FeatureGates = _NO_GATES,
+        settings: ToldSettings = _NO_SETTINGS,
     ) -> None:
         self._stores = stores
         self._folds = folds
         self._allowed = allowed if isinstance(allowed, frozenset) else frozenset(allowed)
         self.now = now
-        # The feature gates that the controller declares.
+        # The feature gates and settings that the controller declares.
         self.gates = gates
+        self.settings = settings
         self._memory = memory
         self._problem = problem
         self._defined = defined or {}

@@ -13,13 +13,14 @@ from mooring.catalog import CATALOG
 
 if TYPE_CHECKING:
     from mooring.registry import Registry
+    from mooring.runtime.settings import Configuration
 
 __all__ = ["own_admission"]
 
 MANAGER: Final = "mooring"
 
 
-def own_admission(names: Collection[str]) -> Callable[[Registry], None] | None:
+def own_admission(names: Collection[str], configuration: Configuration) -> Callable[[Registry], None] | None:
     """What puts our kinds, the chosen webhooks and all conversions into a registry; None where there are none."""
     webhooks, conversions, definitions = CATALOG.webhooks(names), CATALOG.conversions(), CATALOG.definitions(names)
     if not webhooks and not conversions and not definitions:
@@ -29,7 +30,7 @@ def own_admission(names: Collection[str]) -> Callable[[Registry], None] | None:
     def prepare(registry: Registry) -> None:
         for definition in definitions:
             _define(registry, definition)
-        install(registry, webhooks, clock=_now, conversions=conversions)
+        install(registry, webhooks, clock=_now, conversions=conversions, configuration=configuration)
 
     return prepare
 

@@ -14,7 +14,7 @@ from mooring.client.http import HttpTransport
 from mooring.net.certificates import Certificates
 from mooring.net.tls import client_context
 from mooring.runtime.drivers.live import Live
-from mooring.supervisor.feature_gates import chosen_gates
+from mooring.runtime.settings import Configuration
 from mooring.supervisor.fleet.apply import settle
 
 __all__ = ["run_controller_manager"]
@@ -30,10 +30,10 @@ async def run_controller_manager(config: dict[str, Any]) -> None:
     settling = None if config["has_fleet"] else asyncio.create_task(settle(transport, config["fleet"]))
     try:
         controllers = CATALOG.controllers(config["controllers"])
-        gates = chosen_gates(controllers, config["gates"])
+        configuration = Configuration(*config["configuration"])
         authority = Certificates(Path(config["authority"]).parent)
         async with executors_for(controllers, transport, authority) as executors:
-            await Live(controllers, transport, gates=gates, executors=executors).run(stop)
+            await Live(controllers, transport, configuration=configuration, executors=executors).run(stop)
     finally:
         if settling is not None:
             settling.cancel()

@@ -6,7 +6,7 @@ import secrets
 import shlex
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from mooring.apiserver.authentication.token_file import digest
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
 from mooring.nodes.process.machine_info import node_name
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, legacy_users, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
@@ -46,7 +47,7 @@ class EmbeddedCluster:
     controllers: tuple[str, ...]
     fleet: Path | None = None
     ephemeral: bool = False
-    gates: Mapping[str, bool] = field(default_factory=dict)
+    configuration: Configuration = DEFAULTS
     fleet_rules: Sequence[Object] = ()
     console: Console = field(default_factory=Console)
     _token: str = ""
@@ -96,6 +97,7 @@ class EmbeddedCluster:
                 "node_token": self._fetching,
                 "controllers": self.controllers,
                 "fleet_rules": self.fleet_rules,
+                "configuration": self.configuration,
             }
 
         return Program(
@@ -115,7 +117,7 @@ class EmbeddedCluster:
                 "authority": str(self._certificates.authority),
                 "token": self._token,
                 "controllers": self.controllers,
-                "gates": self.gates,
+                "configuration": self.configuration,
                 "fleet": None if self.fleet is None else str(self.fleet),
                 "has_fleet": self._has_fleet,
             }

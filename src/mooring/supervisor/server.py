@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -38,19 +38,22 @@ def main() -> int:
                 authority=Path(config["authority"]),
                 nodes=NodeAccess(Path(config["authority"]), config["node_token"]),
             ),
-            prepare=_prepare(config["controllers"], config["fleet_rules"]),
+            prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),
         )
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-def _prepare(controllers: list[str], fleet_rules: list[Object]) -> Callable[[Registry], None]:
+def _prepare(
+    controllers: list[str], fleet_rules: list[Object], configuration: list[dict[str, Any]]
+) -> Callable[[Registry], None]:
     """What is in the registry before the first request: our kinds, webhooks, and the rights of our own processes."""
+    from mooring.runtime.settings import Configuration
     from mooring.supervisor.admission import own_admission
     from mooring.supervisor.own_rights import grant_rights
 
-    admission = own_admission(controllers)
+    admission = own_admission(controllers, Configuration(*configuration))
 
     def prepare(registry: Registry) -> None:
         if admission is not None:

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mooring.api.kinds import Kind
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.folds import Fold
 from mooring.runtime.gates import FeatureGates, all_gates
+from mooring.runtime.settings import Setting, ToldSettings
 from mooring.runtime.view import View
 from mooring.testing.controllers import whole_control_plane
 from mooring.workloads import kinds as builtin
@@ -21,6 +23,7 @@ BUILTIN: tuple[Kind[Any], ...] = tuple(kind for kind in vars(builtin).values() i
 # What controllers ask beyond that: views of tests answer all of it.
 INDEXERS = tuple(each for controller in whole_control_plane() for each in controller.indexers)
 GATES = all_gates(controller.gates for controller in whole_control_plane())
+SETTINGS = {setting: setting.default for setting in CATALOG.settings}
 
 
 def identified(obj: Object, version: int) -> Object:
@@ -38,6 +41,7 @@ def view_of(
     folds: Iterable[Fold[Any]] = (),
     problem: str = "",
     gates: Mapping[str, bool] | None = None,
+    settings: Mapping[Setting[Any], Any] | None = None,
 ) -> View:
     """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed."""
     stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, INDEXERS) for kind in kinds}
@@ -51,4 +55,6 @@ def view_of(
         for fold, state in states.items():
             if change is not None and store.kind in fold.kinds:
                 fold.apply(state, store.kind, change)
-    return View(stores, states, stores, now, memory, problem, gates=FeatureGates({**GATES, **(gates or {})}))
+    opened = FeatureGates({**GATES, **(gates or {})})
+    told = ToldSettings({**SETTINGS, **(settings or {})})
+    return View(stores, states, stores, now, memory, problem, gates=opened, settings=told)

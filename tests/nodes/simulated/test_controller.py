@@ -10,9 +10,9 @@ import pytest
 from mooring.builtin.nodelifecycle.pod_gc import CONTROLLER as NODE_ORPHANS
 from mooring.builtin.nodelifecycle.pod_gc import QUARANTINE_TIME
 from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
+from mooring.kube.durations import parse_duration
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
-from mooring.nodes.simulated.pods import parse_duration
 from mooring.testing import node, pod
 from mooring.testing.conditions import has_condition
 from mooring.testing.crashes import survives_every_crash

@@ -16,6 +16,7 @@ from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.flags import GATE, NODE_PROVISIONER, NOT_READY_NODES, settings_of
 from mooring.features.workspaces.kinds import CONFIG_MAP, NODE_CLAIM, SERVING_POD, STORAGE_CLASS, WORKSPACE, NodeClaim
 from mooring.features.workspaces.node_claims import (
     brought_nodes,
@@ -63,8 +64,6 @@ from mooring.workloads.finalizers import has_finalizer, remove_finalizer, with_f
 from mooring.workloads.kinds import CONTROLLER_REVISION, DEPLOYMENT, NODE, SERVICE, STATEFUL_SET
 from mooring.workloads.ownerrefs import adopt, controller_reference, is_controlled_by
 
-GATE: Final = "disableNodeAutoProvisioning"
-
 
 class Surroundings(NamedTuple):
     """What was observed around a Workspace."""
@@ -77,7 +76,7 @@ class Surroundings(NamedTuple):
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    return decide(key, view, now, Settings("byo" if view.gates.enabled(GATE) else "azure-gpu-provisioner"))
+    return decide(key, view, now, settings_of(view))
 
 
 def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
@@ -386,4 +385,5 @@ CONTROLLER: Final = Controller(
         DEPLOYMENT: ("delete",),
     },
     gates={GATE: True},
+    settings=(NODE_PROVISIONER, NOT_READY_NODES),
 )

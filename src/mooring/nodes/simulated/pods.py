@@ -7,7 +7,6 @@ is deleted stops within a second, as most programs do, and does not use up its g
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +15,7 @@ from mooring.api.conditions import is_true
 from mooring.api.core.views import Container, Pod
 from mooring.api.kinds import key_of
 from mooring.api.meta import Condition
+from mooring.kube.durations import parse_duration
 from mooring.kube.times import moment, timestamp
 from mooring.nodes.addresses import Addresses
 from mooring.runtime.decision import Delete, Patch, Write, status
@@ -32,16 +32,6 @@ _STARTED = tuple(
     Condition(kind, "True")
     for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 )
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
-
-
-def parse_duration(text: str) -> timedelta | None:
-    """A duration such as `90s` or `1h30m`; None when it cannot be read."""
-    if not re.fullmatch(rf"(?:{_DURATION.pattern})+", text):
-        return None
-    return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text)))
 
 
 def due(pod: Pod, start_delay: timedelta) -> datetime | None:

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from mooring.api.kinds import Key, Kind
+from mooring.kube.durations import parse_duration
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
-from mooring.nodes.simulated.pods import parse_duration
 from mooring.nodes.stages.gotemplate import GoTemplate
 from mooring.nodes.stages.kinds import STAGE, Stage
 from mooring.nodes.stages.lexer import TemplateError

@@ -8,7 +8,7 @@ time and against a cluster. `dispatcher_state.py` has the attributes and their i
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +27,7 @@ from mooring.runtime.dispatcher.state import DispatcherState
 from mooring.runtime.dispatcher.store import Changed, Store
 from mooring.runtime.dispatcher.task import ALL, ReconcileRequest, Task
 from mooring.runtime.folds import Fold
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, SyncQuestion, Unavailable, View
 
 # Why a kind cannot be read whose definition is gone.
@@ -49,10 +50,10 @@ class Dispatcher(DispatcherState):
         self,
         controllers: Iterable[Controller],
         jitter: random.Random,
-        gates: Mapping[str, bool] | None = None,
+        configuration: Configuration = DEFAULTS,
         decider: Decider = decide,
     ) -> None:
-        super().__init__(controllers, jitter, gates)
+        super().__init__(controllers, jitter, configuration)
         self._decider = decider
         for controller in self.controllers:
             if controller.of is None:
@@ -268,8 +269,9 @@ class Dispatcher(DispatcherState):
             self._rests_until[request] = now + controller.min_interval
         memory = None if controller.memory is None else self._memories.get(request)
         problem = self._problems.get(request)
-        readable, gates, defined = self._readable[controller], self._gates[controller], self._definitions.now
-        view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates)
+        readable, defined = self._readable[controller], self._definitions.now
+        gates, settings = self._gates[controller], self._settings[controller]
+        view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates, settings)
         try:
             decision = self._decider(request, view)
         except Unavailable as missing:

@@ -7,7 +7,7 @@ of a plan or of a live cluster does not pay for that.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -26,18 +26,18 @@ from mooring.runtime.dispatcher.subscriptions import Subscriptions
 from mooring.runtime.dispatcher.task import ReconcileRequest
 from mooring.runtime.dispatcher.timers import Timers
 from mooring.runtime.folds import Fold
-from mooring.runtime.gates import FeatureGates, all_gates
+from mooring.runtime.settings import DEFAULTS, Configuration
 
 
 class DispatcherState:
     def __init__(
-        self, controllers: Iterable[Controller], jitter: random.Random, gates: Mapping[str, bool] | None = None
+        self, controllers: Iterable[Controller], jitter: random.Random, configuration: Configuration = DEFAULTS
     ) -> None:
         # Fixed for the life of the dispatcher, and so is the order: it decides which key runs first.
         self.controllers = tuple(controllers)
-        states = all_gates((controller.gates for controller in self.controllers), gates)
-        # One entry per controller, with the gates that it declares and no others.
-        self._gates = {c: FeatureGates({name: states[name] for name in c.gates}) for c in self.controllers}
+        # One entry per controller, with the gates and the settings that it declares and no others.
+        self._gates = {c: configuration.gates_of(c.gates) for c in self.controllers}
+        self._settings = {c: configuration.settings_of(c.settings) for c in self.controllers}
         # When a key may run next. Only keys of controllers with a `min_interval` are here.
         self._rests_until: dict[ReconcileRequest, datetime] = {}
         # The kinds that controllers declare; dynamic kinds are not among them.

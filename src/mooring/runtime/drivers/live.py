@@ -37,6 +37,7 @@ from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.logs import say
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.reads import scope_of
+from mooring.runtime.settings import DEFAULTS, Configuration
 
 # How long keys run before the loop may see to its sockets.
 SLICE_SECONDS = 0.01
@@ -55,7 +56,7 @@ class Live:
     """`in_flight` is how many keys may be writing at a time, `grace` how long they may take to finish at the end.
 
     `executors` carry out the effects that decisions ask for, by the names that effects call them.
-    `gates` are the feature gates that differ from their defaults.
+    `configuration` has the feature gates and settings that differ from their defaults.
     A watch that has been silent for `silence` seconds counts as dead.
     """
 
@@ -72,7 +73,7 @@ class Live:
         silence: float = 180.0,
         events: bool = True,
         executors: Mapping[str, Executor] | None = None,
-        gates: Mapping[str, bool] | None = None,
+        configuration: Configuration = DEFAULTS,
     ) -> None:
         self.controllers = tuple(controllers)
         self._transport = transport
@@ -80,7 +81,7 @@ class Live:
         self._in_flight, self._grace, self._silence = in_flight, grace, silence
         draw = draw or random.Random()
         self._draw = draw
-        self.dispatcher = Dispatcher(self.controllers, draw, gates)
+        self.dispatcher = Dispatcher(self.controllers, draw, configuration)
         self.metrics = RuntimeMetrics(self.controllers)
         self.reflector_metrics = ReflectorMetrics(self.dispatcher.kinds)
         self._broadcaster = EventBroadcaster(transport)

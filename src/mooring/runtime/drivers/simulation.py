@@ -7,7 +7,7 @@ away and starts another one on the same registry.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from mooring.runtime.events.recorder import repeated
 from mooring.runtime.metrics import RuntimeMetrics
 from mooring.runtime.minted import bytes_from
 from mooring.runtime.reads import scope_of
+from mooring.runtime.settings import DEFAULTS, Configuration
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -63,7 +64,7 @@ class Simulation:
         seed: int = 0,
         faults: Faults | None = None,
         events: bool = True,
-        gates: Mapping[str, bool] | None = None,
+        configuration: Configuration = DEFAULTS,
         now: datetime = START,
         decider: Decider = decide,
         at_rest: Callable[[Dispatcher], None] | None = None,
@@ -78,7 +79,7 @@ class Simulation:
         self.crashes = 0
         # A plan shows no events, and they are a fifth of its writes.
         self._tells = events
-        self._gates = gates
+        self._configuration = configuration
         self._decider = decider
         self._at_rest = at_rest
         self._status_at_rest = status_at_rest
@@ -96,7 +97,7 @@ class Simulation:
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
-        self.dispatcher = Dispatcher(self.controllers, self._draw, self._gates, self._decider)
+        self.dispatcher = Dispatcher(self.controllers, self._draw, self._configuration, self._decider)
         self._postponed.clear()
         self._streams: dict[Kind[Any], Stream] = {}
         # Kinds that are not served, until a definition changes.

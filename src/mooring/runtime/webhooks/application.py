@@ -21,6 +21,7 @@ from mooring.kube.status import ApiError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send, TooLarge, read_body, send_whole
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.logs import say
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.absences import absences, look
 from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path
@@ -52,12 +53,14 @@ class WebhookApplication:
         stores: Mapping[Kind[Any], Store[Any]],
         transport: AsyncTransport,
         clock: Callable[[], datetime],
+        configuration: Configuration = DEFAULTS,
     ) -> None:
         self._webhooks = {admit_path(each): each for each in webhooks}
         self._conversions = {(each.group, each.kind): each.convert for each in conversions}
         self._stores = stores
         self._transport = transport
         self._clock = clock
+        self._configuration = configuration
         self.reviews = Metric("mooring_webhook_reviews_total", "counter", "Reviews answered.", ("webhook", "answer"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,7 +115,7 @@ class WebhookApplication:
         stores: Mapping[Kind[Any], Store[Any]] = self._stores
         checked: set[Any] = set()
         for _ in range(_MAX_ROUNDS):
-            view = View(stores, {}, webhook.reads, self._clock())
+            view = self._view(webhook, stores)
             answer = webhook.admit(request, view)
             if isinstance(answer, Admitted):
                 return answer
@@ -121,4 +124,9 @@ class WebhookApplication:
                 return answer
             checked |= unchecked
             stores = await look(self._transport, unchecked, stores)
-        return webhook.admit(request, View(stores, {}, webhook.reads, self._clock()))
+        return webhook.admit(request, self._view(webhook, stores))
+
+    def _view(self, webhook: Webhook, stores: Mapping[Kind[Any], Store[Any]]) -> View:
+        gates = self._configuration.gates_of(webhook.gates)
+        settings = self._configuration.settings_of(webhook.settings)
+        return View(stores, {}, webhook.reads, self._clock(), gates=gates, settings=settings)

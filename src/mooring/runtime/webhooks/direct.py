@@ -22,6 +22,7 @@ from mooring.kube.status import ExpiredError, InternalError
 from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.logs import say
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.configuration import hook_entry
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Webhook, WebhookRequest
@@ -33,6 +34,7 @@ def install(
     *,
     clock: Callable[[], datetime],
     conversions: Sequence[Conversion] = (),
+    configuration: Configuration = DEFAULTS,
 ) -> None:
     """Have a registry call these from the next write on."""
     for conversion in conversions:
@@ -41,7 +43,7 @@ def install(
     for webhook in webhooks:
         for kind in webhook.reads:
             feeds.setdefault(kind, _Feed(registry, kind))
-        direct = _Direct(registry, webhook, {kind: feeds[kind] for kind in webhook.reads}, clock)
+        direct = _Direct(registry, webhook, {kind: feeds[kind] for kind in webhook.reads}, clock, configuration)
         chain = registry.admission
         if webhook.phase == "validating":
             chain.validating.append(direct.validate)
@@ -97,12 +99,19 @@ class _Direct:
     """One webhook as the admission chain calls it."""
 
     def __init__(
-        self, registry: Registry, webhook: Webhook, feeds: dict[Kind[Any], _Feed], clock: Callable[[], datetime]
+        self,
+        registry: Registry,
+        webhook: Webhook,
+        feeds: dict[Kind[Any], _Feed],
+        clock: Callable[[], datetime],
+        configuration: Configuration,
     ) -> None:
         self._registry = registry
         self._webhook = webhook
         self._feeds = feeds
         self._clock = clock
+        self._gates = configuration.gates_of(webhook.gates)
+        self._settings = configuration.settings_of(webhook.settings)
         entry = hook_entry(webhook, {})
         self._hook: Hook = hooks_of({"metadata": {"name": "direct"}, "webhooks": [entry]})[0]
         self._matches: dict[tuple[Resource, str, str], Invocation[Resource] | None] = {}
@@ -173,7 +182,8 @@ class _Direct:
         webhook = self._webhook
         stores = {kind: feed.current() for kind, feed in self._feeds.items()}
         try:
-            answer = webhook.admit(asked, View(stores, {}, webhook.reads, self._clock()))
+            view = View(stores, {}, webhook.reads, self._clock(), gates=self._gates, settings=self._settings)
+            answer = webhook.admit(asked, view)
         except Unavailable as error:
             return self._undecided(str(error))
         except Exception as error:

@@ -18,6 +18,7 @@ from mooring.kube.errors import FieldError, MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import InvalidError
 from mooring.runtime.dispatcher.observedobject import ObjectReader
+from mooring.runtime.settings import Setting
 from mooring.runtime.view import View
 
 if TYPE_CHECKING:
@@ -145,6 +146,9 @@ class Webhook:
     failure_policy: Literal["Fail", "Ignore"] = "Fail"
     timeout_seconds: int = 10
     reinvoked: bool = True
+    # Feature gates and settings that it asks its view for.
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    settings: tuple[Setting[Any], ...] = ()
     switch: str = ""
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
 from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.logs import say
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.application import MAX_REVIEW_BYTES, WebhookApplication
 from mooring.runtime.webhooks.keys import Keys
@@ -60,12 +61,14 @@ class WebhookServer:
         conversions: Sequence[Conversion] = (),
         name: str = CONFIGURATION,
         clock: Callable[[], datetime] = wall_clock,
+        configuration: Configuration = DEFAULTS,
     ) -> None:
         self._transport = transport
         self._listen = listen
         kinds: tuple[Kind[Any], ...] = tuple(dict.fromkeys(kind for each in webhooks for kind in each.reads))
         self._live = Live([Controller("webhooks", _nothing_to_do, reads=kinds)], transport, events=False)
-        self.application = WebhookApplication(webhooks, conversions, self._live.dispatcher.stores, transport, clock)
+        stores = self._live.dispatcher.stores
+        self.application = WebhookApplication(webhooks, conversions, stores, transport, clock, configuration)
         self.keys = Keys(folder, url, clock)
         self._registration = Registration(transport, name, webhooks, conversions, url)
         self._stop = asyncio.Event()

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from mooring.agents.executors import executors_for
@@ -23,11 +23,11 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.health import HealthServer
 from mooring.runtime.drivers.leaderelection import Election
 from mooring.runtime.drivers.live import Live, wall_clock
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
 from mooring.supervisor.external.controllers import conflict_warnings
 from mooring.supervisor.external.webhooks import WebhookServing
-from mooring.supervisor.feature_gates import chosen_gates
 from mooring.supervisor.logs import log_as_json
 
 __all__ = ["HealthSource", "run_controllers"]
@@ -72,7 +72,7 @@ async def run_controllers(
     health: Address | None,
     webhook_serving: WebhookServing | None = None,
     note: str = "",
-    gates: Mapping[str, bool] | None = None,
+    configuration: Configuration = DEFAULTS,
 ) -> None:
     """Run until SIGTERM or SIGINT. `webhook_serving` has the webhooks that are served beside the controllers.
 
@@ -107,7 +107,7 @@ async def run_controllers(
                     health_source,
                     stop,
                     elect=elect,
-                    gates=chosen_gates(controllers, gates or {}),
+                    configuration=configuration,
                 )
             )
         await asyncio.gather(*working)
@@ -126,11 +126,11 @@ async def _control(
     stop: asyncio.Event,
     *,
     elect: bool,
-    gates: Mapping[str, bool],
+    configuration: Configuration,
 ) -> None:
     async def work(end: asyncio.Event) -> None:
         async with executors_for(controllers, transport) as executors:
-            health_source.live = Live(controllers, transport, gates=gates, executors=executors)
+            health_source.live = Live(controllers, transport, configuration=configuration, executors=executors)
             try:
                 await health_source.live.run(end)
             finally:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import InputError, MooringError
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.keys import host_of
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.server import WebhookServer
@@ -32,6 +33,7 @@ class WebhookServing:
     conversions: Sequence[Conversion]
     url: str
     folder: Path
+    configuration: Configuration = DEFAULTS
 
     @property
     def names(self) -> list[str]:
@@ -53,6 +55,7 @@ class WebhookServing:
             url=self.url,
             folder=self.folder,
             conversions=self.conversions,
+            configuration=self.configuration,
         )
 
 

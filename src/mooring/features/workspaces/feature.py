@@ -1,0 +1,47 @@
+"""Workspaces as a feature: what the product must know of them, and nothing that takes long to load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mooring.features.workspaces.flags import GATE, NODE_PROVISIONER, NOT_READY_NODES, contradiction
+from mooring.runtime.feature import Feature, Parts
+
+if TYPE_CHECKING:
+    from mooring.api.crds.resource import CustomResource
+    from mooring.runtime.controller import Controller
+
+_LATER: Final = "Mooring has no such part yet"
+
+
+def _resources() -> tuple[CustomResource, ...]:
+    from mooring.features.workspaces.definition import WORKSPACES
+
+    return (WORKSPACES,)
+
+
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.features.workspaces.controller import CONTROLLER
+
+    return (CONTROLLER,)
+
+
+WORKSPACES: Final = Feature(
+    "workspaces",
+    resources=_resources,
+    controllers=Parts(("workspaces",), _controllers),
+    gates={GATE: True},
+    refused_gates={
+        "vLLM": "a Workspace chooses its runtime with the annotation kaito.sh/runtime",
+        "gatewayAPIInferenceExtension": _LATER,
+        "enableInferenceSetController": _LATER,
+        "enableMIG": _LATER,
+        "enableAccelerator": _LATER,
+        "enableMultiRoleInferenceController": _LATER,
+        "ModelMirror": _LATER,
+        "ModelStreaming": _LATER,
+        "enableBaseImageAutoUpgrade": _LATER,
+    },
+    settings=(NODE_PROVISIONER, NOT_READY_NODES),
+    contradiction=contradiction,
+)

@@ -1,0 +1,20 @@
+"""Durations as Kubernetes writes them: 90s, 5m, 1h30m."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Final
+
+__all__ = ["parse_duration"]
+
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_WHOLE: Final = re.compile(rf"(?:{_PART.pattern})+")
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """None when it cannot be read."""
+    if not _WHOLE.fullmatch(text):
+        return None
+    return timedelta(seconds=sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)))
