@@ -106,7 +106,6 @@ def test_a_kubelet_joins_and_its_pods_can_be_reached(joined: tuple[Home, RealNod
     node = kubectl.get("node", NODE)
     assert node["status"]["nodeInfo"]["kubeletVersion"] == "v1.35.8"
     assert kubectl.get("csinode", NODE)["metadata"]["ownerReferences"][0]["name"] == NODE
-    until(lambda: kubectl.run("get", "lease", "-n", "kube-node-lease", NODE).returncode == 0, "lease")
 
     kubectl.apply(pod())
     until(lambda: is_running(kubectl), "pod that runs")
@@ -134,6 +133,7 @@ def test_a_kubelet_joins_and_its_pods_can_be_reached(joined: tuple[Home, RealNod
     assert kubectl("exec", "app", "--", "cat", "/var/run/secrets/kubernetes.io/serviceaccount/namespace") == "default"
 
     kubectl("delete", "pod", "app", "--wait")
+    until(lambda: kubectl.run("get", "lease", "-n", "kube-node-lease", NODE).returncode == 0, "lease")
     kubectl("delete", "node", NODE)
 
 
