@@ -113,9 +113,7 @@ def _is_chosen(view: View, host: HostClaim) -> bool:
     return bool(view.list(BYO_MACHINE, "host", f"{host.metadata.namespace}/{host.metadata.name}"))
 
 
-def _order(
-    host: HostClaim, required: Mapping[str, str | int]
-) -> tuple[int, tuple[int, ...], str, str]:
+def _order(host: HostClaim, required: Mapping[str, str | int]) -> tuple[int, tuple[int, ...], str, str]:
     spare = tuple(_left_over(host, required, _SCARCEST_FIRST))
     return -(host.spec.priority or 0), spare, host.status.last_released_time or "", host.metadata.name
 
