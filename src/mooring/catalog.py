@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.groups.feature import GROUPS
+from mooring.features.hosts.feature import HOSTS
+from mooring.features.machines.feature import MACHINES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
 from mooring.runtime.feature import Feature
@@ -25,6 +27,8 @@ FEATURES: Final[tuple[Feature, ...]] = (
     CONTROL_PLANE,
     NODES,
     GROUPS,
+    HOSTS,
+    MACHINES,
 )
 
 
