@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from msgspec import to_builtins
+
 from mooring.api.conditions import find_condition
 from mooring.api.core.views import Node
 from mooring.api.kinds import Key, key_of
@@ -192,8 +194,6 @@ def _node_reference(machine: ByoMachine, name: str) -> Object:
     known = machine.status.node_ref
     if known is not None and known.name == name:
         # As it is, so that it compares equal.
-        from msgspec import to_builtins
-
         kept: Object = to_builtins(known)
         return kept
     return {"apiVersion": "v1", "kind": "Node", "name": name}

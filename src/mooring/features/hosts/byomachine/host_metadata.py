@@ -7,7 +7,7 @@ the spec came with the claim is noted on the host: those go when the host is rel
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec import to_builtins
@@ -20,22 +20,21 @@ from mooring.features.hosts.api.machines import ByoMachine
 from mooring.features.hosts.api.names import (
     BUNDLE_REGISTRY,
     BYOMACHINE_NAME,
-    CLEANUP_STARTED_AT,
     CLUSTER_NAME,
     ENDPOINT,
     K8S_VERSION,
     MANAGED_LABELS,
     MANAGED_TAINTS,
     PAUSED,
-    UNREGISTERING,
 )
 from mooring.features.hosts.api.references import Reference, reference_to
+from mooring.features.hosts.byohost.release import noted, taint_object
 from mooring.features.machines.api.clusters import Cluster
 from mooring.features.machines.api.machines import Machine
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Patch
 
-__all__ = ["ClaimContext", "host_patch", "release_patch", "wanted_version"]
+__all__ = ["ClaimContext", "host_patch", "wanted_version"]
 
 
 class ClaimContext(NamedTuple):
@@ -58,9 +57,9 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
     machine, owner = context.machine, context.owner
     namespace = machine.metadata.namespace
     labels = {name: value for name, value in owner.metadata.labels.items() if name != CLUSTER_NAME}
-    managed = set(_noted(host, MANAGED_LABELS))
+    managed = set(noted(host, MANAGED_LABELS))
     taints = tuple(HostTaint(each.key, each.effect, each.value) for each in owner.spec.taints)
-    noted_taints = set(map(tuple, _noted(host, MANAGED_TAINTS)))
+    noted_taints = set(map(tuple, noted(host, MANAGED_TAINTS)))
     own_taints = [each for each in host.spec.taints if (each.key, each.effect) not in noted_taints]
     own_keys = {(each.key, each.effect) for each in own_taints}
     added = [each for each in taints if (each.key, each.effect) not in own_keys]
@@ -73,7 +72,7 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
         "kubernetesVersion": wanted_version(machine, owner) or None,
         "manageKubeProxy": machine.spec.manage_kube_proxy or None,
         "labels": {**dict.fromkeys(managed - brought.keys()), **brought},
-        "taints": [_taint(each) for each in (*own_taints, *added)],
+        "taints": [taint_object(each) for each in (*own_taints, *added)],
     }
     if context.installation is not None:
         wanted = context.installation
@@ -96,33 +95,6 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
     if host.metadata.annotations.get(PAUSED) == machine.metadata.name:
         metadata["annotations"][PAUSED] = None
     return _changed(host, {"metadata": metadata, "spec": spec})
-
-
-def release_patch(host: HostClaim) -> Patch:
-    """The write that takes away everything that a claim brought; a host that has it can be claimed again."""
-    managed = set(_noted(host, MANAGED_LABELS))
-    noted = set(map(tuple, _noted(host, MANAGED_TAINTS)))
-    kept = [_taint(each) for each in host.spec.taints if (each.key, each.effect) not in noted]
-    gone = (ENDPOINT, K8S_VERSION, BUNDLE_REGISTRY, MANAGED_LABELS, MANAGED_TAINTS, UNREGISTERING, CLEANUP_STARTED_AT)
-    annotations = dict.fromkeys(name for name in gone if name in host.metadata.annotations)
-    labels = dict.fromkeys(name for name in (CLUSTER_NAME, BYOMACHINE_NAME) if name in host.metadata.labels)
-    fields = ("bootstrapSecret", "installationSecret", "uninstallationScript", "joinMode", "downloadMode")
-    spec: Object = dict.fromkeys((*fields, "kubernetesVersion", "manageKubeProxy"))
-    spec["labels"] = dict.fromkeys(managed) if set(host.spec.labels) - managed else None
-    spec["taints"] = kept or None
-    return Patch(BYO_HOST, key_of(host), {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec})
-
-
-def _noted(host: HostClaim, annotation: str) -> Iterable[Any]:
-    try:
-        found = json.loads(host.metadata.annotations.get(annotation, "[]"))
-    except json.JSONDecodeError:
-        return ()
-    return found if isinstance(found, list) else ()
-
-
-def _taint(taint: HostTaint) -> Object:
-    return {name: value for name, value in to_builtins(taint).items() if value}
 
 
 def _endpoint(context: ClaimContext) -> str:

@@ -9,15 +9,15 @@ from mooring.features.hosts.api.conditions import BYOHOST_READY, RELEASING
 from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.kinds import BYO_HOST, BYO_MACHINE
 from mooring.features.hosts.api.machines import ByoMachine
-from mooring.features.hosts.api.names import BYOMACHINE_FINALIZER, CLEANUP_STARTED_AT, UNREGISTERING
+from mooring.features.hosts.api.names import BYOMACHINE_FINALIZER
+from mooring.features.hosts.byohost.release import unregister
 from mooring.features.hosts.byomachine.ownership import give_back, is_claimed_by, stray_hosts
 from mooring.features.hosts.statuses import status_patch, waiting
-from mooring.kube.times import timestamp
-from mooring.runtime.decision import Decision, Event, Patch
+from mooring.runtime.decision import Decision, Event
 from mooring.runtime.view import View
 from mooring.workloads.finalizers import remove_finalizer
 
-__all__ = ["release_host", "unregister"]
+__all__ = ["release_host"]
 
 
 def release_host(view: View, machine: ByoMachine, now: datetime) -> Decision:
@@ -45,14 +45,7 @@ def release_host(view: View, machine: ByoMachine, now: datetime) -> Decision:
         now,
         {"cleanupStarted": True, "ready": False},
     )
-    return Decision(children=(*strays, *unregister(host, now)), status=told)
-
-
-def unregister(host: HostClaim, now: datetime) -> tuple[Patch, ...]:
-    """Ask the agent of a host to clean it."""
-    wanted = {UNREGISTERING: "", CLEANUP_STARTED_AT: timestamp(now)}
-    missing = {name: value for name, value in wanted.items() if name not in host.metadata.annotations}
-    return (Patch(BYO_HOST, key_of(host), {"metadata": {"annotations": missing}}),) if missing else ()
+    return Decision(children=(*strays, *unregister(BYO_HOST, host, now)), status=told)
 
 
 def _released(machine: ByoMachine, host: HostClaim) -> tuple[Event, ...]:
