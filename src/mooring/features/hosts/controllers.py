@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mooring.features.hosts import byocluster, byomachinetemplate
+from mooring.features.hosts.approval import controller as approval
 from mooring.features.hosts.bootstrap.controller import bootstrap_controller
 from mooring.features.hosts.byohost.controller import byohost_controller
 from mooring.features.hosts.byomachine import controller as byomachine
@@ -21,5 +22,6 @@ def host_controllers(settings: HostSettings | None = None) -> tuple[Controller, 
         byocluster.CONTROLLER,
         installer.CONTROLLER,
         bootstrap_controller(chosen),
+        approval.CONTROLLER,
         simulated_hosts(chosen),
     )

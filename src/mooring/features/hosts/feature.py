@@ -41,6 +41,7 @@ HOSTS: Final = Feature(
             "byocluster",
             "k8sinstallerconfig",
             "bootstrapkubeconfig",
+            "byoh-csr-approver",
             "simulated-hosts",
         ),
         _controllers,

@@ -9,18 +9,22 @@ import pytest
 
 from mooring.api.certificates.x509_requests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
 from mooring.api.kinds import Key
+from mooring.features.hosts.api.kinds import BOOTSTRAP_KUBECONFIG, BYO_HOST
 from mooring.features.hosts.api.names import AGENT
-from mooring.features.hosts.approval.controller import reconcile
+from mooring.features.hosts.approval.controller import CONTROLLER, reconcile
 from mooring.kube.objects import Object
+from mooring.runtime.decision import Patch
 from mooring.testing.views import NOON, view_of
+from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST
 from tests.builtin.certificates.requests import judged, pem, signing_request
 
 API = "infrastructure.cluster.x-k8s.io/v1beta1"
-TOKEN = {"username": "system:bootstrap:abcdef", "groups": ["system:bootstrappers", "system:bootstrappers:byoh"]}
-NODE = {"username": "system:node:node10", "groups": ["system:nodes", "system:authenticated"]}
-AGENT_10 = {"username": "byoh:host:node10", "groups": ["byoh:hosts"]}
+TOKEN: Object = {"username": "system:bootstrap:abcdef", "groups": ["system:bootstrappers", "system:bootstrappers:byoh"]}
+NODE: Object = {"username": "system:node:node10", "groups": ["system:nodes", "system:authenticated"]}
+AGENT_10: Object = {"username": "byoh:host:node10", "groups": ["byoh:hosts"]}
 SERVING = ("digital signature", "server auth")
 CLIENT_USAGES = ("digital signature", "client auth")
+KINDS = (CERTIFICATE_SIGNING_REQUEST, BYO_HOST, BOOTSTRAP_KUBECONFIG)
 HEALTHY = {"type": "HostHealthy", "status": "True"}
 
 
@@ -45,10 +49,15 @@ def config(name: str = "m1", token: str = "abcdef", *, of_machine: bool = True) 
 
 def verdict(request: Object, *objects: Object) -> tuple[str, str] | None:
     """The type and the reason of the condition that is written; None where nothing is."""
-    decision = reconcile(Key("", request["metadata"]["name"]), view_of([request, *objects]), NOON)
+    decision = reconcile(
+        Key("", request["metadata"]["name"]),
+        view_of([request, *objects], kinds=KINDS, indexers=CONTROLLER.indexers),
+        NOON,
+    )
     if decision.empty:
         return None
     [write] = decision.status
+    assert isinstance(write, Patch)
     assert write.subresource == "approval"
     [condition] = write.body["status"]["conditions"]
     assert condition["message"].endswith(".")
@@ -67,8 +76,10 @@ def serving(dns: Sequence[str] = ("node10",), ips: Sequence[str] = ("10.0.0.10",
     return signing_request(request, KUBELET_SERVING, SERVING, **(who or NODE))
 
 
-def agent(name: str = "node10", *, request: str = "", groups: Sequence[str] = ("byoh:hosts",), **who: Any) -> Object:
-    asked = pem(f"byoh:host:{name}", groups)
+def agent(
+    name: str = "node10", *, request: str = "", organizations: Sequence[str] = ("byoh:hosts",), **who: Any
+) -> Object:
+    asked = pem(f"byoh:host:{name}", organizations)
     return signing_request(asked, CLIENT, CLIENT_USAGES, name=request or f"byoh-csr-{name}", **(who or TOKEN))
 
 
@@ -162,8 +173,8 @@ def test_an_agent_registers_with_a_bootstrap_token_of_hosts() -> None:
     ("request_", "reason"),
     [
         (agent("node11", request="byoh-csr-node10"), "ForeignHost"),
-        (agent(groups=["byoh:hosts", "system:masters"]), "NotAnAgent"),
-        (agent(groups=["system:masters"]), "NotAnAgent"),
+        (agent(organizations=["byoh:hosts", "system:masters"]), "NotAnAgent"),
+        (agent(organizations=["system:masters"]), "NotAnAgent"),
         (agent("node11", **AGENT_10), "ForeignHost"),
     ],
 )
