@@ -29,7 +29,7 @@ from mooring.agents.host.root_folder import RootFolder
 from mooring.agents.host.services.service import ServiceManager
 from mooring.kube.errors import MooringError
 
-__all__ = ["LeftBehind", "clean_machine"]
+__all__ = ["LeftBehind", "clean_machine", "stop_node"]
 
 # In this order: a kubelet that runs would start containers again.
 _SERVICES: Final = ("kubelet", "containerd")
@@ -45,9 +45,15 @@ class LeftBehind(MooringError):
 
 async def clean_machine(root: RootFolder, services: ServiceManager, baseline: MachineBaseline) -> None:
     """Remove everything of a claim but its scripts, which are run before this. Raises LeftBehind."""
+    await stop_node(root, services)
+    await asyncio.to_thread(_remove, root, baseline)
+
+
+async def stop_node(root: RootFolder, services: ServiceManager) -> None:
+    """End services and containers, so that an uninstall script may remove their programs."""
     for name in _SERVICES:
         await services.stop(name)
-    await asyncio.to_thread(_remove, root, baseline)
+    await asyncio.to_thread(_kill, root)
 
 
 def _remove(root: RootFolder, baseline: MachineBaseline) -> None:
