@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mooring.agents.host.cleaning.inventory import Inventory, node_processes, take_inventory
+from mooring.agents.host.cleaning.inventory import node_processes, take_inventory
 from mooring.agents.host.root_folder import RootFolder
 from mooring.api.crds.resource import definition
 from mooring.features.hosts.api.definitions import BYO_HOSTS
@@ -155,14 +155,24 @@ class PlayedHost:
         for pid in node_processes(self.root):
             os.kill(pid, signal.SIGKILL)
 
-    def inventory(self) -> Inventory:
-        return take_inventory(self.root)
+    def left_on_the_machine(self) -> list[str]:
+        """What is there of a claim. Others share the machine, so only what bears the host's own names is told."""
+        names = (str(self.root.path), self.root.short_mark)
+        return [
+            line
+            for line in take_inventory(self.root).lines()
+            if line.startswith("process ") or any(name in line for name in names)
+        ]
 
     # The API
 
     @property
+    def path(self) -> str:
+        return f"{HOSTS}/{self.name}"
+
+    @property
     def host(self) -> Object | None:
-        found = self.api.get(f"{HOSTS}/{self.name}")
+        found = self.api.get(self.path)
         return found.body if found.code == 200 else None
 
     @property
@@ -177,7 +187,7 @@ class PlayedHost:
         return found if found is not None and found["status"] == status else None
 
     def patch(self, body: Object, subresource: str = "") -> Object:
-        answer = self.api.patch(f"{HOSTS}/{self.name}{subresource}", "merge", body)
+        answer = self.api.patch(f"{self.path}{subresource}", "merge", body)
         assert answer.code == 200, answer.body
         found: Object = answer.body
         return found

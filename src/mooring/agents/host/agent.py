@@ -105,8 +105,13 @@ class HostAgent:
         return SERVICES_SECONDS if told else RETRY_SECONDS
 
     def _next(self, host: ByoHost | None) -> Step:
+        progress = self._journal.progress
         return next_step(
-            host, self._journal.progress, self._clock(), skip_installation=self._settings.skip_installation
+            host,
+            progress,
+            self._clock(),
+            leftovers=progress.claim is None and self._settings.root.node.exists(),
+            skip_installation=self._settings.skip_installation,
         )
 
     async def _carry_out(self, step: Step, host: ByoHost | None) -> None:

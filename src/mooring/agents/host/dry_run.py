@@ -51,7 +51,8 @@ async def preview(settings: AgentSettings, kubeconfig: Path | None) -> list[str]
     lines.append(f"# {where}")
     progress = AgentJournal(settings.root.journal).progress
     if host is not None or progress.claim is not None:
-        step = next_step(host, progress, now, skip_installation=settings.skip_installation)
+        leftovers = progress.claim is None and settings.root.node.exists()
+        step = next_step(host, progress, now, leftovers=leftovers, skip_installation=settings.skip_installation)
         lines.append(f"# next: {_in_words(step)}")
     return lines
 

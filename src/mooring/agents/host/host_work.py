@@ -29,7 +29,7 @@ from mooring.features.hosts.api.names import BOOTSTRAP_VALUE, INSTALL_SCRIPT, UN
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
-__all__ = ["HostWork", "baseline_of_machine", "uninstall"]
+__all__ = ["HostWork", "baseline_for", "uninstall"]
 
 _FAILURES: Final = (SecretUnavailable, ProgramMissing, JoinFailed)
 _log = logging.getLogger("mooring.agent")
@@ -37,6 +37,11 @@ _log = logging.getLogger("mooring.agent")
 
 def baseline_of_machine() -> MachineBaseline:
     return MachineBaseline(existing_folders(), tuple(list_chains()), read_sysctls())
+
+
+async def baseline_for(progress: AgentProgress) -> MachineBaseline:
+    """What was there before the claim. Without a record of that, nothing that others may have made is touched."""
+    return progress.baseline if progress.claim is not None else await asyncio.to_thread(baseline_of_machine)
 
 
 class HostWork:
@@ -130,15 +135,17 @@ class HostWork:
 
     def _plan(self) -> NodePlan:
         settings = self._settings
+        overrides = settings.download_path / "kubelet.conf.d"
         return NodePlan(
             settings.root,
             settings.name,
             settings.systemd,
             settings.pod_cidr,
             search_path(settings.download_path),
-            node_address(find_network((settings.root.bridge,))),
-            not may_lower_oom_score(),
-            settings.sandbox_image,
+            kubelet_overrides=str(overrides) if overrides.is_dir() else "",
+            address=node_address(find_network((settings.root.bridge,))),
+            restrict_oom_score=not may_lower_oom_score(),
+            sandbox_image=settings.sandbox_image,
         )
 
     # Clean
@@ -148,7 +155,7 @@ class HostWork:
         progress = self._journal.progress
         try:
             await uninstall(self._settings, self._services, progress)
-            await clean_machine(self._settings.root, self._services, progress.baseline)
+            await clean_machine(self._settings.root, self._services, await baseline_for(progress))
         except (LeftBehind, OSError) as error:
             _log.warning("%s", error)
             failure = failed_again(progress.clean_failure, str(error), self._clock())

@@ -18,7 +18,7 @@ from mooring.agents.host.agent import HostAgent
 from mooring.agents.host.cleaning.cleaner import clean_machine
 from mooring.agents.host.detection.hardware import Hardware, find_hardware
 from mooring.agents.host.host_client import HostClient
-from mooring.agents.host.host_work import uninstall
+from mooring.agents.host.host_work import baseline_for, uninstall
 from mooring.agents.host.identity.agent_identity import AgentIdentity
 from mooring.agents.host.journal import AgentJournal, JournalError
 from mooring.agents.host.progress import AgentProgress
@@ -118,7 +118,7 @@ async def reset_machine(settings: AgentSettings) -> None:
         except JournalError:
             progress = AgentProgress()
         await uninstall(settings, services, progress)
-        await clean_machine(settings.root, services, progress.baseline)
+        await clean_machine(settings.root, services, await baseline_for(progress))
         settings.root.journal.unlink(missing_ok=True)
 
 

@@ -78,9 +78,16 @@ class CleanStep(NamedTuple):
 Step = IdleStep | WaitStep | BeginStep | InstallStep | JoinStep | ServeStep | CleanStep
 
 
-def next_step(host: ByoHost | None, progress: AgentProgress, now: datetime, *, skip_installation: bool = False) -> Step:
-    """`host` is None where the API has none of this name."""
-    cleaning = _cleaning(host, progress)
+def next_step(
+    host: ByoHost | None,
+    progress: AgentProgress,
+    now: datetime,
+    *,
+    leftovers: bool = False,
+    skip_installation: bool = False,
+) -> Step:
+    """`host` is None where the API has none of this name. `leftovers` are files of a claim that is on no record."""
+    cleaning = _cleaning(host, progress, leftovers=leftovers)
     if cleaning is not None:
         return _retried(progress.clean_failure, now) or cleaning
     reference = None if host is None else host.status.machine_ref
@@ -107,9 +114,9 @@ def next_step(host: ByoHost | None, progress: AgentProgress, now: datetime, *, s
     return _retried(progress.join_failure, now) or JoinStep()
 
 
-def _cleaning(host: ByoHost | None, progress: AgentProgress) -> CleanStep | None:
+def _cleaning(host: ByoHost | None, progress: AgentProgress, *, leftovers: bool) -> CleanStep | None:
     """The step that cleans, where something must be cleaned before anything else."""
-    has_claim = progress.claim is not None
+    has_claim = progress.claim is not None or leftovers
     if host is None:
         return CleanStep(release=False, why="its ByoHost is gone") if has_claim else None
     reference = host.status.machine_ref
@@ -120,8 +127,10 @@ def _cleaning(host: ByoHost | None, progress: AgentProgress) -> CleanStep | None
         return None
     if reference is None:
         if has_claim:
-            return CleanStep(release=True, why="its claim is gone")
+            return CleanStep(release=True, why="the claim that it has files of is gone")
         return None if _is_clean(host) else CleanStep(release=True, why="it was released without its agent")
+    if leftovers:
+        return CleanStep(release=False, why="it has files of a claim that is on no record")
     if progress.claim is not None and progress.claim.uid != reference.uid:
         return CleanStep(release=False, why=f"{progress.claim.name} has it no more and {reference.name} has")
     return None

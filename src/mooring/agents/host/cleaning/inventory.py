@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.agents.host.cleaning.control_groups import group_folders, group_processes
 from mooring.agents.host.cleaning.firewall import list_chains
@@ -20,6 +20,9 @@ from mooring.nodes.process.containers.mount_table import mount_points
 from mooring.nodes.process.containers.proc import family
 
 __all__ = ["Inventory", "node_processes", "take_inventory"]
+
+
+_WORDS: Final = ("mount", "process", "link", "control group", "chain", "file")
 
 
 class Inventory(NamedTuple):
@@ -34,7 +37,7 @@ class Inventory(NamedTuple):
 
     def lines(self) -> list[str]:
         """For people: one line for each thing."""
-        return [f"{name[:-1].replace('_', ' ')} {each}" for name in self._fields for each in getattr(self, name)]
+        return [f"{word} {each}" for word, found in zip(_WORDS, self, strict=True) for each in found]
 
     def added_since(self, before: Inventory) -> list[str]:
         """What is here now and was not before."""

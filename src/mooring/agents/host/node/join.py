@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +30,7 @@ _SOCKET_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.1
 _LOG_CHARACTERS: Final = 1500
 _RESOLVERS: Final = ("/run/systemd/resolve/resolv.conf", "/etc/resolv.conf")
-_log = logging.getLogger("mooring.agent")
+_EXPIRED: Final = "the API server does not accept the bootstrap token, which has expired or is gone"
 
 
 class JoinFailed(MooringError):
@@ -84,7 +83,8 @@ async def join(plan: NodePlan, services: ServiceManager, download_path: Path, se
     except TimeoutError:
         await services.stop(KUBELET)
         said = await asyncio.to_thread(_tail, plan.root.logs / "kubelet.log")
-        raise JoinFailed(f"the kubelet got no certificate in {seconds:.0f} s; its log ends: {said}") from None
+        why = f"{_EXPIRED}; " if "Unauthorized" in said else ""
+        raise JoinFailed(f"the kubelet got no certificate in {seconds:.0f} s: {why}its log ends: {said}") from None
 
 
 async def _socket_answers(plan: NodePlan) -> None:

@@ -27,6 +27,8 @@ class NodePlan(NamedTuple):
     systemd: bool
     pod_cidr: str
     search_path: str
+    # A folder of files that the kubelet reads over its configuration, where the administrator has one.
+    kubelet_overrides: str = ""
     address: str = ""
     restrict_oom_score: bool = False
     sandbox_image: str = ""
@@ -86,7 +88,11 @@ def kubelet_arguments(program: str, plan: NodePlan, labels: Mapping[str, str]) -
         f"--hostname-override={plan.name}",
         f"--node-labels={','.join(f'{key}={value}' for key, value in labels.items())}",
     ]
-    return (*found, f"--node-ip={plan.address}") if plan.address else tuple(found)
+    if plan.address:
+        found.append(f"--node-ip={plan.address}")
+    if plan.kubelet_overrides:
+        found.append(f"--config-dir={plan.kubelet_overrides}")
+    return tuple(found)
 
 
 def _is_accepted(key: str) -> bool:
