@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.groups.feature import GROUPS
+from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
@@ -27,6 +28,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     NODES,
     GROUPS,
     MACHINES,
+    HOSTS,
 )
 
 
