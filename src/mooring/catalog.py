@@ -27,8 +27,8 @@ FEATURES: Final[tuple[Feature, ...]] = (
     CONTROL_PLANE,
     NODES,
     GROUPS,
-    MACHINES,
     HOSTS,
+    MACHINES,
 )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mooring.runtime.feature import Feature
+from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
 
 
 def _resources() -> tuple[CustomResource, ...]:
@@ -16,4 +18,34 @@ def _resources() -> tuple[CustomResource, ...]:
     return RESOURCES
 
 
-HOSTS: Final = Feature("hosts", resources=_resources)
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.features.hosts.controllers import host_controllers
+
+    return host_controllers()
+
+
+def _webhooks() -> tuple[Webhook, ...]:
+    from mooring.features.hosts.webhooks import WEBHOOKS
+
+    return WEBHOOKS
+
+
+HOSTS: Final = Feature(
+    "hosts",
+    resources=_resources,
+    controllers=Parts(
+        (
+            "byohost",
+            "byomachine",
+            "byomachinetemplate",
+            "byocluster",
+            "k8sinstallerconfig",
+            "bootstrapkubeconfig",
+            "simulated-hosts",
+        ),
+        _controllers,
+    ),
+    webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    # On a real cluster an agent speaks for each host.
+    on_request=frozenset({"simulated-hosts"}),
+)
