@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from mooring.api.kinds import Key
+from mooring.features.hosts.api.kinds import BOOTSTRAP_KUBECONFIG, BYO_HOST
 from mooring.features.hosts.approval.indexes import INDEXES
 from mooring.features.hosts.approval.judgement import judge
 from mooring.kube.times import timestamp
@@ -32,6 +33,7 @@ CONTROLLER: Final = Controller(
     "byoh-csr-approver",
     reconcile,
     of=CERTIFICATE_SIGNING_REQUEST,
+    reads=(BOOTSTRAP_KUBECONFIG, BYO_HOST),
     indexers=INDEXES,
     writes={CERTIFICATE_SIGNING_REQUEST: ("approval",), SIGNER: ("approve",)},
 )
