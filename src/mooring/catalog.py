@@ -88,6 +88,11 @@ class Catalog:
         chosen = frozenset(self.names if names is None else names)
         return tuple(each for feature in self.features if feature.serves_kinds(chosen) for each in feature.resources())
 
+    def rules(self, names: Collection[str] | None = None) -> tuple[Object, ...]:
+        """Roles and bindings for those who use the chosen features from outside."""
+        chosen = frozenset(self.names if names is None else names)
+        return tuple(each for feature in self.features if feature.serves_kinds(chosen) for each in feature.rules())
+
     def custom_kinds(self) -> frozenset[tuple[str, str]]:
         """Our own kinds in every version, which a cluster serves only where their definitions are, by apiVersion."""
         own = (each for feature in self.features for each in feature.resources())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mooring.features.hosts import byocluster, byomachinetemplate
+from mooring.features.hosts.access import controller as access
 from mooring.features.hosts.approval import controller as approval
 from mooring.features.hosts.bootstrap.controller import bootstrap_controller
 from mooring.features.hosts.byohost.controller import byohost_controller
@@ -23,5 +24,6 @@ def host_controllers(settings: HostSettings | None = None) -> tuple[Controller, 
         installer.CONTROLLER,
         bootstrap_controller(chosen),
         approval.CONTROLLER,
+        access.CONTROLLER,
         simulated_hosts(chosen),
     )

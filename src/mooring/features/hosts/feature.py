@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ def _controllers() -> tuple[Controller, ...]:
     return host_controllers()
 
 
+def _rules() -> tuple[Object, ...]:
+    from mooring.features.hosts.access.agents import agent_rules
+
+    return agent_rules()
+
+
 def _webhooks() -> tuple[Webhook, ...]:
     from mooring.features.hosts.webhooks import WEBHOOKS
 
@@ -42,10 +49,12 @@ HOSTS: Final = Feature(
             "k8sinstallerconfig",
             "bootstrapkubeconfig",
             "byoh-csr-approver",
+            "byoh-agent-rights",
             "simulated-hosts",
         ),
         _controllers,
     ),
+    rules=_rules,
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
     # On a real cluster an agent speaks for each host.
     on_request=frozenset({"simulated-hosts"}),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
+from mooring.features.hosts.access.admission import check_agent
 from mooring.features.hosts.api.bootstrap import BootstrapKubeconfig
 from mooring.features.hosts.api.kinds import BOOTSTRAP_KUBECONFIG, BYO_HOST, BYO_MACHINE
 from mooring.features.hosts.api.names import API_VERSION
@@ -69,6 +70,16 @@ WEBHOOKS: Final = (
         check_deletion,
         (Rule(API_VERSION, "byohosts", ("DELETE",)),),
         reads=(BYO_MACHINE,),
+        switch="byohost-webhook",
+    ),
+    Webhook(
+        "agents.byohost.mooring.dev",
+        "validating",
+        check_agent,
+        (
+            Rule(API_VERSION, "byohosts", ("CREATE", "UPDATE", "DELETE")),
+            Rule(API_VERSION, "byohosts/status", ("UPDATE",)),
+        ),
         switch="byohost-webhook",
     ),
     Webhook(
