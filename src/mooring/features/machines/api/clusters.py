@@ -50,7 +50,7 @@ class ClusterNetworkSpec(View, frozen=True):
     service_domain: ServiceDomain = ""
 
 
-class ControlPlaneEndpoint(View, frozen=True):
+class ClusterEndpoint(View, frozen=True):
     host: Annotated[str, Markers("The host of the API server.", min_length=1, max_length=512)] = ""
     port: Annotated[Port, Markers("The port of the API server.")] = 0
 
@@ -58,8 +58,8 @@ class ControlPlaneEndpoint(View, frozen=True):
 class ClusterSpec(View, frozen=True):
     paused: Annotated[bool, Markers("Nothing of this cluster is changed while it is true.")] = False
     cluster_network: Annotated[ClusterNetworkSpec, Markers("Its networks.", min_properties=1)] = ClusterNetworkSpec()
-    control_plane_endpoint: Annotated[ControlPlaneEndpoint, Markers("Where its API server is.", min_properties=1)] = (
-        ControlPlaneEndpoint()
+    control_plane_endpoint: Annotated[ClusterEndpoint, Markers("Where its API server is.", min_properties=1)] = (
+        ClusterEndpoint()
     )
     control_plane_ref: Annotated[ContractReference, Markers("The provider of its control plane.")] = ContractReference()
     infrastructure_ref: Annotated[ContractReference, Markers("The provider's object for the whole cluster.")] = (

@@ -131,7 +131,7 @@ class MachineNaming(View, frozen=True, omit_defaults=True):
     template: Annotated[
         str,
         Markers(
-            "The name, with {{ .machineSet.name }}, {{ .cluster.name }} and {{ .random }}, which it must contain.",
+            "The name, with {{ .machineSet.name }}, {{ .cluster.name }} and, at its end, -{{ .random }}.",
             min_length=1,
             max_length=256,
         ),

@@ -31,7 +31,7 @@ class OldClusterNetwork(View, frozen=True):
     service_domain: ServiceDomain = ""
 
 
-class OldControlPlaneEndpoint(View, frozen=True):
+class OldClusterEndpoint(View, frozen=True):
     host: Annotated[str, Markers("The host of the API server.", max_length=512)] = ""
     port: Annotated[Int32, Markers("The port of the API server.")] = 0
 
@@ -39,9 +39,7 @@ class OldControlPlaneEndpoint(View, frozen=True):
 class OldClusterSpec(View, frozen=True):
     paused: Annotated[bool, Markers("Nothing of this cluster is changed while it is true.")] = False
     cluster_network: Annotated[OldClusterNetwork, Markers("Its networks.")] = OldClusterNetwork()
-    control_plane_endpoint: Annotated[OldControlPlaneEndpoint, Markers("Where its API server is.")] = (
-        OldControlPlaneEndpoint()
-    )
+    control_plane_endpoint: Annotated[OldClusterEndpoint, Markers("Where its API server is.")] = OldClusterEndpoint()
     control_plane_ref: Annotated[Reference, Markers("The provider of its control plane.")] = None
     infrastructure_ref: Annotated[Reference, Markers("The provider's object for the whole cluster.")] = None
     topology: Topology = None
