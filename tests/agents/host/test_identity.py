@@ -19,7 +19,6 @@ from mooring.agents.host.identity.certificate_request import CertificateRefused,
 from mooring.agents.host.identity.signing_request import CertificateLife, certificate_life, new_key, signing_request
 from mooring.agents.host.root_folder import RootFolder
 from mooring.client.inprocess import AsyncInProcess
-from mooring.client.kubeconfig import find_access
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
 from mooring.net.certificate_signing import sign_request
@@ -160,11 +159,11 @@ def test_a_certificate_is_renewed_while_the_agent_runs(
     root.prepare()
     asyncio.run(AgentIdentity(root, "node10", DAY, lambda: NOW).obtain(bootstrap))
     before = root.kubeconfig.read_text()
-    access = find_access(root.kubeconfig)
+    installed = []
 
     async def kept(passed: timedelta) -> None:
         identity = AgentIdentity(root, "node10", DAY, lambda: NOW + passed)
-        task: asyncio.Task[Any] = asyncio.create_task(identity.keep(transport, access))
+        task: asyncio.Task[Any] = asyncio.create_task(identity.keep(transport, lambda *pair: installed.append(pair)))
         for _ in range(20):
             await asyncio.sleep(0)
         task.cancel()
@@ -174,7 +173,9 @@ def test_a_certificate_is_renewed_while_the_agent_runs(
     assert root.kubeconfig.read_text() == before
     asyncio.run(kept(timedelta(hours=20)))
     assert root.kubeconfig.read_text() != before
-    assert certificate_life(_own_certificate(root)).ends > NOW
+    ((certificate, _),) = installed
+    assert certificate == _own_certificate(root)
+    assert certificate_life(certificate).ends > NOW
     assert len(transport.names) == 2
 
 
