@@ -14,6 +14,13 @@ SOURCE = Path(__file__).parents[2] / "src" / "mooring"
 FEATURES = [feature for feature in CATALOG.features if (SOURCE / "features" / feature.name).is_dir()]
 # Builders for tests of every feature live together, where people who write tests look for them.
 EXEMPT = (SOURCE / "testing",)
+# Features that agree on an API: each names kinds of the other, through its `api` alone, and the agent those of both.
+NEIGHBOURS = {
+    "machines": (SOURCE / "features" / "hosts", SOURCE / "agents" / "host"),
+    "hosts": (SOURCE / "features" / "machines", SOURCE / "agents" / "host"),
+}
+# Names of upstream's that are words of everybody: whoever means the kind also names its group.
+COMMON_WORDS = {"Cluster", "clusters", "cluster", "Machine", "machines", "machine", "cl", "ma", "md", "ms"}
 
 
 def words_of(feature: Feature) -> set[str]:
@@ -24,7 +31,7 @@ def words_of(feature: Feature) -> set[str]:
         for word in (each.kind, each.plural, each.singular, each.group, *each.short_names)
         if word
     ]
-    return {*resources, *feature.names}
+    return {*resources, *feature.names} - COMMON_WORDS
 
 
 def test_every_folder_of_features_is_in_the_catalog() -> None:
@@ -35,7 +42,7 @@ def test_every_folder_of_features_is_in_the_catalog() -> None:
 @pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
 def test_a_feature_is_named_in_its_own_folder_only(feature: Feature) -> None:
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words_of(feature)))})s?(?![\w-])", re.IGNORECASE)
-    own = (SOURCE / "features" / feature.name, *EXEMPT)
+    own = (SOURCE / "features" / feature.name, *NEIGHBOURS.get(feature.name, ()), *EXEMPT)
     found = [
         f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
         for path in sorted([*SOURCE.rglob("*.py"), *(SOURCE.parents[1] / "scripts").glob("*.py")])

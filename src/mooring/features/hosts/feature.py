@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mooring.runtime.feature import Feature
+from mooring.kube.objects import Object
+from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
 
 
 def _resources() -> tuple[CustomResource, ...]:
@@ -16,4 +19,43 @@ def _resources() -> tuple[CustomResource, ...]:
     return RESOURCES
 
 
-HOSTS: Final = Feature("hosts", resources=_resources)
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.features.hosts.controllers import host_controllers
+
+    return host_controllers()
+
+
+def _rules() -> tuple[Object, ...]:
+    from mooring.features.hosts.access.agents import agent_rules
+
+    return agent_rules()
+
+
+def _webhooks() -> tuple[Webhook, ...]:
+    from mooring.features.hosts.webhooks import WEBHOOKS
+
+    return WEBHOOKS
+
+
+HOSTS: Final = Feature(
+    "hosts",
+    resources=_resources,
+    controllers=Parts(
+        (
+            "byohost",
+            "byomachine",
+            "byomachinetemplate",
+            "byocluster",
+            "k8sinstallerconfig",
+            "bootstrapkubeconfig",
+            "byoh-csr-approver",
+            "byoh-agent-rights",
+            "simulated-hosts",
+        ),
+        _controllers,
+    ),
+    rules=_rules,
+    webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    # On a real cluster an agent speaks for each host.
+    on_request=frozenset({"simulated-hosts"}),
+)

@@ -6,10 +6,12 @@ from typing import Annotated, Final
 
 import msgspec
 
+from mooring.api.conditions import find_condition, is_true
 from mooring.api.core.types import View
 from mooring.api.crds.markers import Int32, Markers, Quantity, Time
 from mooring.api.meta import AnnotatedMeta
-from mooring.features.hosts.api.conditions import Conditions
+from mooring.features.hosts.api.conditions import HOST_CLEAN, HOST_HEALTHY, Conditions
+from mooring.features.hosts.api.names import PAUSED, UNREGISTERING
 from mooring.features.hosts.api.references import Reference
 
 KUBEADM: Final = "kubeadm"
@@ -121,3 +123,17 @@ class HostClaim(View, frozen=True):
     metadata: AnnotatedMeta = AnnotatedMeta()
     spec: ByoHostSpec = ByoHostSpec()
     status: HostClaimStatus = HostClaimStatus()
+
+
+def is_claimable(host: HostClaim) -> bool:
+    """Whether a ByoMachine may claim a host: free, clean, heard of, not paused and not going."""
+    conditions = host.status.conditions
+    clean = find_condition(conditions, HOST_CLEAN)
+    return (
+        host.status.machine_ref is None
+        and UNREGISTERING not in host.metadata.annotations
+        and PAUSED not in host.metadata.annotations
+        and not host.metadata.deleting
+        and is_true(conditions, HOST_HEALTHY)
+        and (clean is None or clean.status != "False")
+    )

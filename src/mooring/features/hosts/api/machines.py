@@ -42,10 +42,13 @@ class ByoMachineSpec(View, frozen=True):
 
 
 class HostReference(View, frozen=True):
-    """The host that a ByoMachine has chosen. It is claimed once the host's machineRef agrees."""
+    """The host that a ByoMachine has chosen."""
 
     name: Annotated[str, Markers("The name of the ByoHost.")] = ""
     uid: Annotated[str, Markers("The uid of the ByoHost.")] = ""
+    claimed: Annotated[
+        bool, Markers("Whether machineRef of the host agreed. From then on the choice is final: it is never another.")
+    ] = False
 
 
 class HostAddress(View, frozen=True):
@@ -124,6 +127,8 @@ class ByoMachineTemplateSpec(View, frozen=True):
 
 class TemplateNodeInfo(View, frozen=True):
     """What a Node of the pool will run."""
+
+    markers = Markers(min_properties=1)
 
     architecture: Annotated[str, Markers("The architecture of the processor.")] = ""
     operating_system: Annotated[str, Markers("The operating system.")] = ""
