@@ -109,7 +109,9 @@ def put_machine(
     **spec: Any,
 ) -> Object:
     """A Machine as a MachineSet makes it, with its ByoMachine. `selector` is of labels; `spec` is of the ByoMachine."""
-    bootstrap: Object = {"dataSecretName": secret} if secret is not None else {"configRef": _ref("BootstrapKubeconfig", name)}
+    bootstrap: Object = (
+        {"dataSecretName": secret} if secret is not None else {"configRef": _ref("BootstrapKubeconfig", name)}
+    )
     wanted: Object = {
         "clusterName": CLUSTER,
         "version": version,
@@ -119,9 +121,7 @@ def put_machine(
     if taints:
         wanted["taints"] = [{"propagation": "Always", **taint} for taint in taints]
     metadata: Object = {"name": name, "namespace": "default", "labels": {CLUSTER_NAME: CLUSTER, **(labels or {})}}
-    made = create(
-        simulation, {"apiVersion": MACHINES_VERSION, "kind": "Machine", "metadata": metadata, "spec": wanted}
-    )
+    made = create(simulation, {"apiVersion": MACHINES_VERSION, "kind": "Machine", "metadata": metadata, "spec": wanted})
     owner = {
         "apiVersion": MACHINES_VERSION,
         "kind": "Machine",
