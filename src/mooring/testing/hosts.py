@@ -100,7 +100,7 @@ def put_cluster(simulation: Simulation, name: str = CLUSTER) -> None:
 def put_machine(
     simulation: Simulation,
     name: str,
-    selector: Mapping[str, Any] | None = None,
+    hosts: Mapping[str, str] | None = None,
     *,
     secret: str | None = "bootstrap",
     version: str = "v1.34.1",
@@ -108,7 +108,10 @@ def put_machine(
     taints: tuple[Mapping[str, str], ...] = (),
     **spec: Any,
 ) -> Object:
-    """A Machine as a MachineSet makes it, with its ByoMachine. `selector` is of labels; `spec` is of the ByoMachine."""
+    """A Machine as a MachineSet makes it, with its ByoMachine, which wants hosts with these labels.
+
+    `labels` and `taints` are the Machine's; `spec` is the ByoMachine's.
+    """
     bootstrap: Object = (
         {"dataSecretName": secret} if secret is not None else {"configRef": _ref("BootstrapKubeconfig", name)}
     )
@@ -130,8 +133,8 @@ def put_machine(
         "controller": True,
     }
     own: Object = {"joinMode": "tlsBootstrap", **spec}
-    if selector is not None:
-        own["selector"] = {"matchLabels": dict(selector)}
+    if hosts is not None:
+        own["selector"] = {"matchLabels": dict(hosts)}
     meta = {"name": name, "namespace": "default", "labels": {CLUSTER_NAME: CLUSTER}, "ownerReferences": [owner]}
     return create(simulation, {"apiVersion": API_VERSION, "kind": "ByoMachine", "metadata": meta, "spec": own})
 

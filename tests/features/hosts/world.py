@@ -19,7 +19,7 @@ from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
-from mooring.runtime.drivers.simulation import START, Simulation
+from mooring.runtime.drivers.simulation import START
 from mooring.testing.hosts import byo_host, put_cluster
 from mooring.testing.simulations import checked_simulation
 
@@ -106,7 +106,15 @@ class HostWorld:
     def patch(self, kind: str, name: str, body: Object, subresource: str = "") -> None:
         registry = self.simulation.registry
         resource = registry.resource(VERSIONS.get(kind, API_VERSION), kind)
-        registry.patch(resource, "" if kind == "Node" else "default", name, "merge", body, subresource=subresource, now=self.simulation.now)
+        registry.patch(
+            resource,
+            "" if kind == "Node" else "default",
+            name,
+            "merge",
+            body,
+            subresource=subresource,
+            now=self.simulation.now,
+        )
 
     def label(self, host: str, **labels: str | None) -> None:
         self.patch("ByoHost", host, {"metadata": {"labels": labels}})

@@ -36,7 +36,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         condition = waiting(READY, INVALID_SELECTOR, f"spec.template.spec.selector: {error}", "Error")
         return Decision(status=status_patch(BYO_MACHINE_TEMPLATE, template, template.status, (condition,), now))
     smallest = min(matching, key=_size, default=None)
-    fields = {"capacity": _capacity(template, smallest), "nodeInfo": _node_info(template, smallest)}
+    fields: Object = {"capacity": _capacity(template, smallest)}
+    if smallest is not None and smallest.status.hostinfo.architecture:
+        info = smallest.status.hostinfo
+        fields["nodeInfo"] = {"architecture": info.architecture, "operatingSystem": info.osname}
     if smallest is None:
         condition = waiting(READY, NO_HOST_MATCHES, why, "Warning")
     else:
@@ -64,14 +67,6 @@ def _capacity(template: ByoMachineTemplate, host: HostClaim | None) -> Object:
         said.gpu_type or GPU: said.gpu_count,
     }
     return found | {name: amount for name, amount in written.items() if amount}
-
-
-def _node_info(template: ByoMachineTemplate, host: HostClaim | None) -> Object:
-    if host is None:
-        known = template.status.node_info
-        return {"architecture": known.architecture, "operatingSystem": known.operating_system}
-    info = host.status.hostinfo
-    return {"architecture": info.architecture, "operatingSystem": info.osname}
 
 
 def _replaced(template: ByoMachineTemplate, fields: Object) -> Object:

@@ -12,7 +12,7 @@ from mooring.api.meta import AnnotatedMeta
 from mooring.features.hosts.api.conditions import Conditions
 
 
-class ControlPlaneEndpoint(View, frozen=True):
+class APIEndpoint(View, frozen=True):
     """Where an API server answers."""
 
     host: Annotated[str, Markers("The name or address of the API server.", required=True)] = ""
@@ -20,7 +20,7 @@ class ControlPlaneEndpoint(View, frozen=True):
 
 
 class ByoClusterSpec(View, frozen=True):
-    control_plane_endpoint: Annotated[ControlPlaneEndpoint | None, Markers("Where the API server answers.")] = None
+    control_plane_endpoint: Annotated[APIEndpoint | None, Markers("Where the API server answers.")] = None
     bundle_lookup_base_registry: Annotated[str, Markers("The registry that bundles of Kubernetes come from.")] = ""
 
 

@@ -128,6 +128,8 @@ class ByoMachineTemplateSpec(View, frozen=True):
 class TemplateNodeInfo(View, frozen=True):
     """What a Node of the pool will run."""
 
+    markers = Markers(min_properties=1)
+
     architecture: Annotated[str, Markers("The architecture of the processor.")] = ""
     operating_system: Annotated[str, Markers("The operating system.")] = ""
 

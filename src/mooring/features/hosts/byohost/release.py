@@ -23,6 +23,7 @@ from mooring.features.hosts.api.names import (
     K8S_VERSION,
     MANAGED_LABELS,
     MANAGED_TAINTS,
+    PAUSED,
     UNREGISTERING,
 )
 from mooring.kube.objects import Object
@@ -33,9 +34,12 @@ __all__ = ["noted", "release_patch", "taint_object", "unregister"]
 
 
 def unregister(kind: Kind[Any], host: HostClaim | ByoHost, now: datetime) -> tuple[Patch, ...]:
-    """Ask the agent of a host to clean it."""
+    """Ask the agent of a host to clean it. A pause that the claim brought is over."""
     wanted = {UNREGISTERING: "", CLEANUP_STARTED_AT: timestamp(now)}
-    missing = {name: value for name, value in wanted.items() if name not in host.metadata.annotations}
+    missing: Object = {name: value for name, value in wanted.items() if name not in host.metadata.annotations}
+    ref = host.status.machine_ref
+    if ref is not None and host.metadata.annotations.get(PAUSED) == ref.name:
+        missing[PAUSED] = None
     return (Patch(kind, key_of(host), {"metadata": {"annotations": missing}}),) if missing else ()
 
 

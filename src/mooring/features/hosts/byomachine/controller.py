@@ -32,10 +32,9 @@ from mooring.features.hosts.byomachine.ownership import (
     choose,
     claim,
     confirm,
-    give_back,
+    give_back_strays,
     is_claimed_by,
     step_back,
-    stray_hosts,
 )
 from mooring.features.hosts.byomachine.release import release_host
 from mooring.features.hosts.statuses import holds, status_patch, waiting
@@ -89,7 +88,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if isinstance(claimed, Decision):
         return claimed
     # 7. What the host needs to become a Node has reached it.
-    strays = tuple(give_back(each) for each in stray_hosts(view, machine))
+    strays = give_back_strays(view, machine)
     context = ClaimContext(
         machine, owner, cluster, view.get(BYO_CLUSTER, key.namespace, _infrastructure(cluster)), None
     )
@@ -118,7 +117,7 @@ def _infrastructure(cluster: Cluster) -> str:
 
 def _claimed_host(view: View, machine: ByoMachine, now: datetime) -> HostClaim | Decision:
     """The host that is this machine's for good, or the next step towards one."""
-    strays = tuple(give_back(each) for each in stray_hosts(view, machine))
+    strays = give_back_strays(view, machine)
     ref = machine.status.host_ref
     if ref is None:
         return _choose(view, machine, now)._replace(children=strays)
@@ -126,7 +125,7 @@ def _claimed_host(view: View, machine: ByoMachine, now: datetime) -> HostClaim |
     present = host if host is not None and host.metadata.uid == ref.uid else None
     if present is not None and is_claimed_by(present, machine):
         return present if ref.claimed else Decision(children=strays, status=(confirm(machine, present),))
-    if present is not None and present.status.machine_ref is None and (ref.claimed or is_claimable(present)):
+    if present is not None and is_claimable(present):
         return Decision(children=(*strays, claim(machine, present)))
     if not ref.claimed:
         return Decision(children=strays, status=(step_back(machine),))

@@ -27,7 +27,7 @@ from mooring.features.hosts.statuses import status_patch, waiting
 from mooring.runtime.decision import Patch, status
 from mooring.runtime.view import View
 
-__all__ = ["choose", "claim", "confirm", "give_back", "is_claimed_by", "step_back", "stray_hosts"]
+__all__ = ["choose", "claim", "confirm", "give_back", "give_back_strays", "is_claimed_by", "step_back"]
 
 
 def is_claimed_by(host: HostClaim, machine: ByoMachine) -> bool:
@@ -62,13 +62,15 @@ def confirm(machine: ByoMachine, host: HostClaim) -> Patch:
     )
 
 
-def give_back(host: HostClaim) -> Patch:
-    """Free a host to which nothing was written yet."""
-    return status(BYO_HOST, host, {"machineRef": None})
+def give_back(host: HostClaim) -> tuple[Patch, ...]:
+    """Free a host to which nothing was written yet. One that has its Secret was claimed for good, whatever a view says
+    of the ByoMachine: that view is old then."""
+    return () if host.spec.bootstrap_secret is not None else (status(BYO_HOST, host, {"machineRef": None}),)
 
 
-def stray_hosts(view: View, machine: ByoMachine) -> tuple[HostClaim, ...]:
-    """Hosts that name this ByoMachine and are not its choice."""
+def give_back_strays(view: View, machine: ByoMachine) -> tuple[Patch, ...]:
+    """Free the hosts that name this ByoMachine and are not its choice."""
     ref = machine.status.host_ref
     chosen = "" if ref is None else ref.uid
-    return tuple(host for host in view.list(BYO_HOST, "claimer", machine.metadata.uid) if host.metadata.uid != chosen)
+    claimed = view.list(BYO_HOST, "claimer", machine.metadata.uid)
+    return tuple(write for host in claimed if host.metadata.uid != chosen for write in give_back(host))

@@ -11,7 +11,7 @@ from mooring.features.hosts.api.kinds import BYO_HOST, BYO_MACHINE
 from mooring.features.hosts.api.machines import ByoMachine
 from mooring.features.hosts.api.names import BYOMACHINE_FINALIZER
 from mooring.features.hosts.byohost.release import unregister
-from mooring.features.hosts.byomachine.ownership import give_back, is_claimed_by, stray_hosts
+from mooring.features.hosts.byomachine.ownership import give_back, give_back_strays, is_claimed_by
 from mooring.features.hosts.statuses import status_patch, waiting
 from mooring.runtime.decision import Decision, Event
 from mooring.runtime.view import View
@@ -21,7 +21,7 @@ __all__ = ["release_host"]
 
 
 def release_host(view: View, machine: ByoMachine, now: datetime) -> Decision:
-    strays = tuple(give_back(host) for host in stray_hosts(view, machine))
+    strays = give_back_strays(view, machine)
     ref = machine.status.host_ref
     host = None if ref is None else view.get(BYO_HOST, machine.metadata.namespace, ref.name)
     # 1. There is no host, it is another one by now, or it is free.
@@ -34,7 +34,7 @@ def release_host(view: View, machine: ByoMachine, now: datetime) -> Decision:
         )
     # 2. Nothing has reached the host yet.
     if not ref.claimed:
-        return Decision(children=(*strays, give_back(host)))
+        return Decision(children=(*strays, *give_back(host)))
     # 3. Its agent cleans it.
     message = f"ByoHost {ref.name} is being cleaned by its agent"
     told = status_patch(
