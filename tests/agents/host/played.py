@@ -201,7 +201,7 @@ class PlayedHost:
 
     def claim(self, *, uid: str = "uid-1", version: str = "", **scripts: str) -> None:
         """What the controller writes once a ByoMachine has the host."""
-        bootstrap = {"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": []}
+        bootstrap: Object = {"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": []}
         bootstrap |= {"clusters": [{"name": "c", "cluster": {"server": self.home.url}}], "contexts": []}
         spec: dict[str, Any] = {
             "joinMode": "tlsBootstrap",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -56,8 +57,8 @@ def host(
     return typed_host(found)
 
 
-BOOT = {"bootstrapSecret": {"name": "b"}}
-BOTH = {**BOOT, "installationSecret": {"name": "i"}}
+BOOT: dict[str, Any] = {"bootstrapSecret": {"name": "b"}}
+BOTH: dict[str, Any] = {**BOOT, "installationSecret": {"name": "i"}}
 
 STORIES: list[tuple[str, ByoHost | None, AgentProgress, type[Step]]] = [
     ("a free host waits", host(), AgentProgress(), IdleStep),
@@ -108,7 +109,7 @@ def test_a_failed_step_is_tried_again_when_it_is_due_and_waits_twice_as_long_eac
 
 
 @pytest.mark.parametrize("spec", [BOTH, BOOT])
-def test_no_script_is_run_where_kubernetes_is_on_the_host(spec: dict[str, object]) -> None:
+def test_no_script_is_run_where_kubernetes_is_on_the_host(spec: dict[str, Any]) -> None:
     seen = host(uid="uid-1", **spec)
     assert next_step(seen, CLAIMED, NOW, skip_installation=True) == InstallStep(script=False)
     offline = host(uid="uid-1", downloadMode="offline", **spec)

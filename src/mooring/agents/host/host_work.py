@@ -29,7 +29,7 @@ from mooring.features.hosts.api.names import BOOTSTRAP_VALUE, INSTALL_SCRIPT, UN
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
-__all__ = ["HostWork", "baseline_for", "uninstall"]
+__all__ = ["HostWork", "baseline_for", "baseline_of_machine", "uninstall"]
 
 _FAILURES: Final = (SecretUnavailable, ProgramMissing, JoinFailed)
 _log = logging.getLogger("mooring.agent")

@@ -31,6 +31,7 @@ from mooring.client.http import HttpTransport
 from mooring.client.kubeconfig import find_access
 from mooring.kube.errors import InputError
 from mooring.kube.prometheus import Metric, exposition
+from mooring.net.tls import show_certificate
 from mooring.runtime.drivers.health import HealthServer
 
 __all__ = ["AgentAccess", "reset_machine", "run_agent"]
@@ -96,7 +97,13 @@ async def run_agent(settings: AgentSettings, entry: AgentAccess, metrics: tuple[
         hardware = await find_hardware()
         transport = HttpTransport(access, connections=4)
         agent = HostAgent(settings, hardware, transport, services_of(settings), wall_clock)
-        renewing = asyncio.create_task(identity.keep(transport, access)) if entry.kubeconfig is None else None
+
+        def install(certificate: bytes, key: bytes) -> None:
+            if access.tls is not None:
+                show_certificate(access.tls, certificate, key)
+                transport.reconnect()
+
+        renewing = asyncio.create_task(identity.keep(transport, install)) if entry.kubeconfig is None else None
         try:
             async with _metrics(AgentHealth(agent.client, hardware), metrics):
                 _log.info("host %s/%s on %s", settings.namespace, settings.name, access.server)

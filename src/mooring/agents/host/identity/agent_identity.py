@@ -22,7 +22,6 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
 from mooring.net.private_files import write_private
-from mooring.net.tls import show_certificate
 
 __all__ = ["AgentIdentity"]
 
@@ -57,15 +56,14 @@ class AgentIdentity:
         except (MooringError, OSError, ValueError):
             return None
 
-    async def keep(self, transport: AsyncTransport, access: Access) -> None:
-        """Renew the certificate before it ends, until cancelled; new connections show the new one."""
+    async def keep(self, transport: AsyncTransport, install: Callable[[bytes, bytes], None]) -> None:
+        """Renew the certificate before it ends, until cancelled; `install` gets the new one with its key."""
         while True:
             life = self.life()
             if life is not None and life.is_due(self._clock()):
                 try:
                     certificate, key = await self._replace(transport, _cluster_of(self._root.kubeconfig))
-                    if access.tls is not None:
-                        show_certificate(access.tls, certificate, key)
+                    install(certificate, key)
                     _log.info("the certificate of the agent was renewed")
                 except MooringError as error:
                     _log.warning("the certificate of the agent cannot be renewed: %s", error)

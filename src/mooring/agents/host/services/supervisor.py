@@ -73,6 +73,9 @@ class ServiceSupervisor:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
+        for child in self._children.values():
+            # The service goes on; a Popen would warn of a child that nobody waits for.
+            child.returncode = child.poll() or 0
 
     def _record(self, name: str) -> Path:
         return self._folder / name
