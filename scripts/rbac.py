@@ -1,7 +1,8 @@
 """Writes access rules from what controllers and webhooks declare; with --check only says what differs.
 
 `kubectl apply -f config/rbac` makes a role for everything that `mooring run` can run, and gives its service account the
-roles of what runs unless something else is chosen. `mooring up` reads the rules of its controllers from JSON.
+roles of what runs unless something else is chosen. `users.yaml` is for those who are no controllers, such as agents.
+`mooring up` reads the rules of its controllers from JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ FOLDER: Final = ROOT / "config" / "rbac"
 
 def texts() -> dict[str, str]:
     """What every file must hold, by its name. kubectl reads them in the order of their names."""
-    return {"account.yaml": _text([NAMESPACE, *bindings_of(CATALOG)]), "roles.yaml": _text(roles_of(CATALOG))}
+    return {
+        "account.yaml": _text([NAMESPACE, *bindings_of(CATALOG)]),
+        "roles.yaml": _text(roles_of(CATALOG)),
+        "users.yaml": _text(CATALOG.rules()),
+    }
 
 
 def _text(objects: Iterable[Object]) -> str:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the real programs that the tests compare Mooring with and drive it by, from the Go module proxy:
-# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl in two versions, and an operator in Go.
+# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, and an operator in Go.
 # The first run takes minutes; a run with nothing to do takes a fraction of a second.
+# With kubelet comes what a node needs beside it, from Debian: containerd, runc, CNI plug-ins and busybox.
 #
 #   sh scripts/tools.sh                   build what is missing
 #   sh scripts/tools.sh kubectl etcd      build only these, if missing
@@ -14,11 +15,11 @@ cd "$(dirname "$0")/.."
 TOOLS=${MOORING_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mooring/tools}
 GO=${GO:-go}
 CONTROLPLANE=tests/tools/controlplane
-ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager"
+ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet"
 
 source_of() {
     case $1 in
-    etcd | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl) echo $CONTROLPLANE ;;
+    etcd | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | kubelet) echo $CONTROLPLANE ;;
     kubectl-1.31) echo tests/tools/kubectl-1.31 ;;
     operator) echo tests/external/go ;;
     *)
@@ -31,7 +32,7 @@ source_of() {
 package_of() {
     case $1 in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
-    kube-* | kubectl) echo "k8s.io/kubernetes/cmd/$1" ;;
+    kube-* | kubectl | kubelet) echo "k8s.io/kubernetes/cmd/$1" ;;
     *) echo . ;;
     esac
 }
@@ -86,6 +87,23 @@ build() {
     fi
 }
 
+# What a real node needs beside its kubelet: where this is root and has apt. Elsewhere nothing is changed, and the tests
+# of real nodes say what they miss.
+packages() {
+    missing=
+    command -v containerd >/dev/null || missing="$missing containerd"
+    command -v runc >/dev/null || missing="$missing runc"
+    command -v busybox >/dev/null || missing="$missing busybox-static"
+    command -v ip >/dev/null || missing="$missing iproute2"
+    [ -x /usr/lib/cni/bridge ] || missing="$missing containernetworking-plugins"
+    [ -n "$missing" ] || return 0
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+    echo "tools: installing$missing with apt"
+    # shellcheck disable=SC2086 # one word per package
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } >/dev/null
+}
+
 for tool in ${*:-$ALL}; do
     build "$tool"
+    [ "$tool" != kubelet ] || packages
 done

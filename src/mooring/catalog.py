@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.groups.feature import GROUPS
+from mooring.features.hosts.feature import HOSTS
+from mooring.features.machines.feature import MACHINES
 from mooring.features.workspaces.feature import WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
@@ -28,6 +30,8 @@ FEATURES: Final[tuple[Feature, ...]] = (
     NODES,
     GROUPS,
     WORKSPACES,
+    HOSTS,
+    MACHINES,
 )
 
 
@@ -86,6 +90,11 @@ class Catalog:
     def resources(self, names: Collection[str] | None = None) -> tuple[CustomResource, ...]:
         chosen = frozenset(self.names if names is None else names)
         return tuple(each for feature in self.features if feature.serves_kinds(chosen) for each in feature.resources())
+
+    def rules(self, names: Collection[str] | None = None) -> tuple[Object, ...]:
+        """Roles and bindings for those who use the chosen features from outside."""
+        chosen = frozenset(self.names if names is None else names)
+        return tuple(each for feature in self.features if feature.serves_kinds(chosen) for each in feature.rules())
 
     def custom_kinds(self) -> frozenset[tuple[str, str]]:
         """Our own kinds in every version, which a cluster serves only where their definitions are, by apiVersion."""

@@ -14,9 +14,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from mooring.agents.certificate_executor import CertificateExecutor
 from mooring.agents.executors import executors_for
+from mooring.api.certificates.x509_requests import KUBELET_SERVING
 from mooring.api.kinds import Key
 from mooring.builtin.certificates import approver, signer
-from mooring.builtin.certificates.x509_requests import KUBELET_SERVING
 from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import Request
 from mooring.kube.errors import MooringError

@@ -16,9 +16,16 @@ import httpx2
 import pytest
 
 from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
-from mooring.apiserver.kubelets import NodeAccess
+from mooring.apiserver.kubelets import Kubelets, NodeAccess
 from mooring.kube.objects import Object
-from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
+from mooring.net.certificates import (
+    Certificates,
+    ensure_certificates,
+    ensure_kubelet_client_certificate,
+    ensure_node_certificate,
+)
+from mooring.net.destination import Destination
+from mooring.registry import Registry
 from tests.apiserver.world import PODS, TOKEN, Api
 
 SECRET = "only the server knows"
@@ -79,6 +86,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     now = datetime.now(UTC)
     files = ensure_certificates(tmp_path_factory.mktemp("cluster") / "tls", ["localhost"], now=now)
     ensure_node_certificate(files, now=now)
+    ensure_kubelet_client_certificate(files, now=now)
     return files
 
 
@@ -92,7 +100,7 @@ def node(certificates: Certificates) -> Iterator[Node]:
 @pytest.fixture
 def api(make_api: Callable[..., Api], node: Node, certificates: Certificates) -> Api:
     """A server that has the node, and a pod of two containers on it."""
-    found = make_api(nodes=NodeAccess(certificates.authority, SECRET))
+    found = make_api(nodes=NodeAccess(certificates, SECRET))
     register(found, "real", node.port)
     found.made(PODS, pod("web", "real", "main"))
     found.made(PODS, pod("two", "real", "a", "b"))
@@ -112,6 +120,12 @@ def register(api: Api, name: str, port: int, **metadata: Any) -> None:
 def pod(name: str, node: str, *containers: str) -> Object:
     spec: Object = {"containers": [{"name": each, "image": "x"} for each in containers]}
     return {"metadata": {"name": name}, "spec": spec | ({"nodeName": node} if node else {})}
+
+
+def test_the_token_of_the_process_node_goes_to_no_other_machine(certificates: Certificates) -> None:
+    kubelets = Kubelets(Registry(), NodeAccess(certificates, SECRET))
+    assert kubelets.credentials(Destination("localhost", 10250)) == {"Authorization": f"Bearer {SECRET}"}
+    assert kubelets.credentials(Destination("10.0.0.5", 10250)) == {}
 
 
 def test_a_log_is_fetched_from_the_node_with_what_was_asked(api: Api, node: Node) -> None:

@@ -121,7 +121,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def api(make_api: Callable[..., Api], site: Site, certificates: Certificates) -> Api:
     """A server with a pod of this machine, one of a simulated node, and a service for each."""
-    found = make_api(nodes=NodeAccess(certificates.authority, SECRET))
+    found = make_api(nodes=NodeAccess(certificates, SECRET))
     register(found, "real", 1)
     found.merge(
         "/api/v1/nodes/real/status", {"status": {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}}

@@ -70,7 +70,7 @@ def node(certificates: Certificates) -> Iterator[EchoNode]:
 
 @pytest.fixture
 def api(make_api: Callable[..., Api], node: EchoNode, certificates: Certificates) -> Api:
-    found = make_api(nodes=NodeAccess(certificates.authority, SECRET))
+    found = make_api(nodes=NodeAccess(certificates, SECRET))
     register(found, "real", node.port)
     register(found, "fake", 1, annotations={"kwok.x-k8s.io/node": "fake"})
     found.made(PODS, pod("web", "real", "main"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from mooring.builtin.certificates.x509_requests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
+from mooring.api.certificates.x509_requests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
 from mooring.testing.homes import Home
 from tests.builtin.certificates.requests import NODE_CLIENT, pem, signing_request
 from tests.cli.embedded import eventually

@@ -14,6 +14,11 @@ SOURCE = Path(__file__).parents[2] / "src" / "mooring"
 FEATURES = [feature for feature in CATALOG.features if (SOURCE / "features" / feature.name).is_dir()]
 # Builders for tests of every feature live together, where people who write tests look for them.
 EXEMPT = (SOURCE / "testing", SOURCE / "catalog.py")
+# Features that agree on an API: each names kinds of the other, through its `api` alone, and the agent those of both.
+NEIGHBOURS = {
+    "machines": (SOURCE / "features" / "hosts", SOURCE / "agents" / "host"),
+    "hosts": (SOURCE / "features" / "machines", SOURCE / "agents" / "host"),
+}
 
 
 def words_of(feature: Feature) -> tuple[set[str], set[str]]:
@@ -42,7 +47,7 @@ def test_every_folder_of_features_is_in_the_catalog() -> None:
 def test_a_feature_is_named_in_its_own_folder_only(feature: Feature) -> None:
     distinct, common = ("|".join(map(re.escape, sorted(words))) for words in words_of(feature))
     pattern = re.compile(rf"(?<![\w-])(?:{distinct})s?(?![\w-])|\"(?:{common})\"", re.IGNORECASE)
-    own = (SOURCE / "features" / feature.name, *EXEMPT)
+    own = (SOURCE / "features" / feature.name, *NEIGHBOURS.get(feature.name, ()), *EXEMPT)
     found = [
         f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
         for path in sorted([*SOURCE.rglob("*.py"), *(SOURCE.parents[1] / "scripts").glob("*.py")])

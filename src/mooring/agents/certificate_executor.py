@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 
 from mooring.agents.effect_reporter import EffectReporter
 from mooring.builtin.certificates.approver import APPROVE, Review, approval
-from mooring.builtin.certificates.rule_kinds import SUBJECT_ACCESS_REVIEW
 from mooring.builtin.certificates.signer import SigningArguments
 from mooring.client.transport import AsyncTransport, Request, UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
@@ -22,6 +21,7 @@ from mooring.kube.status import ApiError
 from mooring.net.certificate_signing import sign_request
 from mooring.net.certificates import Certificates
 from mooring.runtime.effects import Report, Run
+from mooring.workloads.rule_kinds import SUBJECT_ACCESS_REVIEW
 
 _log = logging.getLogger("mooring.agents")
 

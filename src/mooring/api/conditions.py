@@ -83,6 +83,7 @@ def _says_the_same(known: Condition, wanted: Condition) -> bool:
         known.status == wanted.status
         and known.reason == wanted.reason
         and known.message == wanted.message
+        and known.severity == wanted.severity
         and (not wanted.observed_generation or known.observed_generation == wanted.observed_generation)
         and (wanted.last_update_time is None or known.last_update_time == wanted.last_update_time)
         and (wanted.last_probe_time is None or known.last_probe_time == wanted.last_probe_time)
@@ -98,6 +99,8 @@ def condition_objects(conditions: Iterable[Condition], *, complete: bool = False
     made = []
     for condition in conditions:
         fields: Object = {"type": condition.type, "status": condition.status}
+        if condition.severity:
+            fields["severity"] = condition.severity
         if condition.reason or complete:
             fields["reason"] = condition.reason
         if condition.message or complete:

@@ -69,3 +69,4 @@ class Condition(ConditionSummary, frozen=True):
     observed_generation: int = 0
     last_update_time: str | None = None
     last_probe_time: str | None = None
+    severity: str = ""

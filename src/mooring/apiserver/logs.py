@@ -6,13 +6,13 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from mooring.apiserver.calls import Call, Context, wrong_method
-from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets, container_of
+from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets, container_of, kubelet_failure
 from mooring.apiserver.relay import relay
 from mooring.kube.errors import FieldError, forbidden, invalid
 from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError
 from mooring.net.asgi import Message, Send
 from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse, request_bytes
-from mooring.net.destination import Destination, dial_failure
+from mooring.net.destination import Destination
 
 __all__ = ["LogProxy"]
 
@@ -68,9 +68,9 @@ class LogProxy:
         try:
             connection = await node.dial(seconds=DIAL_SECONDS)
         except OSError as error:
-            raise InternalError.of(f"the node cannot be asked for its logs: {dial_failure(error, node)}") from None
+            raise InternalError.of(f"the node cannot be asked for its logs: {kubelet_failure(error, node)}") from None
         self._open.add(connection)
-        headers = {"Host": node.authority, **self._kubelets.credentials, **_SENT}
+        headers = {"Host": node.authority, **self._kubelets.credentials(node), **_SENT}
         try:
             answer = await connection.open(request_bytes("GET", path, headers), _ANSWER_SECONDS)
             if answer.status != 200:

@@ -94,7 +94,7 @@ def node_target(kubelets: Kubelets, call: Call) -> ProxyTarget:
         raise BadRequestError(
             f"address not allowed: the kubelet of node {asked.name} answers at port {kubelet.port} only"
         )
-    return ProxyTarget(kubelet, kubelets.credentials)
+    return ProxyTarget(kubelet, kubelets.credentials(kubelet))
 
 
 def _split(call: Call, kind: str) -> SchemeNamePort:

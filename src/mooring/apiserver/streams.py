@@ -8,12 +8,12 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from mooring.apiserver.calls import Call, Context, wrong_method
-from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets, container_of
+from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets, container_of, kubelet_failure
 from mooring.kube.status import ApiError, BadRequestError, InternalError
 from mooring.net.asgi import Send, send_whole
 from mooring.net.byte_stream import join_streams
 from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse, request_bytes
-from mooring.net.destination import Destination, dial_failure
+from mooring.net.destination import Destination
 
 __all__ = ["StreamProxy", "pass_upgrade", "upgrade_headers"]
 
@@ -41,7 +41,7 @@ class StreamProxy:
             raise BadRequestError("Upgrade request required")
         # A request is begun outside of a task and becomes one when it first waits; time limits need one.
         await asyncio.sleep(0)
-        headers = {"Host": node.authority, **self._kubelets.credentials, **upgrade_headers(call)}
+        headers = {"Host": node.authority, **self._kubelets.credentials(node), **upgrade_headers(call)}
         return await pass_upgrade(call, send, node, request_bytes(call.request.method, target, headers))
 
     def _target(self, call: Call) -> tuple[Destination, str]:
@@ -102,7 +102,7 @@ async def _dialled(target: Destination) -> ClientConnection:
     try:
         return await target.dial(seconds=DIAL_SECONDS)
     except (OSError, ConnectionCut) as error:
-        raise ApiError(f"error dialing backend: {dial_failure(error, target)}") from None
+        raise ApiError(f"error dialing backend: {kubelet_failure(error, target)}") from None
 
 
 async def _refused(answer: HttpResponse, send: Send) -> int:

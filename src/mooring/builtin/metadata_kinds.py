@@ -32,6 +32,7 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
     metadata_of("rbac.authorization.k8s.io/v1", "Role"),
     metadata_of("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    metadata_of("storage.k8s.io/v1", "CSIStorageCapacity"),
 )
 OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     CLUSTER_ROLE,
@@ -45,7 +46,10 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     metadata_of("node.k8s.io/v1", "RuntimeClass"),
     metadata_of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     metadata_of("scheduling.k8s.io/v1", "PriorityClass"),
+    metadata_of("storage.k8s.io/v1", "CSIDriver"),
+    metadata_of("storage.k8s.io/v1", "CSINode"),
     metadata_of("storage.k8s.io/v1", "StorageClass"),
+    metadata_of("storage.k8s.io/v1", "VolumeAttachment"),
 )
 
 

@@ -41,6 +41,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.up",
         "Run a Kubernetes API with controllers and simulated nodes on this machine.",
     ),
+    "agent": (
+        "mooring.cli.agent",
+        "Make this machine a host that pools can claim, and a node of Kubernetes while one has.",
+    ),
     "token": (
         "mooring.cli.token",
         "Let others use the cluster of mooring up.",

@@ -96,6 +96,10 @@ class HttpTransport:
     def server(self) -> str:
         return self._access.server
 
+    def reconnect(self) -> None:
+        """Have the next requests open connections: a new client certificate is shown in a new handshake only."""
+        self._connections.drop_idle()
+
     async def close(self) -> None:
         await self._connections.close()
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import Certificate, CertificateBuilder
 
-__all__ = ["CertificateError", "Certificates", "ensure_certificates", "ensure_node_certificate", "load_authority"]
+__all__ = [
+    "KUBELET_CLIENT_USER",
+    "CertificateError",
+    "Certificates",
+    "ensure_certificates",
+    "ensure_kubelet_client_certificate",
+    "ensure_node_certificate",
+    "load_authority",
+]
+
+# Whom kubelets know the API server as; the name is kubeadm's.
+KUBELET_CLIENT_USER: Final = "kube-apiserver-kubelet-client"
 
 AUTHORITY_LIFE: Final = timedelta(days=3650)
 SERVER_LIFE: Final = timedelta(days=365)
@@ -32,6 +43,7 @@ RENEW_BEFORE: Final = timedelta(days=30)
 _BACKDATED: Final = timedelta(hours=1)
 _RECORD: Final = "record.json"
 _NODE_RECORD: Final = "node.json"
+_KUBELET_CLIENT_RECORD: Final = "apiserver-kubelet-client.json"
 _NODE_NAMES: Final = ("localhost", "127.0.0.1")
 
 
@@ -71,6 +83,15 @@ class Certificates:
         return self.folder / "node.key"
 
     @property
+    def kubelet_client_certificate(self) -> Path:
+        """What the server shows to kubelets."""
+        return self.folder / "apiserver-kubelet-client.crt"
+
+    @property
+    def kubelet_client_key(self) -> Path:
+        return self.folder / "apiserver-kubelet-client.key"
+
+    @property
     def files(self) -> tuple[Path, ...]:
         return (self.authority, self.authority_key, self.certificate, self.key)
 
@@ -86,8 +107,25 @@ def ensure_certificates(folder: Path, names: Sequence[str], *, now: datetime) ->
 
 def ensure_node_certificate(files: Certificates, *, now: datetime) -> None:
     """A certificate for the node on this machine, which the server reaches on the loopback address."""
-    paths = (files.authority, files.node_certificate, files.node_key)
-    record = files.folder / _NODE_RECORD
+    leaf = _Leaf("Mooring process node", _NODE_NAMES)
+    _ensure(files, files.node_certificate, files.node_key, files.folder / _NODE_RECORD, leaf, now)
+
+
+def ensure_kubelet_client_certificate(files: Certificates, *, now: datetime) -> None:
+    """A certificate that real kubelets know the server by."""
+    paths = files.kubelet_client_certificate, files.kubelet_client_key
+    _ensure(files, *paths, files.folder / _KUBELET_CLIENT_RECORD, _Leaf(KUBELET_CLIENT_USER), now)
+
+
+class _Leaf(NamedTuple):
+    """Whom a certificate stands for. With names it is a server's, without a client's."""
+
+    common_name: str
+    names: Sequence[str] = ()
+
+
+def _ensure(files: Certificates, certificate: Path, key: Path, record: Path, leaf: _Leaf, now: datetime) -> None:
+    paths = (files.authority, certificate, key)
     try:
         known = json.loads(record.read_bytes())
         if known["digests"] == _digests_of(paths) and datetime.fromisoformat(known["renew"]) > now:
@@ -95,9 +133,9 @@ def ensure_node_certificate(files: Certificates, *, now: datetime) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     authority, authority_key = load_authority(files)
-    made, key = _server_certificate(authority, authority_key, _NODE_NAMES, now, "Mooring process node")
-    write_private(files.node_key, _pem(key))
-    write_private(files.node_certificate, _pem(made))
+    made, made_key = _leaf_certificate(authority, authority_key, leaf, now)
+    write_private(key, _pem(made_key))
+    write_private(certificate, _pem(made))
     renew = min(made.not_valid_after_utc, authority.not_valid_after_utc) - RENEW_BEFORE
     text = json.dumps({"digests": _digests_of(paths), "renew": renew.isoformat()}, indent=2)
     write_private(record, text.encode() + b"\n")
@@ -133,7 +171,7 @@ def _note(files: Certificates, names: Sequence[str], renew: datetime) -> None:
 
 def _make(files: Certificates, names: Sequence[str], now: datetime) -> None:
     authority, authority_key = _authority(files, now)
-    certificate, key = _server_certificate(authority, authority_key, names, now)
+    certificate, key = _leaf_certificate(authority, authority_key, _Leaf("Mooring API server", names), now)
     write_private(files.key, _pem(key))
     write_private(files.certificate, _pem(certificate))
     ends = min(certificate.not_valid_after_utc, authority.not_valid_after_utc)
@@ -185,23 +223,21 @@ def _new_authority(now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]
     return _signed(builder, key, key), key
 
 
-def _server_certificate(
-    authority: Certificate,
-    authority_key: EllipticCurvePrivateKey,
-    names: Sequence[str],
-    now: datetime,
-    common: str = "Mooring API server",
+def _leaf_certificate(
+    authority: Certificate, authority_key: EllipticCurvePrivateKey, leaf: _Leaf, now: datetime
 ) -> tuple[Certificate, EllipticCurvePrivateKey]:
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID
 
     key = _new_key()
-    alternatives = [_alternative(name) for name in dict.fromkeys(names)]
-    builder = _builder(_name(common), authority.subject, key, now, SERVER_LIFE)
+    usage = ExtendedKeyUsageOID.SERVER_AUTH if leaf.names else ExtendedKeyUsageOID.CLIENT_AUTH
+    builder = _builder(_name(leaf.common_name), authority.subject, key, now, SERVER_LIFE)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_usage(digital_signature=True), critical=True)
-    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-    builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+    builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    if leaf.names:
+        alternatives = [_alternative(name) for name in dict.fromkeys(leaf.names)]
+        builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
     return _signed(builder, key, authority_key), key
 
 

@@ -51,7 +51,11 @@ rbac.authorization.k8s.io/v1 ClusterRoleBinding clusterrolebindings - - - -
 rbac.authorization.k8s.io/v1 ClusterRole clusterroles - - - -
 rbac.authorization.k8s.io/v1 RoleBinding rolebindings ns - - -
 rbac.authorization.k8s.io/v1 Role roles ns - - -
+storage.k8s.io/v1 CSIDriver csidrivers - - - -
+storage.k8s.io/v1 CSINode csinodes - - - -
+storage.k8s.io/v1 CSIStorageCapacity csistoragecapacities ns - - -
 storage.k8s.io/v1 StorageClass storageclasses - sc - -
+storage.k8s.io/v1 VolumeAttachment volumeattachments - - - status
 admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations - - api-extensions -
 admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy validatingadmissionpolicies - - api-extensions status
 admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - - api-extensions -

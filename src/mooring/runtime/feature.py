@@ -67,6 +67,8 @@ class Feature:
     name: str
     # Its own kinds. Definitions, conversions between versions and what serves them follow.
     resources: Callable[[], tuple[CustomResource, ...]] = _nothing
+    # Roles and bindings for those who use the feature and are none of its controllers, such as agents.
+    rules: Callable[[], tuple[Object, ...]] = _nothing
     # By the words that `--controllers` takes: `Controller.name` and `Webhook.switch`.
     controllers: Parts[Controller] = Parts()
     webhooks: Parts[Webhook] = Parts()

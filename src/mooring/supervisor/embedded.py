@@ -15,7 +15,12 @@ from typing import Any, Final
 from mooring.apiserver.authentication.signing_key import ensure_signing_key
 from mooring.apiserver.authentication.token_file import digest
 from mooring.kube.objects import Object
-from mooring.net.certificates import Certificates, ensure_certificates, ensure_node_certificate
+from mooring.net.certificates import (
+    Certificates,
+    ensure_certificates,
+    ensure_kubelet_client_certificate,
+    ensure_node_certificate,
+)
 from mooring.nodes.process.machine_info import node_name
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, legacy_users, write_kubeconfig
@@ -74,6 +79,7 @@ class EmbeddedCluster:
 
     def _prepare(self) -> None:
         ensure_certificates(self.folder.tls, self.address.names(), now=datetime.now(UTC))
+        ensure_kubelet_client_certificate(self._certificates, now=datetime.now(UTC))
         ensure_signing_key(self.folder.signing_key)
         self._token = issue_controllers_token(self.folder)
         if PROCESS_NODE in self.controllers:

@@ -1,4 +1,6 @@
-"""The rights of the controllers process of `mooring up`: what the chosen controllers declare, and no more.
+"""The rights of the processes of `mooring up`: what the chosen controllers declare, and no more.
+
+The API server itself needs one: kubelets ask whether it may read logs and enter pods, as they ask about anybody.
 
 They are ordinary ClusterRoles and bindings, written by the API server's process before it answers the first request,
 and brought up to date at each start. Their rules are made from the declarations by `python -m scripts.rbac`, because
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mooring.kube.objects import Object
+from mooring.net.certificates import KUBELET_CLIENT_USER
 from mooring.supervisor.access import CONTROLLERS_USER
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ RULES: Final = Path(__file__).parent / "data" / "rules.json"
 
 _RUNTIME: Final = "runtime"
 _FLEET: Final = "fleet"
+_KUBELETS: Final = "kubelets"
 _GROUP: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/part-of": "mooring", "app.kubernetes.io/managed-by": "mooring-up"}
 
@@ -39,7 +43,7 @@ def grant_rights(
     chosen = {name: rules[name] for name in (_RUNTIME, *controllers) if name in rules}
     chosen[_FLEET] = list(fleet_rules)
     roles = [_role(name, granted) for name, granted in chosen.items()]
-    bindings = [_binding(name) for name in chosen]
+    bindings = [*(_binding(name) for name in chosen), _kubelet_binding()]
     for wanted in (*roles, *bindings):
         _keep(registry, wanted, now)
     bound = {each["metadata"]["name"] for each in bindings}
@@ -63,6 +67,12 @@ def _binding(name: str) -> Object:
         "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": f"mooring-up:{name}"},
         "subjects": [{"apiGroup": _GROUP, "kind": "User", "name": CONTROLLERS_USER}],
     }
+
+
+def _kubelet_binding() -> Object:
+    role = {"apiGroup": _GROUP, "kind": "ClusterRole", "name": "system:kubelet-api-admin"}
+    subject = {"apiGroup": _GROUP, "kind": "User", "name": KUBELET_CLIENT_USER}
+    return {**_binding(_KUBELETS), "roleRef": role, "subjects": [subject]}
 
 
 def _keep(registry: Registry, wanted: Object, now: datetime) -> None:

@@ -21,6 +21,7 @@ def main() -> int:
     # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.apiserver.kubelets import NodeAccess
     from mooring.apiserver.process import ServerConfig, run_server
+    from mooring.net.certificates import Certificates
     from mooring.supervisor.logs import log_as_json
 
     config = read_config()
@@ -36,7 +37,7 @@ def main() -> int:
                 key=Path(config["key"]),
                 signing_key=Path(config["signing_key"]),
                 authority=Path(config["authority"]),
-                nodes=NodeAccess(Path(config["authority"]), config["node_token"]),
+                nodes=NodeAccess(Certificates(Path(config["authority"]).parent), config["node_token"]),
             ),
             prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),
         )

@@ -28,21 +28,23 @@ import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from mooring.net.certificates import ensure_certificates
+from mooring.net.certificates import ensure_certificates, ensure_kubelet_client_certificate
 from mooring.testing.processes import ProgramEnded, ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing, tool
 
 ETCD_SECONDS = 30.0
 # Two busy cores took 6 s at best and 20 s at worst.
 API_SECONDS = 90.0
-NAMES = ("127.0.0.1", "localhost", "kubernetes.default.svc")
+LOOPBACK = "127.0.0.1"
+NAMES = (LOOPBACK, "localhost", "kubernetes.default.svc")
 EXTRAS = ("kube-scheduler", "kube-controller-manager")
 
 
 class ControlPlane:
     """Starts with `start` or `with`; `kubeconfig` is the administrator's. `flags` are more of the API server's.
 
-    `users` are more users, by name, with their groups; `tokens` has a token for each.
+    `users` are more users, by name, with their groups; `tokens` has a token for each. `host` is an address of this
+    machine that the API is served at, for kubelets that are elsewhere.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class ControlPlane:
         gates: Collection[str] = (),
         flags: Collection[str] = (),
         users: Mapping[str, Sequence[str]] | None = None,
+        host: str = LOOPBACK,
     ) -> None:
         for name in extras:
             if name not in EXTRAS:
@@ -65,6 +68,7 @@ class ControlPlane:
         self.fsync = fsync
         self._gates = [f"--feature-gates={','.join(gates)}"] if gates else []
         self._flags = tuple(flags)
+        self.host = host
         self.port = free_port()
         self.etcd_port = free_port()
         self.token = secrets.token_urlsafe(32)
@@ -74,7 +78,7 @@ class ControlPlane:
 
     @property
     def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}"
+        return f"https://{self.host}:{self.port}"
 
     @property
     def kubeconfig(self) -> Path:
@@ -90,7 +94,9 @@ class ControlPlane:
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        ensure_certificates(self.folder, NAMES, now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        self._files = ensure_certificates(self.folder, (*NAMES, self.host), now=now)
+        ensure_kubelet_client_certificate(self._files, now=now)
         _write_signing_key(self.folder / "serviceaccount.key")
         self._write_access()
         try:
@@ -148,10 +154,16 @@ class ControlPlane:
         server = self._spawn(
             "kube-apiserver",
             f"--etcd-servers={self.etcd_url}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
+            f"--bind-address={self.host}",
+            f"--advertise-address={self.host}",
             f"--secure-port={self.port}",
             *self._certificate_flags(),
+            f"--client-ca-file={self.ca}",
+            f"--kubelet-certificate-authority={self.ca}",
+            f"--kubelet-client-certificate={self._files.kubelet_client_certificate}",
+            f"--kubelet-client-key={self._files.kubelet_client_key}",
+            "--kubelet-preferred-address-types=InternalIP",
+            "--enable-bootstrap-token-auth",
             f"--token-auth-file={self.folder / 'tokens.csv'}",
             f"--service-account-issuer={self.url}",
             f"--service-account-key-file={key}",
@@ -173,6 +185,8 @@ class ControlPlane:
         if name == "kube-controller-manager":
             key = self.folder / "serviceaccount.key"
             flags += [f"--service-account-private-key-file={key}", f"--root-ca-file={self.ca}"]
+            authority = self._files.authority_key
+            flags += [f"--cluster-signing-cert-file={self.ca}", f"--cluster-signing-key-file={authority}"]
         flags += ["--leader-elect=false", *self._certificate_flags(), *self._gates]
         process = self._spawn(name, *flags)
         process.wait_until(lambda: answers(f"https://127.0.0.1:{port}/healthz", self.ca), API_SECONDS)

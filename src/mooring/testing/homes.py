@@ -18,7 +18,7 @@ import yaml
 from mooring.apiserver.authentication.token_file import put_token
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates
-from mooring.testing.controlplane import EXTRAS, ControlPlane, answers, write_kubeconfig
+from mooring.testing.controlplane import EXTRAS, LOOPBACK, ControlPlane, answers, write_kubeconfig
 from mooring.testing.http import Api
 from mooring.testing.processes import ProgramProcess, free_port
 
@@ -63,14 +63,21 @@ def api_only(name: str, folder: Path, users: Users | None = None) -> AbstractCon
 
 
 def whole(
-    name: str, folder: Path, nodes: Sequence[Object] = (), *, run_arguments: Sequence[str] = RUN_ARGUMENTS
+    name: str,
+    folder: Path,
+    nodes: Sequence[Object] = (),
+    *,
+    run_arguments: Sequence[str] = RUN_ARGUMENTS,
+    host: str = LOOPBACK,
 ) -> AbstractContextManager[Home]:
     """The home with its scheduler and controllers, and with these Nodes, simulated by Mooring in both.
 
     Without nodes the embedded one has its small default fleet, and the real one none. `run_arguments` are those of the
-    `mooring run` beside the real one.
+    `mooring run` beside the real one. `host` is the address of this machine that the API is served at.
     """
-    return _embedded_whole(folder, nodes) if name == EMBEDDED else _real_whole(folder, nodes, run_arguments)
+    if name == EMBEDDED:
+        return _embedded_whole(folder, nodes, host)
+    return _real_whole(folder, nodes, run_arguments, host)
 
 
 @contextmanager
@@ -101,10 +108,10 @@ def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: i
 
 
 @contextmanager
-def _embedded_whole(folder: Path, nodes: Sequence[Object]) -> Iterator[Home]:
+def _embedded_whole(folder: Path, nodes: Sequence[Object], host: str) -> Iterator[Home]:
     folder.mkdir(parents=True, exist_ok=True)
     kubeconfig = folder / "kubeconfig"
-    command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"127.0.0.1:{free_port()}"]
+    command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"{host}:{free_port()}"]
     if nodes:
         fleet = folder / "fleet.yaml"
         fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")
@@ -158,8 +165,8 @@ def _aggregate(api: Api) -> None:
 
 
 @contextmanager
-def _real_whole(folder: Path, nodes: Sequence[Object], run_arguments: Sequence[str]) -> Iterator[Home]:
-    with ControlPlane(folder, EXTRAS, gates=GATES) as plane:
+def _real_whole(folder: Path, nodes: Sequence[Object], run_arguments: Sequence[str], host: str) -> Iterator[Home]:
+    with ControlPlane(folder, EXTRAS, gates=GATES, host=host) as plane:
         home = _home_in(plane)
         if not nodes:
             yield home

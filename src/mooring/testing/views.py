@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from mooring.api.kinds import Kind
+from mooring.api.kinds import Indexers, Kind
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.runtime.dispatcher.store import Store
@@ -42,9 +42,13 @@ def view_of(
     problem: str = "",
     gates: Mapping[str, bool] | None = None,
     settings: Mapping[Setting[Any], Any] | None = None,
+    indexers: Iterable[Indexers[Any]] = (),
 ) -> View:
-    """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed."""
-    stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, INDEXERS) for kind in kinds}
+    """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed.
+
+    `indexers` are those of the controller that is asked, where it is a feature's.
+    """
+    stores: dict[Kind[Any], Store[Any]] = {kind: Store(kind, (*INDEXERS, *indexers)) for kind in kinds}
     by_name = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
     for store in stores.values():
         store.resync((), 0)

@@ -1,5 +1,7 @@
 """Names of pods where upstream's suffix is random: a number that an owner hands out once, written as five letters.
 
+Other children that are replaced under new names take theirs from here too; what is said of pods holds for them.
+
 The lowest free number comes next, so a decision that is repeated after a crash gives the same names and makes no second
 pod. A number that was used must not come back when its pod is gone: events of two pods would merge, and
 `kubectl wait --for=delete` would wait for the wrong one. So the owner carries a record, the annotation `RECORD`:
@@ -20,9 +22,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from mooring.api.core.views import Pod
+from mooring.api.kinds import HasMeta, Kind
 from mooring.api.meta import AnnotatedMeta
 from mooring.runtime.view import View
 from mooring.workloads.kinds import POD
@@ -98,11 +101,11 @@ class Incarnations:
     def __init__(
         self,
         owner: IncarnationOwner,
-        pods: Sequence[Pod],
+        pods: Sequence[HasMeta],
         most: int,
         known: Issued | None = None,
         uncounted: int = 0,
-        stays: Callable[[Pod], bool] = _is_active,
+        stays: Callable[[Any], bool] = _is_active,
     ) -> None:
         meta = owner.metadata
         self._uid, self._namespace = meta.uid, meta.namespace
@@ -133,14 +136,14 @@ class Incarnations:
     def issued(self) -> Issued:
         return Issued(self._record, self._next)
 
-    def names(self, view: View, base: str, middle: str = "") -> Iterator[str]:
+    def names(self, view: View, base: str, middle: str = "", kind: Kind[Any] = POD) -> Iterator[str]:
         """Free names in the order of their numbers; one that another owner's pod has is passed over."""
         start = f"{base[: _MAX_BASE_CHARS - len(middle)]}{middle}-"
         number = self._record
         while True:
             name = start + suffix(self._uid, number)
             number += 1
-            if view.get(POD, self._namespace, name) is None:
+            if view.get(kind, self._namespace, name) is None:
                 self._next = max(self._next, number)
                 yield name
 

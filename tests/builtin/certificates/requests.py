@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from mooring.builtin.certificates.x509_requests import KUBELET_CLIENT
+from mooring.api.certificates.x509_requests import KUBELET_CLIENT
 from mooring.kube.objects import Object
 
 NODE_CLIENT = ("digital signature", "client auth")

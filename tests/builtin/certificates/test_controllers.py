@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from mooring.api.certificates.x509_requests import CLIENT, KUBELET_SERVING
 from mooring.api.kinds import Key
 from mooring.builtin.certificates import approver, cleaner, signer
-from mooring.builtin.certificates.x509_requests import CLIENT, KUBELET_SERVING
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Delete, Patch
 from mooring.runtime.drivers.simulation import Simulation

@@ -198,6 +198,7 @@ class Taint(core.Taint, frozen=True):
 class NodeSpec(core.NodeSpec, frozen=True):
     taints: tuple[Taint, ...] | None = None
     pod_cidr: str = msgspec.field(default="", name="podCIDR")
+    provider_id: str = msgspec.field(default="", name="providerID")
 
 
 class Node(View, frozen=True):

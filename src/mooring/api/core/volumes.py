@@ -21,6 +21,8 @@ from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
 
 __all__ = [
+    "check_access_modes",
+    "check_csi_source",
     "default_claim",
     "default_storage_status",
     "default_volume",
@@ -93,14 +95,7 @@ def prepare_volume_status(new: Object, old: Object, now: str) -> None:
 def validate_volume(obj: Object) -> list[FieldError]:
     errors: Errors = []
     spec = obj["spec"]
-    modes = spec.get("accessModes", ())
-    if not modes:
-        errors.append(required("spec.accessModes", ""))
-    for mode in modes:
-        if mode not in _ACCESS_MODES:
-            errors.append(not_supported("spec.accessModes", Enum(mode), _ACCESS_MODES))
-    if "ReadWriteOncePod" in modes and any(mode in _ACCESS_MODES and mode != "ReadWriteOncePod" for mode in modes):
-        errors.append(forbidden("spec.accessModes", "may not use ReadWriteOncePod with other access modes"))
+    check_access_modes(errors, spec, "spec")
     _check_capacity(errors, spec.get("capacity", {}))
     policy = spec["persistentVolumeReclaimPolicy"]
     if policy not in _RECLAIM_POLICIES:
@@ -120,6 +115,17 @@ def validate_volume(obj: Object) -> list[FieldError]:
         errors.append(not_supported("spec.volumeMode", Enum(spec["volumeMode"]), _VOLUME_MODES))
     _check_attributes_class(errors, spec)
     return errors
+
+
+def check_access_modes(errors: Errors, spec: Object, path: str) -> None:
+    modes = spec.get("accessModes", ())
+    if not modes:
+        errors.append(required(f"{path}.accessModes", ""))
+    for mode in modes:
+        if mode not in _ACCESS_MODES:
+            errors.append(not_supported(f"{path}.accessModes", Enum(mode), _ACCESS_MODES))
+    if "ReadWriteOncePod" in modes and any(mode in _ACCESS_MODES and mode != "ReadWriteOncePod" for mode in modes):
+        errors.append(forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes"))
 
 
 def _check_capacity(errors: Errors, capacity: Object) -> None:
@@ -163,7 +169,7 @@ def _check_attributes_class(errors: Errors, spec: Object) -> None:
         errors.append(required("spec.csi", "has to be specified when using volumeAttributesClassName"))
 
 
-def _check_csi(errors: Errors, source: Object, path: str) -> None:
+def check_csi_source(errors: Errors, source: Object, path: str) -> None:
     check_driver(errors, source["driver"], f"{path}.driver")
     if not source["volumeHandle"]:
         errors.append(required(f"{path}.volumeHandle", ""))
@@ -212,7 +218,7 @@ _SOURCES: Final[dict[str, tuple[str, SourceCheck]]] = {
     },
     "local": ("local", _check_local),
     "storageos": ("storageos", DISK_CHECKS["storageos"]),
-    "csi": ("csi", _check_csi),
+    "csi": ("csi", check_csi_source),
 }
 
 

@@ -1,1 +1,1 @@
-"""storage.k8s.io: StorageClasses."""
+"""storage.k8s.io: StorageClasses, what drivers tell of themselves, and volumes that are attached to nodes."""

@@ -20,6 +20,8 @@ __all__ = ["delete", "delete_collection"]
 # Kinds whose deletion kube-apiserver answers with the object; for others it answers with a Status.
 _SHOWN_WHEN_GONE: Final = frozenset(
     {
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
         "namespaces",
         "persistentvolumeclaims",
         "persistentvolumes",
@@ -29,6 +31,7 @@ _SHOWN_WHEN_GONE: Final = frozenset(
         "serviceaccounts",
         "services",
         "storageclasses.storage.k8s.io",
+        "volumeattachments.storage.k8s.io",
     }
 )
 

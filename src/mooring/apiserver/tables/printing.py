@@ -67,12 +67,17 @@ PRINTERS: Final[dict[tuple[str, str], Printer]] = {}
 
 
 def columns(text: str) -> tuple[TableColumn, ...]:
-    """Columns from a line: `Name, Desired:integer, Selector+`, where a plus marks those for `-o wide` only."""
+    """Columns from a line: `Name, Desired:integer, Selector+`, where a plus marks those for `-o wide` only.
+
+    `Attacher:name` is text that names an object.
+    """
     found = []
     for item in text.split(","):
         label, _, kind = item.strip().removesuffix("+").partition(":")
-        form = "name" if label == "Name" else ""
-        found.append(TableColumn(label, kind or "string", form, "", 1 if item.endswith("+") else 0))
+        form = "name" if label == "Name" or kind == "name" else ""
+        found.append(
+            TableColumn(label, "string" if form else kind or "string", form, "", 1 if item.endswith("+") else 0)
+        )
     return tuple(found)
 
 

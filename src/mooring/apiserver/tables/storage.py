@@ -97,3 +97,42 @@ def _storage_class(obj: Object, now: datetime) -> Cells:
         bool(obj.get("allowVolumeExpansion")),
         age(obj, now),
     ]
+
+
+@printer("storage.k8s.io/v1", "CSINode", "Name, Drivers:integer, Age")
+def _csi_node(obj: Object, now: datetime) -> Cells:
+    return [name(obj), len(items(part(obj, "spec"), "drivers")), age(obj, now)]
+
+
+@printer(
+    "storage.k8s.io/v1",
+    "CSIDriver",
+    "Name, AttachRequired:boolean, PodInfoOnMount:boolean, StorageCapacity:boolean, TokenRequests,"
+    "RequiresRepublish:boolean, Modes, Age",
+)
+def _driver(obj: Object, now: datetime) -> Cells:
+    spec = part(obj, "spec")
+    requests = spec.get("tokenRequests")
+    return [
+        name(obj),
+        spec.get("attachRequired", True),
+        bool(spec.get("podInfoOnMount")),
+        bool(spec.get("storageCapacity")),
+        _UNSET if requests is None else ",".join(each["audience"] for each in requests),
+        bool(spec.get("requiresRepublish")),
+        ",".join(items(spec, "volumeLifecycleModes")) or "<none>",
+        age(obj, now),
+    ]
+
+
+@printer("storage.k8s.io/v1", "VolumeAttachment", "Name, Attacher:name, PV, Node, Attached:boolean, Age")
+def _attachment(obj: Object, now: datetime) -> Cells:
+    spec = part(obj, "spec")
+    return [
+        name(obj),
+        spec.get("attacher") or "",
+        part(spec, "source").get("persistentVolumeName") or "",
+        spec.get("nodeName") or "",
+        bool(part(obj, "status").get("attached")),
+        age(obj, now),
+    ]

@@ -11,15 +11,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from mooring.api.certificates.views import CertificateSigningRequest
+from mooring.api.certificates.x509_requests import KUBELET_CLIENT, problem_of, read_request
 from mooring.api.core.types import View as Typed
 from mooring.api.kinds import Key
-from mooring.builtin.certificates.rule_kinds import SIGNER, SUBJECT_ACCESS_REVIEW
-from mooring.builtin.certificates.x509_requests import KUBELET_CLIENT, problem_of, read_request
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
 from mooring.runtime.effects import Effect, Report, Run
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST
+from mooring.workloads.rule_kinds import SIGNER, SUBJECT_ACCESS_REVIEW
 
 # A right may be given later; kube-controller-manager asks again too.
 _AGAIN: Final = timedelta(minutes=1)

@@ -10,18 +10,18 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from mooring.api.certificates.views import CertificateSigningRequest
+from mooring.api.certificates.x509_requests import SIGNERS, problem_of, read_request
 from mooring.api.conditions import changed_conditions, is_true
 from mooring.api.core.types import View as Typed
 from mooring.api.kinds import Key
 from mooring.api.meta import Condition
-from mooring.builtin.certificates.rule_kinds import SIGNER
-from mooring.builtin.certificates.x509_requests import SIGNERS, problem_of, read_request
 from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, status
 from mooring.runtime.effects import Effect, Report, Run
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST
+from mooring.workloads.rule_kinds import SIGNER
 
 # kube-controller-manager's own.
 LONGEST_LIFE: Final = timedelta(days=365)

@@ -13,7 +13,7 @@ from mooring.api.networking import validation as networking
 from mooring.api.node import runtime_classes
 from mooring.api.rbac import roles as access
 from mooring.api.scheduling import priority_classes
-from mooring.api.storage import storage_classes
+from mooring.api.storage import attachments, csi, storage_classes
 from mooring.kube.objects import Object
 from mooring.registry.rules.names import any_text, path_segment
 from mooring.registry.strategies import Strategy, spec_of
@@ -89,6 +89,31 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         default=storage_classes.default_storage_class,
         validate=storage_classes.validate_storage_class,
         validate_update=storage_classes.validate_storage_class_update,
+    ),
+    "csidrivers.storage.k8s.io": Strategy(
+        default=csi.default_driver,
+        prepare_update=csi.prepare_driver_update,
+        validate=csi.validate_driver,
+        validate_update=csi.validate_driver_update,
+        warn=csi.driver_warnings,
+        update_is_whole=True,
+        unconditional=False,
+    ),
+    "csinodes.storage.k8s.io": Strategy(
+        validate=csi.validate_csi_node, validate_update=csi.validate_csi_node_update, unconditional=False
+    ),
+    "csistoragecapacities.storage.k8s.io": Strategy(
+        default=csi.default_capacity,
+        validate=csi.validate_capacity,
+        validate_update=csi.validate_capacity_update,
+        unconditional=False,
+    ),
+    "volumeattachments.storage.k8s.io": Strategy(
+        validate=attachments.validate_attachment,
+        validate_update=attachments.validate_attachment_update,
+        validate_status=attachments.validate_attachment_status,
+        update_is_whole=True,
+        unconditional=False,
     ),
     "endpointslices.discovery.k8s.io": Strategy(
         default=endpoints.default_slice,

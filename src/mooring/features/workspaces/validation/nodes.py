@@ -18,8 +18,8 @@ from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.sizing.models import GIB, Model, find_model
 from mooring.features.workspaces.sizing.target import estimated_nodes
 from mooring.features.workspaces.validation.facts import ClusterFacts
-from mooring.features.workspaces.validation.near_labels import nearest_labels
 from mooring.kube.errors import FieldError, MooringError, plainly
+from mooring.workloads.near_labels import nearest_labels
 
 __all__ = ["check_nodes", "node_warnings", "required_nodes"]
 

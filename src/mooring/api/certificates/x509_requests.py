@@ -21,13 +21,16 @@ _SERVING_USAGES: Final = frozenset({"server auth", "digital signature", "key enc
 
 
 class X509Request(NamedTuple):
-    """The subject and the alternative names of a request, and whether it is signed by its own key."""
+    """The subject and the alternative names of a request, and whether it is signed by its own key.
+
+    Of names that no signer of ours signs there is only the number.
+    """
 
     common_name: str = ""
     organizations: tuple[str, ...] = ()
-    dns: int = 0
+    dns: tuple[str, ...] = ()
     emails: int = 0
-    ips: int = 0
+    ips: tuple[str, ...] = ()
     uris: int = 0
     is_signed: bool = True
 
@@ -52,9 +55,9 @@ def read_request(encoded: str) -> X509Request | None:
         # Of several, the last counts.
         common_name=str(common[-1].value) if common else "",
         organizations=tuple(str(each.value) for each in organizations),
-        dns=count(x509.DNSName),
+        dns=tuple(name.value for name in names if isinstance(name, x509.DNSName)),
         emails=count(x509.RFC822Name),
-        ips=count(x509.IPAddress),
+        ips=tuple(str(name.value) for name in names if isinstance(name, x509.IPAddress)),
         uris=count(x509.UniformResourceIdentifier),
         is_signed=found.is_signature_valid,
     )
@@ -86,13 +89,13 @@ def _client_problem(request: X509Request, usages: Sequence[str]) -> str:
 def _kubelet_client_problem(request: X509Request, usages: Sequence[str]) -> str:
     if request.organizations != (_NODES,):
         return "subject organization is not system:nodes"
-    for count, kind in (
+    for found, kind in (
         (request.dns, "DNS"),
         (request.emails, "Email"),
         (request.ips, "IP"),
         (request.uris, "URI"),
     ):
-        if count:
+        if found:
             return f"{kind} subjectAltNames are not allowed"
     return _name_problem(request) or _usage_problem(usages, _CLIENT_USAGES)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mooring.builtin.certificates.x509_requests import (
+from mooring.api.certificates.x509_requests import (
     CLIENT,
     KUBELET_CLIENT,
     KUBELET_SERVING,

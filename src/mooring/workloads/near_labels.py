@@ -1,21 +1,21 @@
-"""The labels on existing nodes that come nearest to those that a selector asks for: most misses are misspellings."""
+"""The labels on existing objects that come nearest to those that a selector asks for: most misses are misspellings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from mooring.api.core.views import Node
+from mooring.api.kinds import HasMeta
 
 __all__ = ["nearest_labels"]
 
 
-def nearest_labels(wanted: Mapping[str, str], nodes: Iterable[Node]) -> str:
+def nearest_labels(wanted: Mapping[str, str], objects: Iterable[HasMeta]) -> str:
     """`; the nearest label is pool=gpu-b on n0, n1`, or nothing where all labels are found or none is near."""
     carriers: dict[str, list[str]] = {}
-    for node in nodes:
-        for key, value in node.metadata.labels.items():
-            carriers.setdefault(f"{key}={value}", []).append(node.metadata.name)
+    for obj in objects:
+        for key, value in obj.metadata.labels.items():
+            carriers.setdefault(f"{key}={value}", []).append(obj.metadata.name)
     found = []
     for key, value in sorted(wanted.items()):
         label = f"{key}={value}"

@@ -1,0 +1,1 @@
+"""The agent of one host: it registers the host, turns a claim into a node, and leaves nothing when released."""

@@ -1,0 +1,1 @@
+"""How a released host is cleaned, and the inventory that proves it."""

@@ -1,0 +1,1 @@
+"""What the agent finds out about its machine before it registers it."""

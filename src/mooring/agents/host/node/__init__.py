@@ -1,0 +1,1 @@
+"""What makes a machine a node: programs, their configuration, and the join."""

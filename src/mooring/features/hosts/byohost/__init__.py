@@ -1,0 +1,1 @@
+"""ByoHosts: whether they are heard of, whose they are, and what becomes of them when their claim ends."""

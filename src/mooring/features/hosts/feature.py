@@ -1,0 +1,61 @@
+"""Hosts as a feature: what the product must know of them, and nothing that takes long to load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mooring.kube.objects import Object
+from mooring.runtime.feature import Feature, Parts
+
+if TYPE_CHECKING:
+    from mooring.api.crds.resource import CustomResource
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
+
+
+def _resources() -> tuple[CustomResource, ...]:
+    from mooring.features.hosts.api.definitions import RESOURCES
+
+    return RESOURCES
+
+
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.features.hosts.controllers import host_controllers
+
+    return host_controllers()
+
+
+def _rules() -> tuple[Object, ...]:
+    from mooring.features.hosts.access.agents import agent_rules
+
+    return agent_rules()
+
+
+def _webhooks() -> tuple[Webhook, ...]:
+    from mooring.features.hosts.webhooks import WEBHOOKS
+
+    return WEBHOOKS
+
+
+HOSTS: Final = Feature(
+    "hosts",
+    resources=_resources,
+    controllers=Parts(
+        (
+            "byohost",
+            "byomachine",
+            "byomachinetemplate",
+            "byocluster",
+            "k8sinstallerconfig",
+            "bootstrapkubeconfig",
+            "byoh-csr-approver",
+            "byoh-agent-rights",
+            "simulated-hosts",
+        ),
+        _controllers,
+    ),
+    rules=_rules,
+    webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    # On a real cluster an agent speaks for each host.
+    on_request=frozenset({"simulated-hosts"}),
+)

@@ -1,0 +1,1 @@
+"""Hosts without an agent, as the embedded cluster plays them."""

@@ -1,0 +1,1 @@
+"""Pools of machines: Clusters, MachineDeployments, MachineSets and Machines of cluster.x-k8s.io."""

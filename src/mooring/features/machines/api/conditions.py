@@ -1,0 +1,76 @@
+"""Condition types and reasons of cluster.x-k8s.io/v1beta2."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Types that several kinds have.
+READY: Final = "Ready"
+AVAILABLE: Final = "Available"
+DELETING: Final = "Deleting"
+PAUSED_CONDITION: Final = "Paused"
+# Of Clusters and Machines.
+INFRASTRUCTURE_READY: Final = "InfrastructureReady"
+# Of Clusters.
+CONTROL_PLANE_INITIALIZED: Final = "ControlPlaneInitialized"
+# Of Machines.
+UP_TO_DATE: Final = "UpToDate"
+BOOTSTRAP_CONFIG_READY: Final = "BootstrapConfigReady"
+NODE_READY: Final = "NodeReady"
+NODE_HEALTHY: Final = "NodeHealthy"
+HEALTH_CHECK_SUCCEEDED: Final = "HealthCheckSucceeded"
+# Of MachineSets and MachineDeployments.
+MACHINES_READY: Final = "MachinesReady"
+MACHINES_UP_TO_DATE: Final = "MachinesUpToDate"
+ROLLING_OUT: Final = "RollingOut"
+SCALING_UP: Final = "ScalingUp"
+SCALING_DOWN: Final = "ScalingDown"
+
+# Reasons.
+IS_READY: Final = "Ready"
+NOT_READY: Final = "NotReady"
+IS_AVAILABLE: Final = "Available"
+NOT_AVAILABLE: Final = "NotAvailable"
+WAITING_FOR_MIN_READY_SECONDS: Final = "WaitingForMinReadySeconds"
+IS_UP_TO_DATE: Final = "UpToDate"
+NOT_UP_TO_DATE: Final = "NotUpToDate"
+IS_PAUSED: Final = "Paused"
+NOT_PAUSED: Final = "NotPaused"
+NOT_DELETING: Final = "NotDeleting"
+PROVISIONED: Final = "Provisioned"
+NOT_PROVISIONED: Final = "NotProvisioned"
+INITIALIZED: Final = "Initialized"
+NOT_INITIALIZED: Final = "NotInitialized"
+CLUSTER_NOT_FOUND: Final = "ClusterNotFound"
+INFRASTRUCTURE_NOT_FOUND: Final = "InfrastructureNotFound"
+TEMPLATE_NOT_FOUND: Final = "TemplateNotFound"
+BOOTSTRAP_CONFIG_NOT_FOUND: Final = "BootstrapConfigNotFound"
+UNKNOWN_REFERENCE: Final = "UnknownReference"
+DATA_SECRET_PROVIDED: Final = "DataSecretProvided"
+WAITING_FOR_CLUSTER_INFRASTRUCTURE: Final = "WaitingForClusterInfrastructureReady"
+WAITING_FOR_DATA_SECRET: Final = "WaitingForDataSecret"
+WAITING_FOR_INFRASTRUCTURE: Final = "WaitingForInfrastructure"
+NODE_NOT_FOUND: Final = "NodeNotFound"
+NODE_IS_READY: Final = "NodeReady"
+NODE_NOT_READY: Final = "NodeNotReady"
+NODE_IS_HEALTHY: Final = "NodeHealthy"
+NODE_NOT_HEALTHY: Final = "NodeNotHealthy"
+SCALING: Final = "ScalingUp"
+NOT_SCALING_UP: Final = "NotScalingUp"
+SCALING_IN: Final = "ScalingDown"
+NOT_SCALING_DOWN: Final = "NotScalingDown"
+IS_ROLLING_OUT: Final = "RollingOut"
+NOT_ROLLING_OUT: Final = "NotRollingOut"
+# A rollout that cannot go on before something else happens.
+ROLLOUT_BLOCKED: Final = "RolloutBlocked"
+NO_REPLICAS: Final = "NoReplicas"
+# Why a Machine is still there.
+WAITING_FOR_PRE_DRAIN_HOOK: Final = "WaitingForPreDrainHook"
+DRAINING_NODE: Final = "DrainingNode"
+WAITING_FOR_PRE_TERMINATE_HOOK: Final = "WaitingForPreTerminateHook"
+WAITING_FOR_INFRASTRUCTURE_DELETION: Final = "WaitingForInfrastructureDeletion"
+WAITING_FOR_BOOTSTRAP_DELETION: Final = "WaitingForBootstrapDeletion"
+DELETING_NODE: Final = "DeletingNode"
+DELETION_COMPLETED: Final = "DeletionCompleted"
+WAITING_FOR_MACHINES_DELETION: Final = "WaitingForMachinesDeletion"
+WAITING_FOR_WORKERS_DELETION: Final = "WaitingForWorkersDeletion"

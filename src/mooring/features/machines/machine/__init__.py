@@ -1,0 +1,1 @@
+"""Machines: from their companions to a Node, and back."""

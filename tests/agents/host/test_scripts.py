@@ -1,0 +1,189 @@
+"""Scripts and services as real processes: time limits, output, what a killed agent left, and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mooring.agents.host.root_folder import RootFolder
+from mooring.agents.host.scripts import LONGEST_OUTPUT_CHARACTERS, SCRIPT_VARIABLE, expand_script, run_script
+from mooring.agents.host.services.process_record import ProcessRecord, parse_stat, read_record
+from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.supervisor import ServiceSupervisor, restart_pause
+
+SECONDS = 10.0
+
+
+def until(holds: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+def script(folder: Path, text: str) -> Path:
+    path = folder / "install.sh"
+    path.write_text(text)
+    return path
+
+
+def test_a_script_is_run_and_the_end_of_its_output_kept(tmp_path: Path) -> None:
+    path = script(tmp_path, "echo out; echo err >&2; exit 3")
+    done = asyncio.run(run_script(RootFolder(tmp_path), path, SECONDS))
+    assert (done.code, done.output) == (3, "out\nerr\n")
+    assert done.problem("install", 60) == "the install script ended with exit code 3: out\nerr"
+    long = script(tmp_path, f"yes | head -c {LONGEST_OUTPUT_CHARACTERS * 20}; echo the end")
+    done = asyncio.run(run_script(RootFolder(tmp_path), long, SECONDS))
+    assert done.problem("install", 60) == ""
+    assert len(done.output) == LONGEST_OUTPUT_CHARACTERS
+    assert done.output.endswith("the end\n")
+
+
+def test_a_script_that_takes_too_long_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    path = script(tmp_path, f"sleep 1000 & echo $! > {tmp_path}/child; echo begun; wait")
+    done = asyncio.run(run_script(RootFolder(tmp_path), path, 0.5))
+    assert done.code is None
+    assert done.problem("install", 0.5) == "the install script took longer than 0 s: begun"
+    child = int((tmp_path / "child").read_text())
+    until(lambda: not ProcessRecord(child, 0).is_running(), "the child ended")
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_a_script_that_hangs_when_it_is_told_to_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mooring.agents.host.scripts._TERMINATION_SECONDS", 0.1)
+    path = script(tmp_path, "trap '' TERM; while true; do sleep 0.05; done")
+    assert asyncio.run(run_script(RootFolder(tmp_path), path, 0.2)).code is None
+
+
+def test_a_cancelled_script_is_ended(tmp_path: Path) -> None:
+    path = script(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 1000")
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(run_script(RootFolder(tmp_path), path, SECONDS))
+        while not (tmp_path / "pid").exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+
+    asyncio.run(cancelled())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_script_that_a_killed_agent_left_is_ended_before_it_is_run_again(tmp_path: Path) -> None:
+    root = RootFolder(tmp_path)
+    environment = {**os.environ, SCRIPT_VARIABLE: f"{root.mark}-install.sh"}
+    with subprocess.Popen(["sleep", "1000"], env=environment) as left:
+        done = asyncio.run(run_script(root, script(tmp_path, "echo fresh"), SECONDS))
+        assert done.output == "fresh\n"
+        assert left.wait(SECONDS) == -signal.SIGKILL
+
+
+def test_variables_of_scripts_are_filled_in() -> None:
+    text = "tar -C {{.BundleDownloadPath}} && hostname {{ .Hostname }} && echo {{.Other}}"
+    expanded = expand_script(text, {"BundleDownloadPath": "/b", "Hostname": "node10"})
+    assert expanded == "tar -C /b && hostname node10 && echo {{.Other}}"
+
+
+# Services
+
+
+def service(folder: Path, text: str) -> Service:
+    return Service("kubelet", ("/bin/sh", "-c", text), dict(os.environ), folder / "log")
+
+
+def test_a_process_is_told_by_its_number_and_start_time(tmp_path: Path) -> None:
+    record, state = parse_stat("42 (a) b ) R 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 777 1 2 3")
+    assert (record, state) == (ProcessRecord(42, 777), "R")
+    own, _ = parse_stat(Path("/proc/self/stat").read_text())
+    assert own.pid == os.getpid()
+    assert own.is_running()
+    assert not own._replace(start=own.start + 1).is_running()
+    (tmp_path / "record").write_text("nonsense")
+    assert read_record(tmp_path / "record") is None
+    assert read_record(tmp_path / "missing") is None
+
+
+def test_restarts_wait_longer_each_time() -> None:
+    assert [restart_pause(restarts) for restarts in range(9)] == [0, 1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_a_service_that_ends_is_started_again(tmp_path: Path) -> None:
+    async def story() -> None:
+        supervisor = ServiceSupervisor(tmp_path / "services")
+        await supervisor.ensure(service(tmp_path, f"echo x >> {tmp_path}/runs; exec sleep 1000"))
+        first = read_record(tmp_path / "services" / "kubelet")
+        assert first is not None
+        # The record is there before the command runs.
+        for _ in range(int(SECONDS / 0.01)):
+            if (tmp_path / "runs").exists():
+                break
+            await asyncio.sleep(0.01)
+        os.kill(first.pid, signal.SIGKILL)
+        for _ in range(int(SECONDS / 0.01)):
+            if (tmp_path / "runs").read_text() == "x\nx\n":
+                break
+            await asyncio.sleep(0.01)
+        second = read_record(tmp_path / "services" / "kubelet")
+        assert second not in (None, first)
+        await supervisor.stop("kubelet")
+        assert not await supervisor.is_running("kubelet")
+        assert second is not None
+        assert not second.is_running()
+
+    asyncio.run(story())
+
+
+AGENT = """
+import asyncio, os, sys
+from pathlib import Path
+from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.supervisor import ServiceSupervisor
+folder = Path(sys.argv[1])
+async def main():
+    supervisor = ServiceSupervisor(folder / "services")
+    words = ("/bin/sh", "-c", f"echo x >> {folder}/runs; exec sleep 1000")
+    await supervisor.ensure(Service("kubelet", words, dict(os.environ), folder / "log"))
+    print("up", flush=True)
+    await asyncio.sleep(1000)
+asyncio.run(main())
+"""
+
+
+def test_a_service_of_a_killed_agent_is_taken_over_and_not_started_twice(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", AGENT, str(tmp_path)], stdout=subprocess.PIPE, text=True) as agent:
+        assert agent.stdout is not None
+        assert agent.stdout.readline() == "up\n"
+        agent.kill()
+    until((tmp_path / "runs").exists, "the service runs")
+
+    async def story() -> None:
+        supervisor = ServiceSupervisor(tmp_path / "services")
+        before = read_record(tmp_path / "services" / "kubelet")
+        assert before is not None
+        await supervisor.ensure(service(tmp_path, f"echo x >> {tmp_path}/runs; exec sleep 1000"))
+        assert read_record(tmp_path / "services" / "kubelet") == before
+        assert (tmp_path / "runs").read_text() == "x\n"
+        # Its end is heard of, though it is nobody's child here.
+        os.kill(before.pid, signal.SIGKILL)
+        for _ in range(int(SECONDS / 0.01)):
+            if read_record(tmp_path / "services" / "kubelet") not in (None, before):
+                break
+            await asyncio.sleep(0.01)
+        await supervisor.close()
+        # Closing leaves it running; the next agent would find it.
+        assert await supervisor.is_running("kubelet")
+        await ServiceSupervisor(tmp_path / "services").stop("kubelet")
+        assert not await supervisor.is_running("kubelet")
+
+    asyncio.run(story())

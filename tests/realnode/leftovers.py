@@ -1,0 +1,94 @@
+"""What a host has on it: mounts, processes, links, control groups and files, to be compared before and after."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.realnode.agent import command_line
+from tests.realnode.network import HostNetwork, run
+
+__all__ = ["Inventory", "inventory"]
+
+_CONTROL_GROUPS = Path("/sys/fs/cgroup")
+
+
+class Inventory(NamedTuple):
+    mounts: frozenset[str]
+    processes: frozenset[str]
+    links: frozenset[str]
+    control_groups: frozenset[str]
+    files: frozenset[str]
+
+    def shown(self) -> str:
+        """A line for each part, for the log of a test."""
+        return "\n".join(
+            f"  {part}: {len(found)}: {', '.join(sorted(found))}" for part, found in self._asdict().items()
+        )
+
+
+def inventory(root: Path, network: HostNetwork) -> Inventory:
+    """`root` is the agent's folder: mounts and processes are the host's if they have to do with it or its network."""
+    return Inventory(
+        mounts=frozenset(_mounts(root)),
+        processes=frozenset(_processes(root, network)),
+        links=frozenset(_links(network)),
+        control_groups=frozenset(_control_groups()),
+        files=frozenset(_files(root)),
+    )
+
+
+def _mounts(root: Path) -> list[str]:
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    places = [line.split()[4] for line in lines]
+    return [place for place in places if place.startswith(str(root)) or place.startswith("/run/netns/cni-")]
+
+
+def _processes(root: Path, network: HostNetwork) -> list[str]:
+    """Whatever runs in the network of the host, and whatever has its folder in its command line, but for the agent."""
+    own = os.stat(f"/run/netns/{network.namespace}").st_ino
+    found = []
+    for entry in Path("/proc").iterdir():
+        line = command_line(entry) if entry.name.isdecimal() else b""
+        words = [word.decode(errors="replace") for word in line.split(b"\0") if word]
+        if not words or "agent" in words[:5]:
+            continue
+        if _network_of(entry) == own or any(str(root) in word for word in words):
+            found.append(" ".join([Path(words[0]).name, *words[1:3]]))
+    return found
+
+
+def _network_of(process: Path) -> int:
+    try:
+        return os.stat(process / "ns" / "net").st_ino
+    except OSError:
+        return 0
+
+
+def _links(network: HostNetwork) -> list[str]:
+    lines = run(*network.inside("ip", "-oneline", "link")).splitlines()
+    rules = run(*network.inside("ip", "-oneline", "addr")).splitlines()
+    routes = run(*network.inside("ip", "route")).splitlines()
+    return [
+        *(line.split(": ")[1].split("@")[0] for line in lines),
+        *(f"{line.split()[1]} {line.split()[3]}" for line in rules if " inet " in line),
+        *(f"route {line.strip()}" for line in routes),
+    ]
+
+
+def _control_groups() -> list[str]:
+    """Of the whole machine: groups of pods are named after them, wherever they are."""
+    return [str(path) for path in _CONTROL_GROUPS.rglob("*") if "kubepods" in path.name or "mooring-agent" in path.name]
+
+
+def _files(root: Path) -> list[str]:
+    """What lies in the agent's folder beside what the agent keeps, and where CNI, containerd and kubelet leave things."""
+    own = [str(path.relative_to(root)) for path in root.iterdir() if path.name != "agent"] if root.exists() else []
+    outside = [
+        Path("/var/lib/cni/networks"),
+        Path("/run/containerd/s"),
+        Path("/var/lib/kubelet"),
+        Path("/var/log/pods"),
+    ]
+    return [*own, *(str(path) for folder in outside if folder.is_dir() for path in folder.rglob("*"))]
