@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from mooring.features.workspaces.settings import NodeProvisioner, Settings
-from mooring.runtime.settings import Configuration, choice
+from mooring.runtime.settings import Configuration, ToldSettings, choice
 
 if TYPE_CHECKING:
     from mooring.runtime.view import View
 
-__all__ = ["GATE", "NODE_PROVISIONER", "NOT_READY_NODES", "contradiction", "settings_of"]
+__all__ = ["GATE", "NODE_PROVISIONER", "NOT_READY_NODES", "contradiction", "settings_from", "settings_of"]
 
 GATE: Final = "disableNodeAutoProvisioning"
 
@@ -34,10 +34,18 @@ NOT_READY_NODES: Final = choice(
 
 def settings_of(view: View) -> Settings:
     """The settings of a controller or webhook that declares the gate and both flags."""
-    provisioner = view.settings[NODE_PROVISIONER]
-    if not provisioner:
-        provisioner = "byo" if view.gates.enabled(GATE) else "azure-gpu-provisioner"
-    pending = view.settings[NOT_READY_NODES] == "pending"
+    return _settings(view.settings, is_off=view.gates.enabled(GATE))
+
+
+def settings_from(configuration: Configuration) -> Settings:
+    """The same for a command that was told so itself."""
+    told = configuration.settings_of((NODE_PROVISIONER, NOT_READY_NODES))
+    return _settings(told, is_off=configuration.gates_of({GATE: True}).enabled(GATE))
+
+
+def _settings(told: ToldSettings, *, is_off: bool) -> Settings:
+    provisioner = told[NODE_PROVISIONER] or ("byo" if is_off else "azure-gpu-provisioner")
+    pending = told[NOT_READY_NODES] == "pending"
     return Settings(cast(NodeProvisioner, provisioner), not_ready_pending=pending)
 
 
