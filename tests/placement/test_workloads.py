@@ -48,7 +48,10 @@ def test_another_template_is_another_replica_set() -> None:
 
 
 def test_names_that_are_taken_are_passed_over() -> None:
-    assert names(expand(workload("ReplicaSet", replicas=2), cluster=KnownCluster(taken={"shop/web-1"}))) == ["web-2", "web-3"]
+    assert names(expand(workload("ReplicaSet", replicas=2), cluster=KnownCluster(taken={"shop/web-1"}))) == [
+        "web-2",
+        "web-3",
+    ]
 
 
 def test_a_replica_set_owns_its_pods_itself() -> None:

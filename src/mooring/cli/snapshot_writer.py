@@ -110,7 +110,9 @@ def trimmed(view: Any) -> Any:
         spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
         return Pod(view.metadata, spec, _status(view.status))
     if isinstance(view, Node):
-        return replace(view, status=replace(view.status, conditions=_conditions(view.status.conditions, _NODE_CONDITIONS)))
+        return replace(
+            view, status=replace(view.status, conditions=_conditions(view.status.conditions, _NODE_CONDITIONS))
+        )
     if isinstance(view, Workload) and controller_of(view.metadata) is not None and view.spec.replicas == 0:
         # Its owner is asked instead; old ReplicaSets are many.
         return replace(view, spec=replace(view.spec, template=None))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mooring.features.workspaces.flags import GATE, NODE_PROVISIONER, NOT_READY_NODES, contradiction
+from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
 
 _LATER: Final = "Mooring has no such part yet"
@@ -26,10 +28,28 @@ def _controllers() -> tuple[Controller, ...]:
     return (CONTROLLER,)
 
 
+def _workloads() -> tuple[WorkloadKind, ...]:
+    from mooring.features.workspaces.placed_workspace import WORKSPACE_PODS
+
+    return (WORKSPACE_PODS,)
+
+
+def _progress(obj: Object) -> str:
+    told = {each["type"]: each for each in obj.get("status", {}).get("conditions", ())}
+    for kind in ("ResourceReady", "InferenceReady"):
+        if kind not in told:
+            return "nothing is known of its nodes yet"
+        if told[kind]["status"] != "True":
+            return str(told[kind]["message"])
+    return ""
+
+
 WORKSPACES: Final = Feature(
     "workspaces",
     resources=_resources,
     controllers=Parts(("workspaces",), _controllers),
+    workloads=Parts(("Workspace",), _workloads),
+    progress={("kaito.sh/v1beta1", "Workspace"): _progress},
     gates={GATE: True},
     refused_gates={
         "vLLM": "a Workspace chooses its runtime with the annotation kaito.sh/runtime",
