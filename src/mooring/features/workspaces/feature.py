@@ -10,6 +10,7 @@ from mooring.runtime.feature import Feature, Parts
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
     from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
 
 _LATER: Final = "Mooring has no such part yet"
 
@@ -26,10 +27,17 @@ def _controllers() -> tuple[Controller, ...]:
     return (CONTROLLER,)
 
 
+def _webhooks() -> tuple[Webhook, ...]:
+    from mooring.features.workspaces.webhooks import WEBHOOKS
+
+    return WEBHOOKS
+
+
 WORKSPACES: Final = Feature(
     "workspaces",
     resources=_resources,
     controllers=Parts(("workspaces",), _controllers),
+    webhooks=Parts(("workspaces-webhook",), _webhooks),
     gates={GATE: True},
     refused_gates={
         "vLLM": "a Workspace chooses its runtime with the annotation kaito.sh/runtime",
