@@ -10,6 +10,7 @@ import pytest
 
 from mooring.api.kinds import Key
 from mooring.catalog import CATALOG
+from mooring.features.workspaces.feature import WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.stages.crd import stage_definition
 from mooring.runtime.controller import Controller
@@ -24,6 +25,9 @@ from mooring.testing.workloads import budget, claim_template, daemon_set, deploy
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
 from tests.features.groups.town import CONTROLLERS, Town
+from tests.features.workspaces.objects import workspace
+
+EVERY_CONTROLLER = (*CONTROLLERS, *WORKSPACES.controllers.load())
 
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
 
@@ -48,10 +52,12 @@ def orphan() -> Object:
 def test_every_controller_decides_the_same_twice() -> None:
     claims = [claim_template("data", storage_class="standard")]
     town = Town(
-        stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
+        stage_definition(), *CATALOG.definitions(WORKSPACES.names), deployment("web", 3), service("web", "web"),
+        budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
-        pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6, run=False,
+        pod("big", cpu="200"), pod("elsewhere", node="n5"), workspace(image="serve:1", labelSelector={}),
+        nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)
     town.run()
@@ -63,7 +69,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         resource = town.registry.resource(version, kind)
         town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
     town.run(600)
-    names = {controller.name for controller in CONTROLLERS}
+    names = {controller.name for controller in EVERY_CONTROLLER}
     assert names == {controller.name for controller in CATALOG.controllers()}
     assert names - {name for name, count in town.decider.decided.items() if count} == set(), (
         "these have decided nothing"

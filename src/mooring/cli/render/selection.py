@@ -23,8 +23,7 @@ def add_selection(page: TextPage, owner: str, selection: NodeSelection) -> None:
         ("matching", str(len(selection.matching)), f"{_names(selection.matching)}{_labels(selection)}"),
         ("ready", str(len(selection.counted)), _names(selection.counted)),
     ]
-    for node in selection.uncounted[:_MAX_NAMES]:
-        rows.append(("", "", f"{node.name} {node.reason}"))
+    rows += [("", "", f"{node.name} {node.reason}") for node in selection.uncounted[:_MAX_NAMES]]
     if len(selection.uncounted) > _MAX_NAMES:
         rows.append(("", "", f"and {counted(len(selection.uncounted) - _MAX_NAMES, 'more node')} that do not count"))
     if selection.claimed_type:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mooring.api.core.views import Node
-from mooring.features.workspaces.api import INFERENCE_CONFIG, KIND, Workspace
+from mooring.features.workspaces.api import KIND, Workspace
 from mooring.features.workspaces.explained_cluster import ExplainedCluster
 from mooring.features.workspaces.flags import settings_from
 from mooring.features.workspaces.kinds import WORKSPACE
@@ -24,9 +24,8 @@ from mooring.features.workspaces.selection import (
     selector_labels,
 )
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.sizing.target import estimated_nodes
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL
+from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL, node_requirement
 from mooring.features.workspaces.workload.serving import serving_stateful_set
 from mooring.kube.errors import MooringError, plainly
 from mooring.kube.objects import Object
@@ -72,6 +71,7 @@ def expand_workspace(value: Object, namespace: str, known: KnownCluster) -> Expa
         pods = made
     if not selection.required:
         errors = errors or [plainly("resource.count", selection.reason)]
+        selection = selection._replace(reason="cannot be told")
     return made._replace(
         pods=pods.pods,
         owner=pods.owner,
@@ -106,7 +106,10 @@ def _nodes(workspace: Workspace, labels: dict[str, str], settings: Settings, clu
 def _selection(
     workspace: Workspace, labels: dict[str, str], settings: Settings, nodes: _Nodes, cluster: ExplainedCluster
 ) -> NodeSelection:
-    required, reason = _required(workspace, settings, nodes, cluster)
+    try:
+        required, reason = node_requirement(workspace, nodes.matching, settings, cluster)
+    except MooringError as error:
+        required, reason = 0, str(error)
     usable = {node.metadata.name for node in nodes.usable}
     away = [node for node in nodes.matching if node.metadata.name not in usable]
     claims = max(required - brought_nodes(nodes.usable), 0) if settings.provisions else 0
@@ -120,25 +123,6 @@ def _selection(
         claims,
         workspace.resource.instance_type if settings.provisions else "",
     )
-
-
-def _required(workspace: Workspace, settings: Settings, nodes: _Nodes, cluster: ExplainedCluster) -> tuple[int, str]:
-    """How many nodes are needed, and why; 0 and why not where it cannot be told."""
-    count = max(workspace.resource.count, 1)
-    if target := workspace.status.target_node_count:
-        return target, "found when it was created, and kept"
-    inference = workspace.inference
-    config = None
-    if inference is not None and inference.config:
-        data = cluster.config_map(workspace.metadata.namespace, inference.config)
-        config = None if data is None else data.get(INFERENCE_CONFIG)
-    try:
-        estimate = estimated_nodes(workspace, settings, nodes.usable or nodes.matching, config)
-    except MooringError as error:
-        return 0, str(error)
-    if inference is None or inference.preset is None:
-        return count, f"count is {count}"
-    return max(count, estimate), f"count is {count}, and the model needs {estimate}"
 
 
 def _uncounted_reason(workspace: Workspace, node: Node) -> str:

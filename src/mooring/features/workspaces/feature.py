@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
 
 _LATER: Final = "Mooring has no such part yet"
 
@@ -44,12 +45,19 @@ def _progress(obj: Object) -> str:
     return ""
 
 
+def _webhooks() -> tuple[Webhook, ...]:
+    from mooring.features.workspaces.webhooks import WEBHOOKS
+
+    return WEBHOOKS
+
+
 WORKSPACES: Final = Feature(
     "workspaces",
     resources=_resources,
     controllers=Parts(("workspaces",), _controllers),
     workloads=Parts(("Workspace",), _workloads),
     progress={("kaito.sh/v1beta1", "Workspace"): _progress},
+    webhooks=Parts(("workspaces-webhook",), _webhooks),
     gates={GATE: True},
     refused_gates={
         "vLLM": "a Workspace chooses its runtime with the annotation kaito.sh/runtime",
