@@ -22,7 +22,7 @@ from mooring.manifests.views import convert
 from mooring.placement.pods import PodInfo
 from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
 from mooring.placement.workloads.expansion import Expansion
-from mooring.placement.workloads.known_cluster import KnownCluster
+from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.runtime.settings import Configuration
 
 # Kinds that cannot be expanded here, and what to do instead.
@@ -78,7 +78,8 @@ def workload_pods(snapshot: Snapshot, value: Object, configuration: Configuratio
     expansion = _expand(value, value["metadata"].get("namespace") or "default", cluster)
     if expansion.pods:
         expansion = expansion._replace(errors=())
-    _take_pods(found, snapshot, expansion, value, None, checked=True)
+    selection = CATALOG.workloads()[value["kind"]].select(value, expansion.namespace, cluster)
+    _take_pods(found, snapshot, expansion, selection, value, None, checked=True)
     return found
 
 
@@ -153,7 +154,8 @@ def _read_workload(
                 f'"{namespace}"; pass -n {expansion.namespace}'
             )
         found.notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
-        _take_pods(found, snapshot, expansion, value, document.file)
+        selection = CATALOG.workloads()[value["kind"]].select(value, expansion.namespace, cluster)
+        _take_pods(found, snapshot, expansion, selection, value, document.file)
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except InvalidObjectError as error:
@@ -166,6 +168,7 @@ def _take_pods(
     found: FoundPods,
     snapshot: Snapshot,
     expansion: Expansion,
+    selection: NodeSelection | None,
     value: Object,
     file: str | None,
     *,
@@ -187,8 +190,8 @@ def _take_pods(
     )
     found.pods.extend(_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods)
     errors = () if expansion.pods else expansion.errors
-    if errors or expansion.selection is not None:
-        found.workloads.append(FoundWorkload(source, expansion.selection, errors))
+    if errors or selection is not None:
+        found.workloads.append(FoundWorkload(source, selection, errors))
 
 
 def _unknown(expansion: Expansion, prefix: str) -> list[str]:

@@ -34,18 +34,67 @@ from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelectio
 from mooring.runtime.settings import Configuration
 from mooring.workloads.ownerrefs import controller_reference
 
-__all__ = ["expand_workspace"]
+__all__ = ["expand_workspace", "select_nodes"]
 
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 
 
-class _Nodes(NamedTuple):
-    matching: tuple[Node, ...]
-    usable: tuple[Node, ...]
+class _Question(NamedTuple):
+    """One Workspace and everything that its answer depends on."""
+
+    workspace: Workspace
+    settings: Settings
+    cluster: ExplainedCluster
+    labels: dict[str, str]
+    matching: tuple[Node, ...] = ()
+    usable: tuple[Node, ...] = ()
 
 
 def expand_workspace(value: Object, namespace: str, known: KnownCluster) -> Expansion:
     """Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type."""
+    asked = _question(value, namespace, known)
+    workspace, settings, cluster = asked.workspace, asked.settings, asked.cluster
+    checked, notes = _with_known_config(workspace, cluster)
+    errors = validate_workspace(checked, settings, cluster)
+    pods = Expansion(KIND, workspace.metadata.namespace, workspace.metadata.name, [])
+    try:
+        pods = _pods(asked, known)
+    except MooringError as error:
+        errors = errors or [plainly(error.path, error.message)]
+    is_template = workspace.inference is not None and workspace.inference.template is not None
+    return pods._replace(
+        kind=KIND,
+        errors=tuple(errors),
+        notes=(*notes, *workspace_warnings(workspace, settings, cluster), *pods.notes),
+        template_path="inference.template" if is_template else "",
+    )
+
+
+def select_nodes(value: Object, namespace: str, known: KnownCluster) -> NodeSelection:
+    asked = _question(value, namespace, known)
+    workspace, settings = asked.workspace, asked.settings
+    try:
+        required, reason = node_requirement(workspace, asked.matching, settings, asked.cluster)
+    except MooringError:
+        required, reason = 0, "cannot be told"
+    usable = {node.metadata.name for node in asked.usable}
+    return NodeSelection(
+        ", ".join(f"{key}={value}" for key, value in sorted(asked.labels.items())),
+        required,
+        reason,
+        tuple(node.metadata.name for node in asked.matching),
+        tuple(node.metadata.name for node in asked.usable),
+        tuple(
+            UncountedNode(node.metadata.name, _uncounted_reason(workspace, node))
+            for node in asked.matching
+            if node.metadata.name not in usable
+        ),
+        max(required - brought_nodes(asked.usable), 0) if settings.provisions else 0,
+        workspace.resource.instance_type if settings.provisions else "",
+    )
+
+
+def _question(value: Object, namespace: str, known: KnownCluster) -> _Question:
     metadata = value.get("metadata") or {}
     name, home = metadata.get("name") or "", metadata.get("namespace") or namespace
     if not name:
@@ -54,31 +103,14 @@ def expand_workspace(value: Object, namespace: str, known: KnownCluster) -> Expa
     workspace = msgspec.convert({**value, "metadata": identity}, Workspace)
     settings = settings_from(Configuration(known.gates, known.settings))
     cluster = ExplainedCluster(known)
-    checked, notes = _with_known_config(workspace, cluster)
-    errors = validate_workspace(checked, settings, cluster)
-    is_template = workspace.inference is not None and workspace.inference.template is not None
-    made = Expansion(KIND, home, name, [], template_path="inference.template" if is_template else "")
     try:
         labels = selector_labels(workspace.resource.label_selector)
-    except NodeLabelsError as error:
-        return made._replace(errors=tuple(errors or [plainly("resource.labelSelector", str(error))]))
-    nodes = _nodes(workspace, labels, settings, cluster)
-    selection = _selection(workspace, labels, settings, nodes, cluster)
-    try:
-        pods = _pods(workspace, labels, settings, nodes, selection.required, known) if selection.required else made
-    except MooringError as error:
-        errors = errors or [plainly("inference.preset", str(error))]
-        pods = made
-    if not selection.required:
-        errors = errors or [plainly("resource.count", selection.reason)]
-        selection = selection._replace(reason="cannot be told")
-    return made._replace(
-        pods=pods.pods,
-        owner=pods.owner,
-        errors=tuple(errors),
-        notes=(*notes, *workspace_warnings(workspace, settings, cluster), *pods.notes),
-        selection=selection,
-    )
+    except NodeLabelsError:
+        # Admission refuses it, and says why; until then it selects nothing.
+        return _Question(workspace, settings, cluster, {})
+    matching = matching_nodes(labels, cluster.nodes)
+    usable = usable_nodes(workspace, matching) if settings.provisions else tuple(filter(is_usable, matching))
+    return _Question(workspace, settings, cluster, labels, matching, usable)
 
 
 def _with_known_config(workspace: Workspace, cluster: ExplainedCluster) -> tuple[Workspace, tuple[str, ...]]:
@@ -96,35 +128,6 @@ def _with_known_config(workspace: Workspace, cluster: ExplainedCluster) -> tuple
     return replace(workspace, inference=replace(inference, config="")), (note,)
 
 
-def _nodes(workspace: Workspace, labels: dict[str, str], settings: Settings, cluster: ExplainedCluster) -> _Nodes:
-    matching = matching_nodes(labels, cluster.nodes)
-    if settings.provisions:
-        return _Nodes(matching, usable_nodes(workspace, matching))
-    return _Nodes(matching, tuple(filter(is_usable, matching)))
-
-
-def _selection(
-    workspace: Workspace, labels: dict[str, str], settings: Settings, nodes: _Nodes, cluster: ExplainedCluster
-) -> NodeSelection:
-    try:
-        required, reason = node_requirement(workspace, nodes.matching, settings, cluster)
-    except MooringError as error:
-        required, reason = 0, str(error)
-    usable = {node.metadata.name for node in nodes.usable}
-    away = [node for node in nodes.matching if node.metadata.name not in usable]
-    claims = max(required - brought_nodes(nodes.usable), 0) if settings.provisions else 0
-    return NodeSelection(
-        ", ".join(f"{key}={value}" for key, value in sorted(labels.items())),
-        required,
-        reason,
-        tuple(node.metadata.name for node in nodes.matching),
-        tuple(node.metadata.name for node in nodes.usable),
-        tuple(UncountedNode(node.metadata.name, _uncounted_reason(workspace, node)) for node in away),
-        claims,
-        workspace.resource.instance_type if settings.provisions else "",
-    )
-
-
 def _uncounted_reason(workspace: Workspace, node: Node) -> str:
     if not is_usable(node):
         return not_ready_reason(node)
@@ -134,20 +137,15 @@ def _uncounted_reason(workspace: Workspace, node: Node) -> str:
     return f"belongs to another {KIND}"
 
 
-def _pods(
-    workspace: Workspace,
-    labels: dict[str, str],
-    settings: Settings,
-    nodes: _Nodes,
-    required: int,
-    known: KnownCluster,
-) -> Expansion:
-    """Through the functions that the controllers use. Labels tell the GPUs of a node that is not ready, too."""
+def _pods(asked: _Question, known: KnownCluster) -> Expansion:
+    """Through the functions that the controller uses. The labels of a node that is not ready tell its GPUs, too."""
+    workspace, settings = asked.workspace, asked.settings
+    required, _ = node_requirement(workspace, asked.matching, settings, asked.cluster)
     if required > MAX_PODS:
         raise WorkloadError(f"{required:,} pods are too many to be told; {MAX_PODS:,} is the limit", "resource.count")
     owner = controller_reference(WORKSPACE, workspace)
-    candidates = nodes.usable or nodes.matching
-    made = serving_stateful_set(workspace, candidates, required, labels, settings, owner, has_nvme_class=False)
+    nodes = asked.usable or asked.matching
+    made = serving_stateful_set(workspace, nodes, required, asked.labels, settings, owner, has_nvme_class=False)
     if made is None:
         return Expansion(KIND, workspace.metadata.namespace, workspace.metadata.name, [])
     return expand({"apiVersion": "apps/v1", "kind": "StatefulSet", **made}, workspace.metadata.namespace, known)

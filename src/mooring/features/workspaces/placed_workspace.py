@@ -20,7 +20,7 @@ from mooring.kube.objects import Object
 from mooring.placement.pods import Owner
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.kinds import WorkloadKind
-from mooring.placement.workloads.known_cluster import KnownCluster
+from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.placement.workloads.owners import PodTemplate
 
 __all__ = ["WORKSPACE_PODS"]
@@ -69,6 +69,12 @@ def _expand(value: Object, namespace: str, cluster: KnownCluster) -> Expansion:
     return expand_workspace(value, namespace, cluster)
 
 
+def _select(value: Object, namespace: str, cluster: KnownCluster) -> NodeSelection:
+    from mooring.features.workspaces.expansion import select_nodes
+
+    return select_nodes(value, namespace, cluster)
+
+
 def _owns(expansion: Expansion, owner: Owner) -> bool:
     return owner.kind == "StatefulSet" and owner.name == expansion.name
 
@@ -102,6 +108,7 @@ WORKSPACE_PODS: Final = WorkloadKind(
     "wk",
     PlacedWorkspace,
     expand=_expand,
+    select=_select,
     owns=_owns,
     template_path=_template_path,
     fixed=_fixed_parts,

@@ -17,7 +17,7 @@ from mooring.api.core.types import LabelSelector, ObjectMeta
 from mooring.kube.errors import FieldError, MooringError, go_json, invalid, required
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
-from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
+from mooring.placement.workloads.known_cluster import KnownCluster
 
 MAX_PODS: Final = 100_000
 NOTHING_KNOWN: Final = KnownCluster()
@@ -73,8 +73,6 @@ class Expansion(NamedTuple):
     notes: tuple[str, ...] = ()
     # Where the pod stands in the object.
     template_path: str = "spec.template"
-    # The nodes that it chose, for a kind that chooses.
-    selection: NodeSelection | None = None
 
 
 def expand(value: Object, namespace: str = "default", cluster: KnownCluster = NOTHING_KNOWN) -> Expansion:

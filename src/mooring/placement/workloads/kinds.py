@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from mooring.kube.objects import Object
 from mooring.placement.pods import Owner
 from mooring.placement.workloads.expansion import Expansion, expand
-from mooring.placement.workloads.known_cluster import KnownCluster
+from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.placement.workloads.owners import Workload
 
 __all__ = ["BUILT_IN", "Unit", "WorkloadKind"]
@@ -25,6 +25,10 @@ def _one_template(manifest: Object, labels: Labels) -> str:
 
 def _owned_directly(expansion: Expansion, owner: Owner) -> bool:
     return owner.kind == expansion.kind and owner.name == expansion.name
+
+
+def _no_selection(value: Object, namespace: str, cluster: KnownCluster) -> None:
+    return None
 
 
 def _all_editable(manifest: Object) -> tuple[str, ...]:
@@ -52,6 +56,8 @@ class WorkloadKind(NamedTuple):
     # The pods that an object stands for, given the namespace of objects that name none and the cluster it would be in.
     # Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type.
     expand: Callable[[Object, str, KnownCluster], Expansion] = expand
+    # The nodes that an object chooses, for a kind that chooses. It is asked with the same, and raises the same.
+    select: Callable[[Object, str, KnownCluster], NodeSelection | None] = _no_selection
     # Whether a pod with this controlling owner comes from the workload that was expanded.
     owns: Callable[[Expansion, Owner], bool] = _owned_directly
     # Where the template of a pod with these labels stands in the manifest.

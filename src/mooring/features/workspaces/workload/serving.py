@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.sizing.gpus import gpus_of_instance_type, gpus_of_labels
+from mooring.features.workspaces.sizing.gpus import GpuError, gpus_of_instance_type, gpus_of_labels
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.sizing.models import find_model
 from mooring.features.workspaces.workload.stateful_set import preset_stateful_set, template_stateful_set
@@ -28,7 +28,7 @@ def serving_stateful_set(
 ) -> Object | None:
     """None where nothing is served. A preset asks for all GPUs of the first of `nodes`; the others are alike.
 
-    Raises GpuError where the GPUs of that node cannot be told.
+    Raises GpuError where its GPUs cannot be told.
     """
     inference = workspace.inference
     if inference is None:
@@ -41,6 +41,8 @@ def serving_stateful_set(
     known = find_instance_type(settings.cloud_provider, workspace.resource.instance_type)
     if settings.provisions and known is not None:
         gpus = gpus_of_instance_type(known)
+    elif not nodes:
+        raise GpuError("no node is there whose labels tell the GPUs that a pod asks for")
     else:
         first = nodes[0]
         gpus = gpus_of_labels(first.metadata.name, first.metadata.labels)
