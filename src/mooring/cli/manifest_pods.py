@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from mooring.api.core.validation.pods import validate_pod
 from mooring.api.scheduling.views import PriorityClass
 from mooring.catalog import CATALOG
 from mooring.cli.found_pods import FoundPods, FoundWorkload
+from mooring.cli.known_cluster import Objects, known_cluster
 from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
 from mooring.kube.objects import Object
@@ -61,7 +62,7 @@ def read_manifest_pods(
             raise ignored[0].error(f"{_label(ignored[0].value)} makes no pods; -f takes {kinds}")
         raise InputError(f"{', '.join(files)}: holds no object that makes pods")
     found = FoundPods()
-    cluster = known_cluster(snapshot, configuration, _by_kind(ignored, namespace or home))
+    cluster = known_cluster(snapshot, configuration, _others(ignored, namespace or home))
     if ignored:
         counts = Counter(str(document.value["kind"]) for document in ignored)
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
@@ -83,27 +84,14 @@ def workload_pods(snapshot: Snapshot, value: Object, configuration: Configuratio
     return found
 
 
-def known_cluster(
-    snapshot: Snapshot, configuration: Configuration, others: Mapping[tuple[str, str], Sequence[Object]] | None = None
-) -> KnownCluster:
-    """A snapshot as expansions ask about it; `others` are objects that it does not hold."""
-    known, cached = others or {}, snapshot.cluster
-    return KnownCluster(
-        cached.pods,
-        lambda: [node for node in cached.nodes if node is not None],
-        lambda api_version, kind: known.get((api_version, kind), ()),
-        configuration.gates,
-        configuration.settings,
-    )
-
-
-def _by_kind(documents: Sequence[Document[Object]], namespace: str) -> dict[tuple[str, str], list[Object]]:
+def _others(documents: Sequence[Document[Object]], namespace: str) -> Objects:
+    """The objects of manifests that placement does not depend on, by kind."""
     found: dict[tuple[str, str], list[Object]] = {}
     for document in documents:
         value = document.value
         metadata = {"namespace": namespace, **(value.get("metadata") or {})}
         found.setdefault((value["apiVersion"], value["kind"]), []).append({**value, "metadata": metadata})
-    return found
+    return lambda api_version, kind: found.get((api_version, kind), ())
 
 
 def _expand(value: Object, namespace: str, cluster: KnownCluster) -> Expansion:

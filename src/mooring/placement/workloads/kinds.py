@@ -69,6 +69,10 @@ class WorkloadKind(NamedTuple):
     restored: Callable[[Object], Object] = _as_it_is
 
     @property
+    def chooses_nodes(self) -> bool:
+        return self.select is not _no_selection
+
+    @property
     def group(self) -> str:
         return self.api_version.rpartition("/")[0]
 
