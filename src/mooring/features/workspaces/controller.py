@@ -129,8 +129,8 @@ def _go(workspace: Workspace, claims: Sequence[NodeClaim], now: datetime) -> Dec
 
 def _record(view: View, workspace: Workspace) -> tuple[tuple[Write, ...], int]:
     """The finalizer, the revision and the notes about it, as far as they are missing."""
-    hashed = revision_hash(workspace)
     revisions = view.owned(CONTROLLER_REVISION, workspace)
+    hashed = revision_hash(workspace, revisions)
     number = current_number(workspace, revisions, hashed)
     writes: list[Write] = []
     if not any(each.metadata.name == revision_name(workspace, hashed) for each in revisions):
