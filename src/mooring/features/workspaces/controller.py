@@ -377,7 +377,7 @@ CONTROLLER: Final = Controller(
         STORAGE_CLASS,
     ),
     writes={
-        WORKSPACE: ("patch", "status"),
+        WORKSPACE: ("patch", "status", "finalizers"),
         CONTROLLER_REVISION: ("create", "delete"),
         NODE_CLAIM: ("create", "delete"),
         SERVICE: ("create",),
