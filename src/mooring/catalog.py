@@ -128,6 +128,11 @@ class Catalog:
         return tuple(setting for feature in self.features for setting in feature.settings)
 
     @property
+    def workload_settings(self) -> tuple[Setting[Any], ...]:
+        """The flags that decide what pods a workload comes to."""
+        return tuple(setting for feature in self.features if feature.workloads.names for setting in feature.settings)
+
+    @property
     def conflicts(self) -> dict[str, str]:
         """The controllers that conflict with a program of a Kubernetes control plane, with that program."""
         return {name: program for feature in self.features for name, program in feature.conflicts.items()}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
@@ -66,7 +67,7 @@ ALL_NODES = 100
 )
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
-@configured
+@configured(CATALOG.workload_settings)
 def command(
     target: str | None,
     files: tuple[str, ...],

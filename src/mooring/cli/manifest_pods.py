@@ -9,7 +9,7 @@ import msgspec
 
 from mooring.api.core.decoding.decoder import unknown_fields
 from mooring.api.core.defaults.pods import default_pod
-from mooring.api.core.types import ObjectMeta, Pod
+from mooring.api.core.types import Node, ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.scheduling.views import PriorityClass
 from mooring.catalog import CATALOG
@@ -166,6 +166,8 @@ def _take_pods(
     found.notes.extend(replaced)
     if expansion.owner is not None:
         snapshot.add(expansion.owner)
+    for node in expansion.new_nodes:
+        snapshot.add(convert(node, Node))
     found.notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
     source = PodSource(
         expansion.kind,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.durations import duration
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
@@ -43,7 +44,7 @@ ADVICE = 3
 )
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
-@configured
+@configured(CATALOG.settings)
 def command(
     files: tuple[str, ...],
     snapshots: tuple[str, ...],

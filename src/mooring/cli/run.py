@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     help="Folder that keeps the certificates of the webhooks; replicas behind one URL share it.",
 )
 @exit_code
-@configured
+@configured(CATALOG.settings)
 def command(
     listing: bool,
     names: str | None,

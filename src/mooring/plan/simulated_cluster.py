@@ -24,7 +24,7 @@ from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.placement.workloads.node_readiness import with_readiness
-from mooring.plan import nodes
+from mooring.plan import new_nodes, nodes
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
@@ -49,6 +49,7 @@ CONTROLLERS = (
     job_orphans.CONTROLLER,
     scheduler.CONTROLLER,
     nodes.CONTROLLER,
+    new_nodes.CONTROLLER,
 )
 
 # A snapshot may come from a simulation, whose uids must not be drawn again for what is new.

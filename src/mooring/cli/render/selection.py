@@ -23,11 +23,13 @@ def add_selection(page: TextPage, owner: str, selection: NodeSelection) -> None:
         ("matching", str(len(selection.matching)), f"{_names(selection.matching)}{_labels(selection)}"),
         ("ready", str(len(selection.counted)), _names(selection.counted)),
     ]
-    rows += [("", "", f"{node.name} {node.reason}") for node in selection.uncounted[:_MAX_NAMES]]
-    if len(selection.uncounted) > _MAX_NAMES:
-        rows.append(("", "", f"and {counted(len(selection.uncounted) - _MAX_NAMES, 'more node')} that do not count"))
+    away = [f"{node.name} {node.reason}" for node in selection.uncounted]
+    if len(away) > _MAX_NAMES:
+        away[_MAX_NAMES:] = [f"and {counted(len(away) - _MAX_NAMES, 'more node')}"]
+    for number, text in enumerate(away):
+        rows.append(("", "", text) if number else ("left out", str(len(selection.uncounted)), text))
     if selection.claimed_type:
-        rows.append(("claimed", str(selection.claims), f"of type {selection.claimed_type}"))
+        rows.append(("claims", str(selection.claims), f"of type {selection.claimed_type}"))
     page.table([TextColumn(style="dim"), TextColumn(right=True), TextColumn()], rows)
 
 

@@ -14,8 +14,9 @@ from mooring.api.core.views import Node
 from mooring.features.workspaces.api import KIND, Workspace
 from mooring.features.workspaces.explained_cluster import ExplainedCluster
 from mooring.features.workspaces.flags import settings_from
-from mooring.features.workspaces.kinds import WORKSPACE
-from mooring.features.workspaces.node_claims import brought_nodes, usable_nodes
+from mooring.features.workspaces.kinds import WORKSPACE, NodeClaim
+from mooring.features.workspaces.node_claims import brought_nodes, node_claim, usable_nodes
+from mooring.features.workspaces.provisioning.simulated_node import simulated_node
 from mooring.features.workspaces.selection import (
     NodeLabelsError,
     is_usable,
@@ -24,6 +25,7 @@ from mooring.features.workspaces.selection import (
     selector_labels,
 )
 from mooring.features.workspaces.settings import Settings
+from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
 from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL, node_requirement
 from mooring.features.workspaces.workload.serving import serving_stateful_set
@@ -67,6 +69,7 @@ def expand_workspace(value: Object, namespace: str, known: KnownCluster) -> Expa
         errors=tuple(errors),
         notes=(*notes, *workspace_warnings(workspace, settings, cluster), *pods.notes),
         template_path="inference.template" if is_template else "",
+        new_nodes=_new_nodes(asked, len(pods.pods)),
     )
 
 
@@ -126,6 +129,17 @@ def _with_known_config(workspace: Workspace, cluster: ExplainedCluster) -> tuple
     )
     replace = msgspec.structs.replace
     return replace(workspace, inference=replace(inference, config="")), (note,)
+
+
+def _new_nodes(asked: _Question, required: int) -> tuple[Object, ...]:
+    """The nodes that claims would bring, by the names that a person would give them; none of a type nobody knows."""
+    workspace, settings = asked.workspace, asked.settings
+    known = find_instance_type(settings.cloud_provider, workspace.resource.instance_type)
+    if not settings.provisions or known is None:
+        return ()
+    names = (f"{workspace.metadata.name}-new-{number}" for number in range(1, required - len(asked.usable) + 1))
+    claims = (msgspec.convert(node_claim(workspace, name, settings), NodeClaim) for name in names)
+    return tuple(simulated_node(claim, known) for claim in claims)
 
 
 def _uncounted_reason(workspace: Workspace, node: Node) -> str:

@@ -73,6 +73,8 @@ class Expansion(NamedTuple):
     notes: tuple[str, ...] = ()
     # Where the pod stands in the object.
     template_path: str = "spec.template"
+    # Nodes that come because of the workload, before its pods are placed.
+    new_nodes: tuple[Object, ...] = ()
 
 
 def expand(value: Object, namespace: str = "default", cluster: KnownCluster = NOTHING_KNOWN) -> Expansion:
