@@ -13,7 +13,7 @@ from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.groups.feature import GROUPS
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
-from mooring.features.workspaces.feature import WORKSPACES
+from mooring.features.workspaces.feature import SIMULATED_CLAIMS, WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
 from mooring.runtime.feature import Feature
@@ -30,6 +30,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     NODES,
     GROUPS,
     WORKSPACES,
+    SIMULATED_CLAIMS,
     HOSTS,
     MACHINES,
 )
@@ -136,14 +137,25 @@ class Catalog:
         return tuple(setting for feature in self.features for setting in feature.settings)
 
     @property
+    def workload_settings(self) -> tuple[Setting[Any], ...]:
+        """The flags that decide what pods a workload comes to."""
+        return tuple(setting for feature in self.features if feature.workloads.names for setting in feature.settings)
+
+    @property
     def conflicts(self) -> dict[str, str]:
         """The controllers that conflict with a program of a Kubernetes control plane, with that program."""
         return {name: program for feature in self.features for name, program in feature.conflicts.items()}
 
     @property
+    def embedded_only(self) -> frozenset[str]:
+        """The names that run on the embedded cluster alone."""
+        return frozenset(name for feature in self.features for name in feature.embedded_only)
+
+    @property
     def external(self) -> tuple[str, ...]:
         """The names that run on an external cluster by default."""
-        left_out = {*self.conflicts, *(name for feature in self.features for name in feature.on_request)}
+        on_request = (name for feature in self.features for name in feature.on_request)
+        left_out = {*self.conflicts, *on_request, *self.embedded_only}
         return tuple(name for name in self.names if name not in left_out)
 
 

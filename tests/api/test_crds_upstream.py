@@ -12,7 +12,7 @@ from mooring.api.crds.resource import CustomResource, definition
 from mooring.kube.objects import Object
 from tests.api.upstream import BYO_HOSTS, WORKSPACES
 from tests.api.upstream_notebooks import NOTEBOOK_VALIDATION_JOBS
-from tests.features.groups.test_definition import differences
+from tests.features.upstream import differences
 
 UPSTREAM = Path(__file__).parents[3] / "shared/upstream/crds"
 # What our types leave out, because it says nothing new.

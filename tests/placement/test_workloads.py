@@ -8,6 +8,7 @@ import pytest
 
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import Expansion, WorkloadError, expand, template_hash
+from mooring.placement.workloads.known_cluster import KnownCluster
 
 TEMPLATE: Object = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
@@ -47,7 +48,10 @@ def test_another_template_is_another_replica_set() -> None:
 
 
 def test_names_that_are_taken_are_passed_over() -> None:
-    assert names(expand(workload("ReplicaSet", replicas=2), taken={"shop/web-1"})) == ["web-2", "web-3"]
+    assert names(expand(workload("ReplicaSet", replicas=2), cluster=KnownCluster(taken={"shop/web-1"}))) == [
+        "web-2",
+        "web-3",
+    ]
 
 
 def test_a_replica_set_owns_its_pods_itself() -> None:

@@ -21,9 +21,10 @@ from mooring.testing.builders import node, pod
 from mooring.testing.decisions import DecidingTwice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
+from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
-from tests.features.groups.town import CONTROLLERS, Town
+from tests.features.groups.town import EVERY_CONTROLLER, Town
 
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
 
@@ -51,7 +52,8 @@ def test_every_controller_decides_the_same_twice() -> None:
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
-        pod("big", cpu="200"), pod("elsewhere", node="n5"), nodes=6, run=False,
+        pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(),
+        nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)
     town.run()
@@ -63,7 +65,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         resource = town.registry.resource(version, kind)
         town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
     town.run(600)
-    names = {controller.name for controller in CONTROLLERS}
+    names = {controller.name for controller in EVERY_CONTROLLER}
     assert names == {controller.name for controller in CATALOG.controllers()}
     assert names - {name for name, count in town.decider.decided.items() if count} == set(), (
         "these have decided nothing"

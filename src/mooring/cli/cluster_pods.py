@@ -11,10 +11,13 @@ from mooring.api.core.types import Pod, PodStatus
 from mooring.catalog import CATALOG
 from mooring.cli.cluster_source import ClusterSource, top_owner, workload_object
 from mooring.cli.explain_target import ExplainTarget
+from mooring.cli.found_pods import FoundPods
 from mooring.cli.manifest_pods import workload_pods
 from mooring.cli.unplaced_pods import DEFAULT_SCHEDULER, PodSource, UnplacedPod, remarks
 from mooring.kube.errors import InputError
+from mooring.kube.objects import Object
 from mooring.placement.snapshot import Snapshot, to_object
+from mooring.runtime.settings import Configuration
 
 __all__ = ["find_cluster_pods", "wanted_by"]
 
@@ -40,30 +43,32 @@ def _waits(pod: Pod) -> bool:
 
 
 def find_cluster_pods(
-    cluster_source: ClusterSource, snapshot: Snapshot, target: ExplainTarget, namespace: str | None
-) -> tuple[list[UnplacedPod], list[str]]:
-    """The pods to explain, and notes."""
+    cluster_source: ClusterSource,
+    snapshot: Snapshot,
+    target: ExplainTarget,
+    namespace: str | None,
+    configuration: Configuration,
+) -> FoundPods:
+    """The pods to explain."""
     if target.kind != "Pod":
-        return _workload(cluster_source, snapshot, target, namespace)
+        return workload_pods(snapshot, _workload(cluster_source, target, namespace), configuration)
     if not target.name:
         pods = sorted(snapshot.kept.values(), key=lambda pod: -(pod.spec.priority or 0))
-        return [_pod(cluster_source, snapshot, pod) for pod in pods], []
+        return FoundPods([_pod(cluster_source, snapshot, pod) for pod in pods])
     if not snapshot.kept:
         raise InputError(_unknown_pod(snapshot, target.name, namespace, cluster_source.name))
     _require_one(target, [pod.metadata.namespace for pod in snapshot.kept.values()])
-    return [_pod(cluster_source, snapshot, pod) for pod in snapshot.kept.values()], []
+    return FoundPods([_pod(cluster_source, snapshot, pod) for pod in snapshot.kept.values()])
 
 
-def _workload(
-    cluster_source: ClusterSource, snapshot: Snapshot, target: ExplainTarget, namespace: str | None
-) -> tuple[list[UnplacedPod], list[str]]:
+def _workload(cluster_source: ClusterSource, target: ExplainTarget, namespace: str | None) -> Object:
     found = cluster_source.find(target.kind, target.name, namespace)
     if not found:
         where = "in any namespace" if namespace is None else f'in namespace "{namespace}"'
         raise InputError(f'{target.kind} "{target.name}" not found {where} of {cluster_source.name}')
     _require_one(target, [view.metadata.namespace for view in found])
     api_version = CATALOG.workloads()[target.kind].api_version
-    return workload_pods(snapshot, workload_object(api_version, target.kind, found[0]))
+    return workload_object(api_version, target.kind, found[0])
 
 
 def _require_one(target: ExplainTarget, namespaces: list[str]) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options, connect
+from mooring.cli.configuration import configured
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
 from mooring.cli.explain_target import ExplainTarget, parse_target
 from mooring.kube.errors import InputError
@@ -20,6 +22,7 @@ from mooring.kube.errors import InputError
 if TYPE_CHECKING:
     from mooring.cli.cluster_source import ClusterSource
     from mooring.cli.render.page import TextPage
+    from mooring.runtime.settings import Configuration
 
 FORMATS = ("text", "json", "yaml")
 ADVICE = 5
@@ -64,6 +67,7 @@ ALL_NODES = 100
 )
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
+@configured(CATALOG.workload_settings)
 def command(
     target: str | None,
     files: tuple[str, ...],
@@ -77,6 +81,7 @@ def command(
     limit: int,
     percentage: int,
     no_color: bool,
+    configuration: Configuration,
 ) -> int:
     """Say where a pod lands and why, or what keeps it off every node and what would help.
 
@@ -104,6 +109,7 @@ def command(
 
     from mooring.cli.cluster_pods import find_cluster_pods, wanted_by
     from mooring.cli.explainer import Explainer, all_land
+    from mooring.cli.found_pods import any_refused
     from mooring.cli.manifest_pods import read_manifest_pods
     from mooring.placement.engine import Engine
 
@@ -112,25 +118,27 @@ def command(
         home = None if everywhere else namespace or cluster_source.namespace
         snapshot = cluster_source.load(wanted_by(asked, home))
         if asked is not None:
-            unplaced_pods, notes = find_cluster_pods(cluster_source, snapshot, asked, home)
+            found = find_cluster_pods(cluster_source, snapshot, asked, home, configuration)
         else:
-            unplaced_pods, notes = read_manifest_pods(snapshot, files, namespace, home or cluster_source.namespace)
-        notes += [*snapshot.remarks({unplaced.key for unplaced in unplaced_pods}), *cluster_source.gaps]
+            default = home or cluster_source.namespace
+            found = read_manifest_pods(snapshot, files, namespace, default, configuration)
+        notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
         notes += _sampling(snapshot.cluster.node_count, percentage)
         engine = Engine(snapshot.cluster, percentage)
         explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
-        outcomes = list(explainer.run(unplaced_pods))
+        outcomes = list(explainer.run(found.pods))
     finally:
         cluster_source.close()
     if form == "text":
         from mooring.cli.render.explanation import explanation_page
 
-        show_page(explanation_page(snapshot.cluster, outcomes, notes, all_nodes=all_nodes), colour=not no_color)
+        page = explanation_page(snapshot.cluster, outcomes, notes, found.workloads, all_nodes=all_nodes)
+        show_page(page, colour=not no_color)
     else:
         from mooring.cli.render.data import encode, to_data
 
-        click.echo(encode(to_data(snapshot.cluster, outcomes, notes), form), nl=False)
-    return LANDS if all_land(outcomes) else CANNOT_LAND
+        click.echo(encode(to_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
+    return LANDS if all_land(outcomes) and not any_refused(found.workloads) else CANNOT_LAND
 
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooring.catalog import CATALOG
 from mooring.cli.unplaced_pods import UnplacedPod
 from mooring.kube.errors import MooringError
 from mooring.placement.answers import explain_answer
@@ -141,8 +142,10 @@ class Explainer:
 
         source = unplaced.top_owner() or unplaced.source
         pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
+        kind = CATALOG.workloads().get(source.kind)
+        fixed = () if kind is None else kind.fixed(source.manifest or {})
         workload = CommandTarget(
-            source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest
+            source.kind, source.name, source.namespace, pod_path, source.file, source.live, source.manifest, fixed
         )
         return advise(self.engine, explanation, unplaced.pod, workload, self._limit, self._priority_classes)
 

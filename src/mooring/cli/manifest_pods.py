@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from mooring.api.core.decoding.decoder import unknown_fields
 from mooring.api.core.defaults.pods import default_pod
-from mooring.api.core.types import ObjectMeta, Pod
+from mooring.api.core.types import Node, ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.scheduling.views import PriorityClass
 from mooring.catalog import CATALOG
+from mooring.cli.found_pods import FoundPods, FoundWorkload
+from mooring.cli.known_cluster import Objects, known_cluster
 from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
 from mooring.kube.objects import Object
@@ -21,6 +23,8 @@ from mooring.manifests.views import convert
 from mooring.placement.pods import PodInfo
 from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
 from mooring.placement.workloads.expansion import Expansion
+from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
+from mooring.runtime.settings import Configuration
 
 # Kinds that cannot be expanded here, and what to do instead.
 _REFUSED = {
@@ -31,9 +35,9 @@ _REFUSED = {
 
 
 def read_manifest_pods(
-    snapshot: Snapshot, files: Sequence[str], namespace: str, home: str = "default"
-) -> tuple[list[UnplacedPod], list[str]]:
-    """The pods of all files in order, and notes. Other objects that matter to placement go into the snapshot.
+    snapshot: Snapshot, files: Sequence[str], namespace: str, home: str, configuration: Configuration
+) -> FoundPods:
+    """The pods of all files in order. Other objects that matter to placement go into the snapshot.
 
     `namespace` is the one that objects must be in; without it, `home` is where those are that name none.
     """
@@ -57,27 +61,41 @@ def read_manifest_pods(
             kinds = " and ".join([", ".join(list(known)[:-1]), list(known)[-1]])
             raise ignored[0].error(f"{_label(ignored[0].value)} makes no pods; -f takes {kinds}")
         raise InputError(f"{', '.join(files)}: holds no object that makes pods")
-    notes = []
+    found = FoundPods()
+    cluster = known_cluster(snapshot, configuration, _others(ignored, namespace or home))
     if ignored:
         counts = Counter(str(document.value["kind"]) for document in ignored)
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
-        notes.append(f"left out, as placement does not depend on it: {listed}")
-    unplaced_pods: list[UnplacedPod] = []
+        found.notes.append(f"left out, as placement does not depend on it: {listed}")
     for document in workloads:
-        unplaced_pods.extend(_unplaced_pods(snapshot, document, namespace, home, notes))
-    return unplaced_pods, notes
+        _read_workload(found, snapshot, document, namespace, home, cluster)
+    return found
 
 
-def workload_pods(snapshot: Snapshot, value: Object) -> tuple[list[UnplacedPod], list[str]]:
-    """The pods of a workload that exists, and notes. What the API has accepted is not checked again."""
-    notes: list[str] = []
-    expansion = _expand(value, value["metadata"].get("namespace") or "default", snapshot.cluster.pods)
-    unplaced_pods = _expanded(snapshot, expansion._replace(errors=()), value, None, notes, checked=True)
-    return unplaced_pods, notes
+def workload_pods(snapshot: Snapshot, value: Object, configuration: Configuration) -> FoundPods:
+    """The pods of a workload that exists. What the API has accepted is not checked again."""
+    found = FoundPods()
+    cluster = known_cluster(snapshot, configuration)
+    expansion = _expand(value, value["metadata"].get("namespace") or "default", cluster)
+    if expansion.pods:
+        expansion = expansion._replace(errors=())
+    selection = CATALOG.workloads()[value["kind"]].select(value, expansion.namespace, cluster)
+    _take_pods(found, snapshot, expansion, selection, value, None, checked=True)
+    return found
 
 
-def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
-    return CATALOG.workloads()[value["kind"]].expand(value, namespace, taken)
+def _others(documents: Sequence[Document[Object]], namespace: str) -> Objects:
+    """The objects of manifests that placement does not depend on, by kind."""
+    found: dict[tuple[str, str], list[Object]] = {}
+    for document in documents:
+        value = document.value
+        metadata = {"namespace": namespace, **(value.get("metadata") or {})}
+        found.setdefault((value["apiVersion"], value["kind"]), []).append({**value, "metadata": metadata})
+    return lambda api_version, kind: found.get((api_version, kind), ())
+
+
+def _expand(value: Object, namespace: str, cluster: KnownCluster) -> Expansion:
+    return CATALOG.workloads()[value["kind"]].expand(value, namespace, cluster)
 
 
 def _label(value: Object) -> str:
@@ -105,21 +123,27 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
     return True
 
 
-def _unplaced_pods(
-    snapshot: Snapshot, document: Document[Object], namespace: str, home: str, notes: list[str]
-) -> list[UnplacedPod]:
+def _read_workload(
+    found: FoundPods,
+    snapshot: Snapshot,
+    document: Document[Object],
+    namespace: str,
+    home: str,
+    cluster: KnownCluster,
+) -> None:
     value = document.value
     prefix = ""
     try:
-        expansion = _expand(value, namespace or home, snapshot.cluster.pods)
+        expansion = _expand(value, namespace or home, cluster)
         prefix = f"{expansion.template_path}." if expansion.template_path else ""
         if namespace and expansion.namespace != namespace:
             raise InputError(
                 f'the namespace from the provided object "{expansion.namespace}" does not match the namespace '
                 f'"{namespace}"; pass -n {expansion.namespace}'
             )
-        notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
-        return _expanded(snapshot, expansion, value, document.file, notes)
+        found.notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
+        selection = CATALOG.workloads()[value["kind"]].select(value, expansion.namespace, cluster)
+        _take_pods(found, snapshot, expansion, selection, value, document.file)
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except InvalidObjectError as error:
@@ -128,20 +152,23 @@ def _unplaced_pods(
         raise document.error(f"{_label(value)}: {error}") from None
 
 
-def _expanded(
+def _take_pods(
+    found: FoundPods,
     snapshot: Snapshot,
     expansion: Expansion,
+    selection: NodeSelection | None,
     value: Object,
     file: str | None,
-    notes: list[str],
     *,
     checked: bool = False,
-) -> list[UnplacedPod]:
+) -> None:
     replaced = _replaced(snapshot, expansion)
-    notes.extend(replaced)
+    found.notes.extend(replaced)
     if expansion.owner is not None:
         snapshot.add(expansion.owner)
-    notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
+    for node in expansion.new_nodes:
+        snapshot.add(convert(node, Node))
+    found.notes.extend(f"{_label(value)}: {note}" for note in expansion.notes)
     source = PodSource(
         expansion.kind,
         expansion.namespace,
@@ -151,7 +178,10 @@ def _expanded(
         value,
         live=checked or bool(replaced),
     )
-    return [_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods]
+    found.pods.extend(_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods)
+    errors = () if expansion.pods else expansion.errors
+    if errors or selection is not None:
+        found.workloads.append(FoundWorkload(source, selection, errors))
 
 
 def _unknown(expansion: Expansion, prefix: str) -> list[str]:

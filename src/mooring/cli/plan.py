@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.durations import duration
 from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
@@ -43,7 +44,7 @@ ADVICE = 3
 )
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
-@configured
+@configured(CATALOG.settings)
 def command(
     files: tuple[str, ...],
     snapshots: tuple[str, ...],
@@ -61,7 +62,7 @@ def command(
     Deployments, StatefulSets, DaemonSets, Jobs and pods are run by Mooring's own controllers on the nodes of the
     snapshot until nothing moves. What stays pending is explained, with what would help.
 
-    The exit code is 0 when every pod lands, 2 when some stay pending, and 1 when the input is wrong.
+    The exit code is 0 when every pod lands, 2 when some stay pending or never come, and 1 when the input is wrong.
     """
     if "-" in files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
@@ -93,4 +94,4 @@ def command(
         from mooring.cli.render.plan import plan_data
 
         click.echo(encode(plan_data(plan, ADVICE), form), nl=False)
-    return CANNOT_LAND if plan.pending or plan.settled.moving else LANDS
+    return CANNOT_LAND if plan.pending or plan.waiting or plan.settled.moving else LANDS

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     help="Folder that keeps the certificates of the webhooks; replicas behind one URL share it.",
 )
 @exit_code
-@configured
+@configured(CATALOG.settings)
 def command(
     listing: bool,
     names: str | None,
@@ -81,7 +82,7 @@ def command(
     if listing:
         _list()
         return 0
-    chosen = CATALOG.external if names is None else select_controllers(names, CATALOG.external)
+    chosen = CATALOG.external if names is None else select_controllers(names, CATALOG.external, external=True)
     if not chosen:
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
@@ -143,5 +144,7 @@ def _list() -> None:
         lines.setdefault(webhook.switch, described(webhook))
     width, usual = max(map(len, lines)), CATALOG.external
     for name, line in lines.items():
+        if name in CATALOG.embedded_only:
+            continue
         click.echo(f"{'*' if name in usual else ' '} {name:{width}}  {line}")
     click.echo("\n* runs unless others are chosen. The rest is what Kubernetes has of its own.")

@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from mooring.api.core.types import ConditionSummary, ContainerStatus, Pod, PodStatus, Volume
+from mooring.api.core.types import ConditionSummary, ContainerStatus, Node, Pod, PodStatus, Volume
 from mooring.catalog import CATALOG
 from mooring.manifests.emit import to_yaml
 from mooring.placement.snapshot import VIEWS, to_object, wire_fields
@@ -44,7 +44,8 @@ _NAMED_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "rbd": ("image", "monitors", "pool"),
 }
 # The conditions of a pod that placement asks about, and the one that a plan begins with.
-_CONDITIONS: Final = ("DisruptionTarget", "PodResizePending", "Ready")
+_POD_CONDITIONS: Final = ("DisruptionTarget", "PodResizePending", "Ready")
+_NODE_CONDITIONS: Final = ("Ready",)
 _GZIP_LEVEL: Final = 5
 _MOST_CACHED_TEXTS: Final = 20_000
 
@@ -108,6 +109,10 @@ def trimmed(view: Any) -> Any:
     if isinstance(view, Pod):
         spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
         return Pod(view.metadata, spec, _status(view.status))
+    if isinstance(view, Node):
+        return replace(
+            view, status=replace(view.status, conditions=_conditions(view.status.conditions, _NODE_CONDITIONS))
+        )
     if isinstance(view, Workload) and controller_of(view.metadata) is not None and view.spec.replicas == 0:
         # Its owner is asked instead; old ReplicaSets are many.
         return replace(view, spec=replace(view.spec, template=None))
@@ -130,11 +135,16 @@ def _status(status: PodStatus) -> PodStatus:
         status.phase,
         status.start_time,
         status.nominated_node_name,
-        tuple(ConditionSummary(c.type, c.status, c.reason) for c in status.conditions or () if c.type in _CONDITIONS)
-        or None,
+        _conditions(status.conditions, _POD_CONDITIONS),
         _reporting(status.container_statuses),
         _reporting(status.init_container_statuses),
     )
+
+
+def _conditions(
+    conditions: tuple[ConditionSummary, ...] | None, kept: tuple[str, ...]
+) -> tuple[ConditionSummary, ...] | None:
+    return tuple(ConditionSummary(c.type, c.status, c.reason) for c in conditions or () if c.type in kept) or None
 
 
 def _reporting(statuses: tuple[ContainerStatus, ...] | None) -> tuple[ContainerStatus, ...] | None:

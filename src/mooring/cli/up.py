@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     help="Which controllers run: a,b for these, -c for all but one, * for all.",
 )
 @exit_code
-@configured
+@configured(CATALOG.settings)
 def command(
     data: Path, place: str, ephemeral: bool, fleet: Path | None, names: str, configuration: Configuration
 ) -> int:

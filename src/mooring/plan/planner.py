@@ -32,6 +32,14 @@ class PlannedPod(NamedTuple):
         return bool(self.node)
 
 
+class PlannedNode(NamedTuple):
+    """One node that was not there before."""
+
+    name: str
+    object: Object
+    came: timedelta | None
+
+
 class PlannedWorkload(NamedTuple):
     """An object to apply, and the file it came from."""
 
@@ -46,6 +54,7 @@ class Plan:
     cluster: SimulatedCluster
     settled: Settled
     pods: list[PlannedPod] = field(default_factory=list)
+    nodes: list[PlannedNode] = field(default_factory=list)
     evicted: list[str] = field(default_factory=list)
     workloads: list[PlannedWorkload] = field(default_factory=list)
     # The namespace of workloads that name none.
@@ -76,11 +85,28 @@ class Plan:
         """The workloads that were not complete at the horizon, with their progress."""
         if not self.settled.moving:
             return []
+        return [said for obj in self.objects if (said := _on_its_way(obj))]
+
+    @property
+    def waiting(self) -> list[str]:
+        """The workloads that wait for nodes before they make pods, with what they say of it."""
+        if self.settled.moving:
+            return []
+        started = {self.origin(pod)[0]["metadata"]["uid"] for pod in self.pods}
+        return [
+            said
+            for obj in self.objects
+            if obj["metadata"]["uid"] not in started and _chooses_nodes(obj) and (said := _on_its_way(obj))
+        ]
+
+    @property
+    def objects(self) -> list[Object]:
+        """The workloads as they are at the end."""
+        find = self.cluster.registry.find
         found = (
-            self.cluster.registry.find(w.object["apiVersion"], w.object["kind"], *_place(w.object, self.namespace))
-            for w in self.workloads
+            find(w.object["apiVersion"], w.object["kind"], *_place(w.object, self.namespace)) for w in self.workloads
         )
-        return [said for obj in found if obj is not None and (said := _on_its_way(obj))]
+        return [obj for obj in found if obj is not None]
 
     @property
     def took(self) -> timedelta:
@@ -90,6 +116,8 @@ class Plan:
 def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], namespace: str, horizon: timedelta) -> Plan:
     """Apply workloads to a cluster and simulate it until it is quiet, or to the horizon."""
     before = {_key(pod): pod for pod in cluster.objects("v1", "Pod")}
+    named = {node["metadata"]["name"] for node in cluster.objects("v1", "Node")}
+    named |= {w.object.get("metadata", {}).get("name") for w in workloads if w.object["kind"] == "Node"}
     for workload in workloads:
         cluster.apply(workload.object, namespace)
     with raised_gc_threshold():
@@ -101,8 +129,17 @@ def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], names
         if known is not None and _node(known) == _node(pod) and (_node(pod) or _ended(pod)):
             continue
         plan.pods.append(_planned(key, pod))
+    for node in cluster.objects("v1", "Node"):
+        metadata = node["metadata"]
+        if metadata["name"] not in named:
+            plan.nodes.append(PlannedNode(metadata["name"], node, _since(metadata.get("creationTimestamp"))))
     plan.evicted = sorted(key for key, pod in before.items() if key not in after and not _ended(pod))
     return plan
+
+
+def _chooses_nodes(obj: Object) -> bool:
+    kind = CATALOG.workloads().get(obj["kind"])
+    return kind is not None and kind.chooses_nodes
 
 
 def _place(obj: Object, namespace: str) -> tuple[str, str]:

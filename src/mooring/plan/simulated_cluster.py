@@ -23,7 +23,8 @@ from mooring.builtin.scheduler import controller as scheduler
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
-from mooring.plan import nodes
+from mooring.placement.workloads.node_readiness import with_readiness
+from mooring.plan import new_nodes, nodes
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
@@ -48,6 +49,7 @@ CONTROLLERS = (
     job_orphans.CONTROLLER,
     scheduler.CONTROLLER,
     nodes.CONTROLLER,
+    new_nodes.CONTROLLER,
 )
 
 # A snapshot may come from a simulation, whose uids must not be drawn again for what is new.
@@ -60,9 +62,11 @@ class SimulatedCluster:
     def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0, configuration: Configuration = DEFAULTS) -> None:
         # Field managers are not needed in a plan.
         self.registry = Registry(now=START, seed=_UIDS + seed, managed_fields=False)
-        self._configuration = configuration
+        self.configuration = configuration
         self.inert: list[str] = []
         self.assumed: list[str] = []
+        # What was said about objects that were accepted.
+        self.warnings: list[str] = []
         self._features: list[Feature] = []
         plain = Plain()
         with raised_gc_threshold():
@@ -83,7 +87,7 @@ class SimulatedCluster:
             registry=self.registry,
             seed=self._seed,
             events=False,
-            configuration=self._configuration,
+            configuration=self.configuration,
             status_at_rest=True,
         )
 
@@ -97,6 +101,12 @@ class SimulatedCluster:
             feature = CATALOG.feature_of(api_version, kind)
         if feature is None:
             return False
+        for each in (feature, *feature.needs):
+            if each not in self._features:
+                self._serve_feature(each)
+        return True
+
+    def _serve_feature(self, feature: Feature) -> None:
         self._features.append(feature)
         definitions = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         resources = feature.resources()
@@ -108,9 +118,8 @@ class SimulatedCluster:
             feature.webhooks.load(),
             clock=lambda: self.simulation.now,
             conversions=conversions,
-            configuration=self._configuration,
+            configuration=self.configuration,
         )
-        return True
 
     def _adopt(self, obj: Object) -> None:
         namespace = obj["metadata"].get("namespace")
@@ -121,7 +130,7 @@ class SimulatedCluster:
 
     def _restore(self, obj: Object) -> None:
         self._serve(obj)
-        obj = identified(obj)
+        obj = identified(_restored(obj))
         namespace = obj.get("metadata", {}).get("namespace")
         if namespace:
             self._ensure_namespace(namespace, note=False)
@@ -154,11 +163,15 @@ class SimulatedCluster:
         body = {**obj, "metadata": metadata}
         now = self.simulation.now
         name = metadata.get("name", "")
+        warnings: list[str] = []
         if name and self.registry.find(obj["apiVersion"], obj["kind"], metadata.get("namespace", ""), name) is not None:
             home = metadata.get("namespace", "")
-            self.registry.patch(resource, home, name, "apply", body, now=now, manager=MANAGER, force=True)
+            self.registry.patch(
+                resource, home, name, "apply", body, now=now, manager=MANAGER, force=True, warnings=warnings
+            )
         else:
-            self.registry.create(resource, body, now=now, manager=MANAGER)
+            self.registry.create(resource, body, now=now, manager=MANAGER, warnings=warnings)
+        self.warnings += warnings
 
     def _ensure_namespace(self, name: str, *, note: bool) -> None:
         if self.registry.find("v1", "Namespace", "", name) is None:
@@ -169,3 +182,15 @@ class SimulatedCluster:
 
     def objects(self, api_version: str, kind: str) -> list[Object]:
         return list(self.registry.list(self.registry.resource(api_version, kind)).items)
+
+
+def _restored(obj: Object) -> Object:
+    """An object of a file with what the file leaves out, as far as controllers go by it."""
+    if obj.get("kind") == "Node":
+        return with_readiness(obj)
+    metadata = obj.get("metadata") or {}
+    if "uid" in metadata:
+        return obj
+    owner = next((each for each in metadata.get("ownerReferences") or () if each.get("controller")), None)
+    kind = None if owner is None else CATALOG.workloads().get(owner["kind"])
+    return obj if kind is None else kind.restored(obj)

@@ -11,11 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from mooring.admission.reviews import Operation
+from mooring.api.kinds import key_of_object
 from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.status import error_from_status
 from mooring.runtime.dispatcher.store import Store
-from mooring.runtime.view import View
+from mooring.runtime.reads import single
+from mooring.runtime.settings import DEFAULTS, Configuration
+from mooring.runtime.view import Unavailable, View
+from mooring.runtime.webhooks.by_name import store_of_one, unread_object
 from mooring.runtime.webhooks.model import Admitted, Denied, Webhook, WebhookRequest
 from mooring.runtime.webhooks.reviews import patch_of
 from mooring.testing.views import NOON, identified
@@ -53,27 +57,44 @@ def review(
     )
 
 
-def answered(webhook: Webhook, request: WebhookRequest, *objects: Object) -> Admitted | Denied:
+def answered(
+    webhook: Webhook, request: WebhookRequest, *objects: Object, configuration: Configuration = DEFAULTS
+) -> Admitted | Denied:
     """What a webhook says in a cluster of exactly these objects."""
-    stores: dict[Any, Store[Any]] = {kind: Store(kind) for kind in webhook.reads}
-    by_name = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
+    stores: dict[Any, Store[Any]] = {kind: Store(kind) for kind in webhook.reads if not kind.by_name}
+    followed = {(kind.api_version, kind.kind): store for kind, store in stores.items()}
+    by_name = {(kind.api_version, kind.kind): kind for kind in webhook.reads if kind.by_name}
     for store in stores.values():
         store.resync((), 0)
     for version, obj in enumerate(objects, start=1):
-        named = by_name.get((obj["apiVersion"], obj["kind"]))
-        if named is None:
+        told, place = identified(obj, version), (obj["apiVersion"], obj["kind"])
+        if place in followed:
+            followed[place].put(told)
+        elif place in by_name:
+            kind = single(by_name[place], key_of_object(obj))
+            stores[kind] = store_of_one(kind, told)
+        else:
             raise ValueError(f"{webhook.name} does not declare that it reads {obj['kind']}.")
-        named.put(identified(obj, version))
-    return webhook.admit(request, View(stores, {}, webhook.reads, NOON))
+    gates, settings = configuration.gates_of(webhook.gates), configuration.settings_of(webhook.settings)
+    while True:
+        try:
+            return webhook.admit(request, View(stores, {}, webhook.reads, NOON, gates=gates, settings=settings))
+        except Unavailable as error:
+            unread_object(error, stores)
+            stores[error.kind] = store_of_one(error.kind, None)
 
 
-def admitted(webhook: Webhook, request: WebhookRequest, *objects: Object) -> bool:
-    return isinstance(answered(webhook, request, *objects), Admitted)
+def admitted(
+    webhook: Webhook, request: WebhookRequest, *objects: Object, configuration: Configuration = DEFAULTS
+) -> bool:
+    return isinstance(answered(webhook, request, *objects, configuration=configuration), Admitted)
 
 
-def denied_because(webhook: Webhook, request: WebhookRequest, *objects: Object) -> str:
+def denied_because(
+    webhook: Webhook, request: WebhookRequest, *objects: Object, configuration: Configuration = DEFAULTS
+) -> str:
     """The sentence of a refusal, as the API tells it; empty for a request that is let pass."""
-    answer = answered(webhook, request, *objects)
+    answer = answered(webhook, request, *objects, configuration=configuration)
     return str(error_from_status(answer.status(request))) if isinstance(answer, Denied) else ""
 
 

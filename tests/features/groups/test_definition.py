@@ -14,6 +14,7 @@ from mooring.features.groups.definition import leader_worker_set_definition
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
 from scripts.crds import FOLDER, texts
+from tests.features.upstream import columns, differences
 
 ROOT = Path(__file__).parents[3]
 UPSTREAM = ROOT.parent / "shared/upstream/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml.gz"
@@ -29,9 +30,12 @@ def schema(definition: Object) -> Object:
     return found
 
 
-@pytest.mark.parametrize("name", texts(CATALOG.resources()))
+WRITTEN = texts(CATALOG.resources(CATALOG.external))
+
+
+@pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_checked_in_is_what_the_types_say(name: str) -> None:
-    assert (FOLDER / name).read_text(encoding="utf-8") == texts(CATALOG.resources())[name], "run python -m scripts.crds"
+    assert (FOLDER / name).read_text(encoding="utf-8") == WRITTEN[name], "run python -m scripts.crds"
 
 
 def test_the_schema_is_structural() -> None:
@@ -52,22 +56,6 @@ def test_every_field_is_described() -> None:
     assert not [path for path, child in own_fields(whole) if not child.get("description") and path != ".metadata"]
 
 
-def differences(ours: Object, theirs: Object, path: str = "") -> Iterator[str]:
-    for key in sorted((ours.keys() | theirs.keys()) - {"description"}):
-        mine, other = ours.get(key), theirs.get(key)
-        if key == "properties":
-            for name in sorted(dict(mine or {}).keys() | dict(other or {}).keys()):
-                here = f"{path}.{name}"
-                if name not in (mine or {}) or name not in (other or {}):
-                    yield here
-                else:
-                    yield from differences((mine or {})[name], (other or {})[name], here)
-        elif isinstance(mine, dict) and isinstance(other, dict) and key in ("items", "additionalProperties"):
-            yield from differences(mine, other, f"{path}[]")
-        elif mine != other and not (key == "x-kubernetes-list-type" and "atomic" in (mine, other)):
-            yield f"{path} {key}: {mine} and not {other}"
-
-
 @pytest.mark.skipif(not UPSTREAM.is_file(), reason="upstream's definition is not here")
 def test_names_types_defaults_and_rules_are_those_of_upstream() -> None:
     theirs = yaml.load(gzip.decompress(UPSTREAM.read_bytes()), Loader=yaml.CSafeLoader)
@@ -75,9 +63,5 @@ def test_names_types_defaults_and_rules_are_those_of_upstream() -> None:
     assert set(differences(schema(ours), schema(theirs))) == MISSING | OURS
     (mine,), (other,) = ours["spec"]["versions"], theirs["spec"]["versions"]
     assert mine["subresources"] == other["subresources"]
-    columns = [
-        [(each["name"], each["type"], each["jsonPath"]) for each in version["additionalPrinterColumns"]]
-        for version in (mine, other)
-    ]
-    assert columns[0] == columns[1]
+    assert columns(mine) == columns(other)
     assert {name: ours["spec"]["names"][name] for name in theirs["spec"]["names"]} == theirs["spec"]["names"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 import msgspec
 
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.kinds import WorkloadKind
+from mooring.placement.workloads.known_cluster import KnownCluster
 from tests.features.sample.api import GROUP, ModelImage, ModelImageSpec, ModelServer
 from tests.features.sample.controller import pod_of
 
 
-def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
+def _expand(value: Object, namespace: str, cluster: KnownCluster) -> Expansion:
     """The image does not matter to where pods land."""
     server = msgspec.convert(value, ModelServer)
     home, name = server.metadata.namespace or namespace, server.metadata.name

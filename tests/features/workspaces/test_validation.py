@@ -13,13 +13,8 @@ from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
 from mooring.kube.objects import Object
-from mooring.testing.builders import node
-
-A100 = {
-    "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
-    "nvidia.com/gpu.count": "1",
-    "nvidia.com/gpu.memory": "81920",
-}
+from tests.features.workspaces import objects
+from tests.features.workspaces.objects import gpu_node
 
 
 class Cluster:
@@ -33,24 +28,8 @@ class Cluster:
         return False
 
 
-def gpu_node(name: str, *, ready: bool = True, instance_type: str = "") -> Object:
-    kind = {"node.kubernetes.io/instance-type": instance_type} if instance_type else {}
-    made = node(name, gpu=1, labels={**A100, "pool": "gpu-a", **kind})
-    condition = {"type": "Ready", "status": "True" if ready else "False", "reason": "KubeletReady"}
-    if not ready:
-        condition["reason"] = "KubeletNotReady"
-    return {**made, "status": {**made["status"], "conditions": [condition]}}
-
-
-def workspace(*, count: int = 1, preset: str = "phi-4", pool: str = "gpu-a", **resource: Any) -> Workspace:
-    return msgspec.convert(
-        {
-            "metadata": {"name": "chat", "namespace": "default"},
-            "resource": {"count": count, "labelSelector": {"matchLabels": {"pool": pool}}, **resource},
-            "inference": {"preset": {"name": preset}},
-        },
-        Workspace,
-    )
+def workspace(**fields: Any) -> Workspace:
+    return msgspec.convert(objects.workspace(**fields), Workspace)
 
 
 def refusals(asked: Workspace, nodes: Sequence[Object], settings: Settings | None = None) -> list[str]:

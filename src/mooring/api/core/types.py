@@ -223,6 +223,8 @@ class ContainerImage(View, frozen=True):
 class NodeStatus(View, frozen=True):
     allocatable: ResourceList | None = None
     images: tuple[ContainerImage, ...] | None = None
+    # No filter asks: a node that is not ready has a taint. Workloads that count their nodes do.
+    conditions: tuple[ConditionSummary, ...] | None = None
 
 
 class Node(View, frozen=True):

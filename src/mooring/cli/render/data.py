@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from mooring.cli.explainer import PodOutcome
+from mooring.cli.found_pods import FoundWorkload
+from mooring.cli.render.selection import workload_data
 from mooring.kube.errors import unique_texts
 from mooring.manifests.emit import to_yaml
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -15,9 +17,13 @@ from mooring.placement.scheduler_cache import SchedulerCache
 Json = dict[str, Any]
 
 
-def to_data(cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str]) -> Json:
-    """One pod is told as such, several as a list. Nothing is left out."""
+def to_data(
+    cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str], workloads: Sequence[FoundWorkload]
+) -> Json:
+    """One pod is told as such, several as a list, and so are the pods of workloads that chose their nodes."""
     told = [_one(cluster, outcome, notes) for outcome in outcomes]
+    if workloads:
+        return {"workloads": [workload_data(each) for each in workloads], "pods": told}
     return told[0] if len(told) == 1 else {"pods": told}
 
 

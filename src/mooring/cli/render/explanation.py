@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from mooring.catalog import CATALOG
 from mooring.cli.explainer import PodOutcome
+from mooring.cli.found_pods import FoundWorkload
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import TextColumn, TextPage
+from mooring.cli.render.selection import add_selection
 from mooring.cli.render.words import and_more, counted, nodes
-from mooring.kube.errors import unique_texts
+from mooring.cli.unplaced_pods import PodSource
+from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
 from mooring.placement.scheduler_cache import SchedulerCache
 
@@ -26,16 +29,27 @@ MAX_NAMES = 3
 
 
 def explanation_page(
-    cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str], *, all_nodes: bool
+    cluster: SchedulerCache,
+    outcomes: Sequence[PodOutcome],
+    notes: Sequence[str],
+    workloads: Sequence[FoundWorkload] = (),
+    *,
+    all_nodes: bool,
 ) -> TextPage:
-    """The page for all pods of one run."""
+    """The page for all pods of one run, and for workloads of which there is more to tell."""
     page = TextPage()
+    refused = [workload for workload in workloads if workload.errors]
+    for workload in refused:
+        _add_invalid(page, workload.source, workload.errors)
     if len(outcomes) == 1:
         _add_pod(page, cluster, outcomes[0], all_nodes=all_nodes)
     elif outcomes:
         _add_several(page, cluster, outcomes, all_nodes=all_nodes)
-    else:
+    elif not refused:
         page.line("There are no pods to place.", "bold")
+    for workload in workloads:
+        if workload.selection is not None:
+            add_selection(page, str(workload.source), workload.selection)
     remarks = [*notes, *(note for outcome in outcomes for note in outcome.unplaced.notes)]
     _add_notes(page, dict.fromkeys([*remarks, *_unevaluated(outcomes)]))
     return page
@@ -46,7 +60,8 @@ def explanation_page(
 
 def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, all_nodes: bool) -> None:
     if outcome.unplaced.errors:
-        _add_invalid(page, outcome)
+        _add_invalid(page, outcome.unplaced.source, outcome.unplaced.errors)
+        page.line()
     if outcome.gates:
         _add_gated(page, outcome)
     explanation = outcome.explanation
@@ -107,17 +122,15 @@ def margin(cluster: SchedulerCache, outcome: PodOutcome) -> str:
     return f"{counted(points, 'point')} ahead of {cluster.names[slot]}"
 
 
-def _add_invalid(page: TextPage, outcome: PodOutcome) -> None:
-    unplaced = outcome.unplaced
-    lines = unique_texts(unplaced.errors)
-    head = f'The {unplaced.source.kind} "{unplaced.source.name}" is invalid:'
+def _add_invalid(page: TextPage, source: PodSource, errors: Sequence[FieldError]) -> None:
+    lines = unique_texts(errors)
+    head = f'The {source.kind} "{source.name}" is invalid:'
     if len(lines) == 1:
         page.line(f"{head} {lines[0]}", "bad")
     else:
         page.line(head, "bad")
         for line in lines:
             page.line(f"* {line}")
-    page.line()
 
 
 def _add_gated(page: TextPage, outcome: PodOutcome) -> None:

@@ -9,19 +9,24 @@ from typing import Any
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
 from mooring.cli.explainer import Explainer, PodOutcome
+from mooring.cli.known_cluster import known_cluster
 from mooring.cli.render.explanation import explanation_page
 from mooring.cli.render.page import TextColumn, TextPage
+from mooring.cli.render.selection import add_selection, selection_data
 from mooring.cli.render.words import and_more, counted
 from mooring.cli.unplaced_pods import PodSource, UnplacedPod
+from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.engine import Engine
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.snapshot import VIEWS, Snapshot
-from mooring.plan.planner import Plan, PlannedPod
+from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
+from mooring.plan.planner import Plan, PlannedNode, PlannedPod
 
 # How many pods have a row each, and how many that wait are explained in full.
 MAX_ROWS = 40
 MAX_STORIES = 3
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 def plan_page(plan: Plan, advice: int) -> TextPage:
@@ -29,7 +34,8 @@ def plan_page(plan: Plan, advice: int) -> TextPage:
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
     head = f"{landed} of {counted(len(plan.pods), 'pod')} scheduled" if plan.pods else "No pod moves"
-    page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if pending or plan.settled.moving else "good")
+    is_bad = pending or plan.waiting or plan.settled.moving
+    page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if is_bad else "good")
     if plan.pods:
         page.line()
         columns = (
@@ -43,6 +49,18 @@ def plan_page(plan: Plan, advice: int) -> TextPage:
         page.table(columns, map(_row, shown), marked=[i for i, pod in enumerate(shown) if not pod.lands])
         if len(plan.pods) > MAX_ROWS:
             page.line(f"... and {len(plan.pods) - MAX_ROWS:,} more", "dim", 2)
+    if plan.nodes:
+        page.title(f"{counted(len(plan.nodes), 'node')} {'comes' if len(plan.nodes) == 1 else 'come'}")
+        rows = ((node.name, spell(node.came), _type(node)) for node in plan.nodes[:MAX_ROWS])
+        page.table((TextColumn("NODE"), TextColumn("AFTER"), TextColumn("TYPE")), rows)
+        if len(plan.nodes) > MAX_ROWS:
+            page.line(f"... and {len(plan.nodes) - MAX_ROWS:,} more", "dim", 2)
+    if plan.waiting:
+        page.title("Waiting")
+        for said in plan.waiting:
+            page.line(said, indent=2)
+    for obj, selection in _selections(plan):
+        add_selection(page, f"{obj['kind']} {obj['metadata']['namespace']}/{obj['metadata']['name']}", selection)
     if plan.evicted:
         page.title(
             f"{counted(len(plan.evicted), 'pod')} of the snapshot {'is' if len(plan.evicted) == 1 else 'are'} gone"
@@ -80,7 +98,27 @@ def spell(span: timedelta | None) -> str:
     return "".join(parts) or "0s"
 
 
+def _type(node: PlannedNode) -> str:
+    return str(node.object["metadata"].get("labels", {}).get(_INSTANCE_TYPE, ""))
+
+
+def _selections(plan: Plan) -> list[tuple[Object, NodeSelection]]:
+    """The nodes that workloads of the plan chose, as they are at its end."""
+    known: KnownCluster | None = None
+    found = []
+    for obj in plan.objects:
+        kind = CATALOG.workloads().get(obj["kind"])
+        if kind is None or not kind.chooses_nodes:
+            continue
+        known = known or known_cluster(_snapshot(plan), plan.cluster.configuration, plan.cluster.objects)
+        metadata = obj["metadata"]
+        if (selection := kind.select(obj, metadata["namespace"], known)) is not None:
+            found.append((obj, selection))
+    return found
+
+
 def _notes(plan: Plan) -> Iterable[str]:
+    yield from plan.cluster.warnings
     if plan.cluster.inert:
         yield f"nothing here acts on {and_more(plan.cluster.inert, 5)}; kept as it is"
     if plan.cluster.assumed:
@@ -155,6 +193,20 @@ def plan_data(plan: Plan, advice: int) -> dict[str, Any]:
         "seconds": _seconds(plan.took),
         "pods": pods,
         "pending": pending,
+        "nodes": [
+            {"node": node.name, "cameAfterSeconds": _seconds(node.came), "type": _type(node) or None}
+            for node in plan.nodes
+        ],
+        "workloads": [
+            {
+                "kind": obj["kind"],
+                "namespace": obj["metadata"]["namespace"],
+                "name": obj["metadata"]["name"],
+                "nodes": selection_data(selection),
+            }
+            for obj, selection in _selections(plan)
+        ],
+        "waiting": plan.waiting,
         "evicted": plan.evicted,
         "moving": list(plan.settled.moving),
         "unfinished": plan.unfinished,

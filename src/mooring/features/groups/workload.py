@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -22,6 +22,7 @@ from mooring.kube.objects import Object
 from mooring.placement.pods import Owner
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.kinds import Unit, WorkloadKind
+from mooring.placement.workloads.known_cluster import KnownCluster
 from mooring.placement.workloads.owners import PodTemplate
 
 
@@ -56,7 +57,7 @@ class PlacedSet(View, frozen=True):
     spec: SetSpec = SetSpec()
 
 
-def _expand(value: Object, namespace: str, taken: Container[str]) -> Expansion:
+def _expand(value: Object, namespace: str, cluster: KnownCluster) -> Expansion:
     # Explaining anything else must not wait for what makes groups.
     from mooring.features.groups.expansion import expand_groups
 

@@ -36,9 +36,7 @@ from mooring.features.workspaces.revisions import (
 from mooring.features.workspaces.selection import NodeLabelsError, is_usable, matching_nodes, selector_labels
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.estimator import EstimateError
-from mooring.features.workspaces.sizing.gpus import GpuError, gpus_of_instance_type, gpus_of_labels
-from mooring.features.workspaces.sizing.instance_types import find_instance_type
-from mooring.features.workspaces.sizing.models import find_model
+from mooring.features.workspaces.sizing.gpus import GpuError
 from mooring.features.workspaces.status import (
     CLAIMS_READY,
     NodeFacts,
@@ -51,11 +49,8 @@ from mooring.features.workspaces.status import (
 )
 from mooring.features.workspaces.validation.nodes import required_nodes
 from mooring.features.workspaces.workload.services import headless_service, service
-from mooring.features.workspaces.workload.stateful_set import (
-    NVME_STORAGE_CLASS,
-    preset_stateful_set,
-    template_stateful_set,
-)
+from mooring.features.workspaces.workload.serving import serving_stateful_set
+from mooring.features.workspaces.workload.stateful_set import NVME_STORAGE_CLASS
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Patch, Write, status
@@ -134,8 +129,8 @@ def _go(workspace: Workspace, claims: Sequence[NodeClaim], now: datetime) -> Dec
 
 def _record(view: View, workspace: Workspace) -> tuple[tuple[Write, ...], int]:
     """The finalizer, the revision and the notes about it, as far as they are missing."""
-    hashed = revision_hash(workspace)
     revisions = view.owned(CONTROLLER_REVISION, workspace)
+    hashed = revision_hash(workspace, revisions)
     number = current_number(workspace, revisions, hashed)
     writes: list[Write] = []
     if not any(each.metadata.name == revision_name(workspace, hashed) for each in revisions):
@@ -223,7 +218,10 @@ def _workload(
     writes: list[Write] = [
         Create(SERVICE, each) for each in services if view.get(SERVICE, namespace, each["metadata"]["name"]) is None
     ]
-    wanted = _stateful_set(view, workspace, around, target, settings, owner)
+    has_nvme_class = settings.provisions and view.get(STORAGE_CLASS, "", NVME_STORAGE_CLASS) is not None
+    wanted = serving_stateful_set(
+        workspace, around.usable, target, around.labels, settings, owner, has_nvme_class=has_nvme_class
+    )
     there = around.stateful_set
     if wanted is None:
         return writes
@@ -236,37 +234,6 @@ def _workload(
     if is_preset and there.metadata.annotations.get(api.REVISION) != str(number):
         writes.append(Patch(STATEFUL_SET, key_of(there), _update(there, wanted)))
     return writes
-
-
-def _stateful_set(
-    view: View, workspace: Workspace, around: Surroundings, target: int, settings: Settings, owner: Object
-) -> Object | None:
-    inference = workspace.inference
-    if inference is None:
-        return None
-    if inference.template is not None:
-        return template_stateful_set(workspace, inference.template, target, around.labels, settings, owner)
-    model = None if inference.preset is None else find_model(inference.preset.name)
-    if inference.preset is None or model is None:
-        return None
-    known = find_instance_type(settings.cloud_provider, workspace.resource.instance_type)
-    if settings.provisions and known is not None:
-        node = gpus_of_instance_type(known)
-    else:
-        first = around.usable[0]
-        node = gpus_of_labels(first.metadata.name, first.metadata.labels)
-    nvme = settings.provisions and known is not None and known.nvme
-    return preset_stateful_set(
-        workspace,
-        inference.preset,
-        model,
-        node,
-        target,
-        around.labels,
-        settings,
-        owner,
-        claims_nvme=nvme and view.get(STORAGE_CLASS, "", NVME_STORAGE_CLASS) is not None,
-    )
 
 
 def _update(there: StatefulSet, wanted: Object) -> Object:
@@ -377,7 +344,7 @@ CONTROLLER: Final = Controller(
         STORAGE_CLASS,
     ),
     writes={
-        WORKSPACE: ("patch", "status"),
+        WORKSPACE: ("patch", "status", "finalizers"),
         CONTROLLER_REVISION: ("create", "delete"),
         NODE_CLAIM: ("create", "delete"),
         SERVICE: ("create",),

@@ -6,15 +6,24 @@ a mistake.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, cast
 
 from mooring.features.workspaces.settings import NodeProvisioner, Settings
-from mooring.runtime.settings import Configuration, choice
+from mooring.runtime.settings import Configuration, ToldSettings, choice, duration
 
 if TYPE_CHECKING:
     from mooring.runtime.view import View
 
-__all__ = ["GATE", "NODE_PROVISIONER", "NOT_READY_NODES", "contradiction", "settings_of"]
+__all__ = [
+    "GATE",
+    "NODE_CLAIM_DELAY",
+    "NODE_PROVISIONER",
+    "NOT_READY_NODES",
+    "contradiction",
+    "settings_from",
+    "settings_of",
+]
 
 GATE: Final = "disableNodeAutoProvisioning"
 
@@ -30,14 +39,27 @@ NOT_READY_NODES: Final = choice(
     "reject",
     "What becomes of a Workspace whose nodes are there and not ready: refused (the default) or left waiting.",
 )
+NODE_CLAIM_DELAY: Final = duration(
+    "node-claim-delay",
+    timedelta(seconds=5),
+    "How long a NodeClaim takes to become a simulated node on the embedded cluster.",
+)
 
 
 def settings_of(view: View) -> Settings:
     """The settings of a controller or webhook that declares the gate and both flags."""
-    provisioner = view.settings[NODE_PROVISIONER]
-    if not provisioner:
-        provisioner = "byo" if view.gates.enabled(GATE) else "azure-gpu-provisioner"
-    pending = view.settings[NOT_READY_NODES] == "pending"
+    return _settings(view.settings, is_off=view.gates.enabled(GATE))
+
+
+def settings_from(configuration: Configuration) -> Settings:
+    """The same for a command that was told so itself."""
+    told = configuration.settings_of((NODE_PROVISIONER, NOT_READY_NODES))
+    return _settings(told, is_off=configuration.gates_of({GATE: True}).enabled(GATE))
+
+
+def _settings(told: ToldSettings, *, is_off: bool) -> Settings:
+    provisioner = told[NODE_PROVISIONER] or ("byo" if is_off else "azure-gpu-provisioner")
+    pending = told[NOT_READY_NODES] == "pending"
     return Settings(cast(NodeProvisioner, provisioner), not_ready_pending=pending)
 
 

@@ -12,7 +12,7 @@ from mooring.api.crds.markers import Markers
 from mooring.api.meta import AnnotatedMeta, Condition
 from mooring.features.workspaces.api import Adapter, ConfigMapName, DataDestination, DataSource
 
-__all__ = ["OldWorkspace"]
+__all__ = ["DEFAULT_INSTANCE_TYPE", "OldWorkspace"]
 
 DEFAULT_INSTANCE_TYPE: Final = "Standard_NC24ads_A100_v4"
 

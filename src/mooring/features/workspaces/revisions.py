@@ -25,8 +25,18 @@ _SUFFIX_CHARS: Final = 5
 _MOST_REVISIONS: Final = 10
 
 
-def revision_hash(workspace: Workspace) -> str:
-    text = "".join(f"{go_json(part)}\n" for part in _parts(workspace))
+def revision_hash(workspace: Workspace, revisions: Sequence[ControllerRevision] = ()) -> str:
+    """The hash that is on record stays while the revision of it says the same.
+
+    Upstream hashes a pod template or an adapter as Go writes it, which is not known here; a new hash for an old form
+    would be a new revision, and pods would be replaced for nothing.
+    """
+    parts = _parts(workspace)
+    known = workspace.metadata.annotations.get(api.REVISION_HASH, "")
+    name, form = revision_name(workspace, known), _without_empty(_data(parts))
+    if known and any(each.metadata.name == name and _without_empty(each.data) == form for each in revisions):
+        return known
+    text = "".join(f"{go_json(part)}\n" for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -42,7 +52,6 @@ def current_number(workspace: Workspace, revisions: Sequence[ControllerRevision]
 
 
 def controller_revision(workspace: Workspace, hashed: str, number: int, owner: Object) -> Object:
-    resource, inference, tuning = _parts(workspace)
     return {
         "metadata": {
             "name": revision_name(workspace, hashed),
@@ -52,7 +61,7 @@ def controller_revision(workspace: Workspace, hashed: str, number: int, owner: O
             "ownerReferences": [owner],
         },
         "revision": number,
-        "data": {"resource": resource, "inference": inference, "tuning": tuning},
+        "data": _data(_parts(workspace)),
     }
 
 
@@ -64,6 +73,21 @@ def surplus_revisions(revisions: Sequence[ControllerRevision]) -> list[Controlle
 
 def _parts(workspace: Workspace) -> tuple[Object, Object | None, Object | None]:
     return _resource(workspace), _inference(workspace), _plain(workspace.tuning)
+
+
+def _data(parts: tuple[Object, Object | None, Object | None]) -> Object:
+    resource, inference, tuning = parts
+    return {"resource": resource, "inference": inference, "tuning": tuning}
+
+
+def _without_empty(part: Any) -> Any:
+    """Absent and empty are one thing: Go writes fields that were never set."""
+    if isinstance(part, dict):
+        found = {key: _without_empty(value) for key, value in part.items()}
+        return {key: value for key, value in found.items() if value not in (None, "", 0, {}, [], ())}
+    if isinstance(part, list | tuple):
+        return [_without_empty(each) for each in part]
+    return part
 
 
 def _resource(workspace: Workspace) -> Object:

@@ -10,6 +10,7 @@ from mooring.api.conditions import find_condition
 from mooring.api.core.views import Node
 from mooring.api.meta import Condition
 from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.condition_messages import listed
 from mooring.features.workspaces.kinds import NodeClaim, ServingPod
 from mooring.features.workspaces.node_claims import claim_state, is_ready
 from mooring.features.workspaces.pod_failures import find_failure
@@ -24,7 +25,6 @@ INFERENCE_READY: Final = "InferenceReady"
 SUCCEEDED: Final = "WorkspaceSucceeded"
 DELETING: Final = "WorkspaceDeleting"
 _PRESSURES: Final = ("DiskPressure", "MemoryPressure", "PIDPressure")
-_MOST_NODES_NAMED: Final = 5
 
 
 class NodeFacts(NamedTuple):
@@ -43,7 +43,7 @@ def nodes_condition(facts: NodeFacts, *, plugins: bool, problem: str) -> Conditi
     counts = f"{ready} of {len(facts.matching)} matching nodes are ready, {target} are required"
     if ready < target:
         away = [f"{node.metadata.name} {not_ready_reason(node)}" for node in facts.matching if not is_usable(node)]
-        named = f": {_listed(away)}" if away else ""
+        named = f": {listed(away)}" if away else ""
         found = Condition(NODES_READY, "False", "NodeNotReady", f"Not enough Nodes are ready: {counts}{named}")
     elif not plugins:
         text = "waiting all node plugins to be ready"
@@ -117,8 +117,3 @@ def _pressure(nodes: Iterable[Node]) -> str:
 def _is_true(node: Node, kind: str) -> bool:
     condition = find_condition(node.status.conditions, kind)
     return condition is not None and condition.status == "True"
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_NODES_NAMED
-    return ", ".join(words[:_MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")

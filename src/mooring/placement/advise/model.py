@@ -107,3 +107,5 @@ class CommandTarget(msgspec.Struct, frozen=True):
     live: bool = False
     # The object as it was written, without defaults; patches must not replace what is only defaulted.
     manifest: Object | None = None
+    # The parts of the pod, as JSON pointers, that its author cannot edit.
+    fixed: tuple[str, ...] = ()

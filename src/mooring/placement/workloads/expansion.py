@@ -17,8 +17,10 @@ from mooring.api.core.types import LabelSelector, ObjectMeta
 from mooring.kube.errors import FieldError, MooringError, go_json, invalid, required
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
+from mooring.placement.workloads.known_cluster import KnownCluster
 
 MAX_PODS: Final = 100_000
+NOTHING_KNOWN: Final = KnownCluster()
 
 # Objects that do not exist yet have no uid, but the API wants one in a reference.
 _UID: Final = "00000000-0000-0000-0000-000000000000"
@@ -71,10 +73,12 @@ class Expansion(NamedTuple):
     notes: tuple[str, ...] = ()
     # Where the pod stands in the object.
     template_path: str = "spec.template"
+    # Nodes that come because of the workload, before its pods are placed.
+    new_nodes: tuple[Object, ...] = ()
 
 
-def expand(value: Object, namespace: str = "default", taken: Container[str] = ()) -> Expansion:
-    """The pods of a built-in workload; names in `taken` ("namespace/name") are passed over where they are random.
+def expand(value: Object, namespace: str = "default", cluster: KnownCluster = NOTHING_KNOWN) -> Expansion:
+    """The pods of a built-in workload; names that are taken are passed over where names are random.
 
     Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type.
     """
@@ -90,7 +94,7 @@ def expand(value: Object, namespace: str = "default", taken: Container[str] = ()
     name = view.metadata.name
     if not name:
         raise WorkloadError(f"a {kind} needs a name", "metadata.name")
-    base = _Base(kind, view.metadata.namespace or namespace, name, _template(kind, view.spec), taken)
+    base = _Base(kind, view.metadata.namespace or namespace, name, _template(kind, view.spec), cluster.taken)
     match kind:
         case "StatefulSet":
             return _stateful(base, view.spec)

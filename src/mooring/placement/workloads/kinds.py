@@ -5,12 +5,13 @@ The built-in ones stand here; a feature declares entries for its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.placement.pods import Owner
 from mooring.placement.workloads.expansion import Expansion, expand
+from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.placement.workloads.owners import Workload
 
 __all__ = ["BUILT_IN", "Unit", "WorkloadKind"]
@@ -24,6 +25,18 @@ def _one_template(manifest: Object, labels: Labels) -> str:
 
 def _owned_directly(expansion: Expansion, owner: Owner) -> bool:
     return owner.kind == expansion.kind and owner.name == expansion.name
+
+
+def _no_selection(value: Object, namespace: str, cluster: KnownCluster) -> None:
+    return None
+
+
+def _all_editable(manifest: Object) -> tuple[str, ...]:
+    return ()
+
+
+def _as_it_is(owned: Object) -> Object:
+    return owned
 
 
 class Unit(NamedTuple):
@@ -40,14 +53,24 @@ class WorkloadKind(NamedTuple):
     short: str
     # How an object is read from a cluster or a snapshot: only the fields that decide where its pods land.
     view: type[Any]
-    # The pods that an object stands for, given the namespace of objects that name none and the names that are taken.
+    # The pods that an object stands for, given the namespace of objects that name none and the cluster it would be in.
     # Raises WorkloadError, or msgspec.ValidationError for a value of the wrong type.
-    expand: Callable[[Object, str, Container[str]], Expansion] = expand
+    expand: Callable[[Object, str, KnownCluster], Expansion] = expand
+    # The nodes that an object chooses, for a kind that chooses. It is asked with the same, and raises the same.
+    select: Callable[[Object, str, KnownCluster], NodeSelection | None] = _no_selection
     # Whether a pod with this controlling owner comes from the workload that was expanded.
     owns: Callable[[Expansion, Owner], bool] = _owned_directly
     # Where the template of a pod with these labels stands in the manifest.
     template_path: Callable[[Object, Labels], str] = _one_template
     unit: Unit | None = None
+    # The parts of a pod, as JSON pointers, that its author cannot edit because the controller decides about them.
+    fixed: Callable[[Object], tuple[str, ...]] = _all_editable
+    # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
+    restored: Callable[[Object], Object] = _as_it_is
+
+    @property
+    def chooses_nodes(self) -> bool:
+        return self.select is not _no_selection
 
     @property
     def group(self) -> str:

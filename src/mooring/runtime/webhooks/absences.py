@@ -15,6 +15,7 @@ from mooring.kube.status import NotFoundError
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.reads import scope_of
 from mooring.runtime.view import GetQuestion, ListQuestion, View
+from mooring.runtime.webhooks.by_name import store_of_one
 from mooring.runtime.webhooks.model import Absent, Denied
 
 T = TypeVar("T", bound=HasMeta)
@@ -41,6 +42,8 @@ async def look(
         if key is None:
             fresh[kind] = await _listed(transport, kind)
             continue
+        if kind not in fresh:
+            fresh[kind] = store_of_one(kind, None)
         try:
             obj = await transport.get(kind.api_version, kind.kind, *key, metadata_only=kind.metadata_only)
         except NotFoundError:

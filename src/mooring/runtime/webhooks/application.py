@@ -24,13 +24,14 @@ from mooring.runtime.logs import say
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import Unavailable, View
 from mooring.runtime.webhooks.absences import absences, look
+from mooring.runtime.webhooks.by_name import unread_object
 from mooring.runtime.webhooks.configuration import CONVERT_PATH, admit_path
-from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Webhook, WebhookRequest
+from mooring.runtime.webhooks.model import Absent, Admitted, Conversion, Denied, Webhook, WebhookRequest
 from mooring.runtime.webhooks.reviews import read_review, write_review
 
 # An object of 3 MiB before and after, with room for what is around them.
 MAX_REVIEW_BYTES: Final = 8 * 1024 * 1024
-_MAX_ROUNDS: Final = 3
+_MAX_ROUNDS: Final = 5
 
 
 class WebhookReply(NamedTuple):
@@ -116,7 +117,13 @@ class WebhookApplication:
         checked: set[Any] = set()
         for _ in range(_MAX_ROUNDS):
             view = self._view(webhook, stores)
-            answer = webhook.admit(request, view)
+            try:
+                answer = webhook.admit(request, view)
+            except Unavailable as error:
+                unread = Absent(error.kind, unread_object(error, stores))
+                checked.add(unread)
+                stores = await look(self._transport, (unread,), stores)
+                continue
             if isinstance(answer, Admitted):
                 return answer
             unchecked = absences(view, answer, stores) - checked

@@ -24,6 +24,7 @@ from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.logs import say
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import Unavailable, View
+from mooring.runtime.webhooks.by_name import store_of_one, unread_object
 from mooring.runtime.webhooks.configuration import hook_entry
 from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Webhook, WebhookRequest
 
@@ -41,9 +42,10 @@ def install(
         registry.register_conversion(conversion.group, conversion.kind, conversion.convert)
     feeds: dict[Kind[Any], _Feed] = {}
     for webhook in webhooks:
-        for kind in webhook.reads:
+        followed = [kind for kind in webhook.reads if not kind.by_name]
+        for kind in followed:
             feeds.setdefault(kind, _Feed(registry, kind))
-        direct = _Direct(registry, webhook, {kind: feeds[kind] for kind in webhook.reads}, clock, configuration)
+        direct = _Direct(registry, webhook, {kind: feeds[kind] for kind in followed}, clock, configuration)
         chain = registry.admission
         if webhook.phase == "validating":
             chain.validating.append(direct.validate)
@@ -180,10 +182,8 @@ class _Direct:
     def _answer(self, asked: WebhookRequest, request: AdmissionRequest) -> Admitted:
         """What the function says, if it lets the request pass. Its view is live, so absences need no second look."""
         webhook = self._webhook
-        stores = {kind: feed.current() for kind, feed in self._feeds.items()}
         try:
-            view = View(stores, {}, webhook.reads, self._clock(), gates=self._gates, settings=self._settings)
-            answer = webhook.admit(asked, view)
+            answer = self._admit(asked)
         except Unavailable as error:
             return self._undecided(str(error))
         except Exception as error:
@@ -197,6 +197,17 @@ class _Direct:
         if answer.object is not None and not isinstance(answer.object.get("metadata"), dict):
             raise InternalError.of(f"webhook {webhook.name} gave an object without metadata")
         return answer
+
+    def _admit(self, asked: WebhookRequest) -> Admitted | Denied:
+        stores = {kind: feed.current() for kind, feed in self._feeds.items()}
+        while True:
+            view = View(stores, {}, self._webhook.reads, self._clock(), gates=self._gates, settings=self._settings)
+            try:
+                return self._webhook.admit(asked, view)
+            except Unavailable as error:
+                key = unread_object(error, stores)
+                found = self._registry.find(error.kind.api_version, error.kind.kind, *key)
+                stores[error.kind] = store_of_one(error.kind, found)
 
     def _undecided(self, why: str) -> Admitted:
         """It could not decide; its failure policy does, as it would if it were far away."""

@@ -30,7 +30,7 @@ from mooring.kube.schemas.pruning import prune, unknown_fields
 from mooring.kube.schemas.structural import structural_schema
 from mooring.kube.schemas.validation import validate
 
-__all__ = ["answer"]
+__all__ = ["answer", "recorded_cluster"]
 
 
 def answer(request: Object) -> Object:
@@ -64,13 +64,13 @@ def _estimate(request: Object) -> Object:
 
 def _render(request: Object) -> Object:
     """One Workspace, reconciled until nothing moves."""
-    cluster, key = _cluster(request)
+    cluster, key = recorded_cluster(request)
     return _step(cluster, key)
 
 
 def _follow(request: Object) -> Object:
     """A Workspace while things happen around it: what each step left behind."""
-    cluster, key = _cluster(request)
+    cluster, key = recorded_cluster(request)
     steps = []
     for step in request["steps"]:
         for each in step.get("apply") or ():
@@ -82,7 +82,8 @@ def _follow(request: Object) -> Object:
     return {"steps": steps}
 
 
-def _cluster(request: Object) -> tuple[RecordedCluster, Key]:
+def recorded_cluster(request: Object) -> tuple[RecordedCluster, Key]:
+    """Everything that a request brings along, and the Workspace that it is about."""
     given = request["object"]
     schema = _schema(given["apiVersion"].rpartition("/")[2])
     obj = {**apply_defaults(schema, prune(schema, given)), "apiVersion": API_VERSION}

@@ -17,7 +17,7 @@ from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.models import DEPRECATED_PRESETS, find_model, is_hugging_face_id
 from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.inference_config import inference_config_errors
-from mooring.features.workspaces.validation.nodes import check_nodes, node_warnings
+from mooring.features.workspaces.validation.nodes import check_nodes, type_warnings
 from mooring.features.workspaces.validation.streaming import check_streaming
 from mooring.kube.errors import FieldError, invalid, plainly, required
 from mooring.kube.names import is_dns1123_label
@@ -26,6 +26,7 @@ __all__ = [
     "check_name",
     "check_node_class",
     "check_unsupported",
+    "preferred_nodes_warnings",
     "template_errors",
     "validate_workspace",
     "workspace_warnings",
@@ -93,15 +94,21 @@ def check_unsupported(errors: list[FieldError], workspace: Workspace) -> None:
 
 def workspace_warnings(workspace: Workspace, settings: Settings, facts: ClusterFacts) -> tuple[str, ...]:
     """What is accepted and will probably not do what its author wants."""
-    warnings: list[str] = []
-    if nodes := workspace.resource.preferred_nodes:
-        warnings.append(
-            "resource.preferredNodes is deprecated and has no effect: nodes are chosen by resource.labelSelector "
-            f"alone; give {', '.join(nodes)} its labels instead"
-        )
-    with suppress(NodeLabelsError):
-        warnings += node_warnings(workspace, selector_labels(workspace.resource.label_selector), settings, facts)
-    return tuple(warnings)
+    warnings = preferred_nodes_warnings(workspace)
+    if settings.provisions and workspace.resource.instance_type:
+        with suppress(NodeLabelsError):
+            warnings += type_warnings(workspace, selector_labels(workspace.resource.label_selector), facts)
+    return warnings
+
+
+def preferred_nodes_warnings(workspace: Workspace) -> tuple[str, ...]:
+    nodes = workspace.resource.preferred_nodes
+    if not nodes:
+        return ()
+    return (
+        "resource.preferredNodes is deprecated and has no effect: nodes are chosen by resource.labelSelector "
+        f"alone; give {', '.join(nodes)} its labels instead",
+    )
 
 
 def _check_instance_type(errors: list[FieldError], workspace: Workspace, settings: Settings) -> None:

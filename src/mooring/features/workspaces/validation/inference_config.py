@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mooring.features.workspaces.api import INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
+from mooring.features.workspaces.api import API_VERSION, INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
 from mooring.features.workspaces.sizing.models import find_model
 from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.kube.errors import FieldError, invalid, not_found, plainly, required
@@ -31,6 +31,9 @@ def inference_config_errors(workspace: Workspace, facts: ClusterFacts) -> list[F
         # v1alpha1 reads its defaults from the operator's own namespace.
         namespace, name = OPERATOR_NAMESPACE, _OLD_CONFIG
     data = facts.config_map(namespace, name)
+    if data is None and not inference.config:
+        lack = f"v1alpha1 takes its defaults from ConfigMap {name} in namespace {namespace}, which is not there"
+        return [plainly("config", f"{lack}; write this Workspace as {API_VERSION}")]
     if data is None:
         return [not_found("config", f"ConfigMap {name} in namespace {namespace}")]
     text = data.get(INFERENCE_CONFIG)

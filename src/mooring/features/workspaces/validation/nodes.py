@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import BYPASS_RESOURCE_CHECKS, INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
+from mooring.features.workspaces.condition_messages import listed
 from mooring.features.workspaces.selection import is_usable, matching_nodes, not_ready_reason
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.gpus import GpuError, NodeGpus, gpus_of_instance_type, gpus_of_labels
@@ -21,7 +22,7 @@ from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.kube.errors import FieldError, MooringError, plainly
 from mooring.workloads.near_labels import nearest_labels
 
-__all__ = ["check_nodes", "node_warnings", "required_nodes"]
+__all__ = ["check_nodes", "node_requirement", "readiness_warnings", "required_nodes", "type_warnings"]
 
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
@@ -53,18 +54,59 @@ def required_nodes(workspace: Workspace, settings: Settings, matching: Sequence[
     return max(workspace.resource.count, estimated_nodes(workspace, settings, matching, config), 1)
 
 
-def node_warnings(
-    workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: ClusterFacts
-) -> tuple[str, ...]:
+def type_warnings(workspace: Workspace, labels: Mapping[str, str], facts: ClusterFacts) -> tuple[str, ...]:
     """With auto-provisioning: nodes that match the selector and do not count, because they are of another type."""
     wanted = workspace.resource.instance_type
-    if not settings.provisions or not wanted or workspace.is_old:
+    other = [
+        f"{node.metadata.name} ({node.metadata.labels.get(INSTANCE_TYPE_LABEL) or 'no type'})"
+        for node in matching_nodes(labels, facts.nodes)
+        if node.metadata.labels.get(INSTANCE_TYPE_LABEL) != wanted
+    ]
+    if not other or workspace.is_old:
         return ()
+    return (f"nodes that match the selector do not count, as they are not of type {wanted}: {listed(other)}",)
+
+
+def readiness_warnings(
+    workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: ClusterFacts
+) -> tuple[str, ...]:
+    """Nodes that would count if they were ready: others are asked for in their place, or they are waited for."""
     matching = matching_nodes(labels, facts.nodes)
-    other = [node.metadata.name for node in matching if node.metadata.labels.get(INSTANCE_TYPE_LABEL) != wanted]
-    if not other:
+    if settings.provisions:
+        wanted = workspace.resource.instance_type
+        matching = tuple(node for node in matching if node.metadata.labels.get(INSTANCE_TYPE_LABEL) == wanted)
+        needed = len(matching)
+    else:
+        needed = node_requirement(workspace, matching, settings, facts).nodes
+    if sum(map(is_usable, matching)) >= needed:
         return ()
-    return (f"these nodes match the selector and are not of type {wanted}: {', '.join(other)}",)
+    return (f"nodes that match the selector do not count until they are ready: {_not_ready(matching)}",)
+
+
+def _not_ready(nodes: Sequence[Node]) -> str:
+    return listed([f"{node.metadata.name} {not_ready_reason(node)}" for node in nodes if not is_usable(node)])
+
+
+class NodeRequirement(NamedTuple):
+    """How many nodes are needed, and why that many."""
+
+    nodes: int
+    why: str
+
+
+def node_requirement(
+    workspace: Workspace, matching: Sequence[Node], settings: Settings, facts: ClusterFacts
+) -> NodeRequirement:
+    """Raises where the model's need cannot be told although a node is ready."""
+    count = max(workspace.resource.count, 1)
+    estimate = count
+    try:
+        estimate = estimated_nodes(workspace, settings, matching, _config(workspace, facts))
+    except MooringError:
+        if any(map(is_usable, matching)):
+            raise
+    why = f"count is {count}" + (f" and the model needs {estimate}" if estimate > count else "")
+    return NodeRequirement(max(count, estimate), why)
 
 
 def _check_amounts(
@@ -75,25 +117,19 @@ def _check_amounts(
     settings: Settings,
     facts: ClusterFacts,
 ) -> None:
-    count = max(workspace.resource.count, 1)
-    ready = [node for node in matching if is_usable(node)]
-    estimate = count
+    ready = sum(map(is_usable, matching))
     try:
-        estimate = estimated_nodes(workspace, settings, matching, _config(workspace, facts))
+        needed, why = node_requirement(workspace, matching, settings, facts)
     except MooringError as error:
-        if ready:
-            errors.append(plainly("resource.count", str(error)))
-            return
-    needed = max(count, estimate)
-    why = f"count is {count}" + (f" and the model needs {estimate}" if estimate > count else "")
+        errors.append(plainly("resource.count", str(error)))
+        return
     if len(matching) < needed:
         near = nearest_labels(labels, facts.nodes)
         text = f"{len(matching)} nodes match the label selector, {needed} are required ({why}){near}"
         errors.append(plainly("resource.count", text))
-    elif len(ready) < needed and not settings.not_ready_pending:
-        away = "; ".join(f"{node.metadata.name} {not_ready_reason(node)}" for node in matching if not is_usable(node))
-        text = f"{len(ready)} of {len(matching)} matching nodes are ready, {needed} are required ({why}): {away}"
-        errors.append(plainly("resource.count", text))
+    elif ready < needed and not settings.not_ready_pending:
+        counts = f"{ready} of {len(matching)} matching nodes are ready, {needed} are required ({why})"
+        errors.append(plainly("resource.count", f"{counts}: {_not_ready(matching)}"))
 
 
 def _check_gpus(errors: list[FieldError], workspace: Workspace, matching: Sequence[Node], model: Model) -> bool:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from mooring.features.workspaces.api import NODE_CLASS, Adapter, Workspace
+from mooring.features.workspaces.api import API_VERSION, NODE_CLASS, Adapter, Workspace
+from mooring.features.workspaces.old_api import DEFAULT_INSTANCE_TYPE
 from mooring.features.workspaces.selection import NodeLabelsError, selector_labels
 from mooring.features.workspaces.settings import Settings
-from mooring.features.workspaces.validation.creation import check_name, check_node_class, check_unsupported
+from mooring.features.workspaces.validation.creation import (
+    check_name,
+    check_node_class,
+    check_unsupported,
+    preferred_nodes_warnings,
+)
 from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.streaming import check_streaming
 from mooring.kube.errors import FieldError, invalid, plainly, required
 
-__all__ = ["validate_workspace_update"]
+__all__ = ["update_warnings", "validate_workspace_update"]
 
 _IMMUTABLE = "field is immutable"
 
@@ -38,6 +44,12 @@ def validate_workspace_update(
     return errors
 
 
+def update_warnings(workspace: Workspace, old: Workspace) -> tuple[str, ...]:
+    """Whoever writes what has no effect is told so; whoever changes something else is not."""
+    unchanged = workspace.resource.preferred_nodes == old.resource.preferred_nodes
+    return () if unchanged else preferred_nodes_warnings(workspace)
+
+
 def _check_resource(errors: list[FieldError], workspace: Workspace, old: Workspace, settings: Settings) -> None:
     now, then = workspace.resource, old.resource
     if now.count != then.count:
@@ -49,6 +61,10 @@ def _check_resource(errors: list[FieldError], workspace: Workspace, old: Workspa
             errors.append(plainly("resource.labelSelector", _IMMUTABLE))
     except NodeLabelsError as error:
         errors.append(plainly("resource.labelSelector", str(error)))
+    if workspace.is_old and not then.instance_type and now.instance_type == DEFAULT_INSTANCE_TYPE:
+        text = f"v1alpha1 gives every Workspace this type, and this one has none; change it as {API_VERSION}"
+        errors.append(invalid("resource.instanceType", now.instance_type, text))
+        return
     _check_instance_type(errors, now.instance_type, then.instance_type, settings)
 
 

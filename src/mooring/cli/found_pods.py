@@ -1,0 +1,33 @@
+"""The pods that `explain` was asked about, with the workloads of which there is more to tell than their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mooring.cli.unplaced_pods import PodSource, UnplacedPod
+from mooring.kube.errors import FieldError
+from mooring.placement.workloads.known_cluster import NodeSelection
+
+__all__ = ["FoundPods", "FoundWorkload", "any_refused"]
+
+
+class FoundWorkload(NamedTuple):
+    """A workload that chose its nodes, or one that comes to no pods because the API refuses it."""
+
+    source: PodSource
+    selection: NodeSelection | None
+    # Empty where the workload has pods: each of them says why it is refused.
+    errors: Sequence[FieldError] = ()
+
+
+@dataclass
+class FoundPods:
+    pods: list[UnplacedPod] = field(default_factory=list)
+    workloads: list[FoundWorkload] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def any_refused(workloads: Iterable[FoundWorkload]) -> bool:
+    return any(workload.errors for workload in workloads)

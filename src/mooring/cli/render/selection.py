@@ -1,0 +1,66 @@
+"""The nodes that a workload chose, as a table and as data: how many it needs, which match, and which count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooring.cli.found_pods import FoundWorkload
+from mooring.cli.render.page import TextColumn, TextPage
+from mooring.cli.render.words import and_more, counted
+from mooring.kube.errors import unique_texts
+from mooring.placement.workloads.known_cluster import NodeSelection
+
+__all__ = ["add_selection", "selection_data", "workload_data"]
+
+# How many nodes are named in a row.
+_MAX_NAMES = 4
+
+
+def add_selection(page: TextPage, owner: str, selection: NodeSelection) -> None:
+    page.title(f"Nodes of {owner}")
+    rows = [
+        ("required", str(selection.required or "?"), selection.reason),
+        ("matching", str(len(selection.matching)), f"{_names(selection.matching)}{_labels(selection)}"),
+        ("ready", str(len(selection.counted)), _names(selection.counted)),
+    ]
+    away = [f"{node.name} {node.reason}" for node in selection.uncounted]
+    if len(away) > _MAX_NAMES:
+        away[_MAX_NAMES:] = [f"and {counted(len(away) - _MAX_NAMES, 'more node')}"]
+    for number, text in enumerate(away):
+        rows.append(("", "", text) if number else ("left out", str(len(selection.uncounted)), text))
+    if selection.claimed_type:
+        rows.append(("claims", str(selection.claims), f"of type {selection.claimed_type}"))
+    page.table([TextColumn(style="dim"), TextColumn(right=True), TextColumn()], rows)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return and_more(names, _MAX_NAMES)
+
+
+def _labels(selection: NodeSelection) -> str:
+    labels = selection.labels or "any label"
+    return f" ({labels})" if selection.matching else labels
+
+
+def selection_data(selection: NodeSelection) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "labels": selection.labels,
+        "required": selection.required or None,
+        "reason": selection.reason,
+        "matching": list(selection.matching),
+        "ready": list(selection.counted),
+        "notCounted": [node._asdict() for node in selection.uncounted],
+    }
+    if selection.claimed_type:
+        data["claims"] = {"count": selection.claims, "type": selection.claimed_type}
+    return data
+
+
+def workload_data(workload: FoundWorkload) -> dict[str, Any]:
+    source = workload.source
+    data: dict[str, Any] = {"kind": source.kind, "namespace": source.namespace, "name": source.name}
+    if workload.errors:
+        data["invalid"] = unique_texts(workload.errors)
+    if workload.selection is not None:
+        data["nodes"] = selection_data(workload.selection)
+    return data
