@@ -1,6 +1,7 @@
 """What is refused in a Workspace beyond its schema, with upstream's field paths.
 
-Paths that name no field, or several, are upstream's: its users search for them.
+Paths that name several fields are upstream's: its users search for them. Where it names none, we name one: kubectl
+prints it in front of the sentence.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ __all__ = [
 
 _PERFORMANCE_MODES: Final = ("balanced", "interactivity", "throughput")
 _IMAGE_FAMILIES: Final = ("azurelinux", "ubuntu")
+TEMPLATE_PATH: Final = "inference.template"
 _INSTANCE_TYPE: Final = "spec.resource.instanceType"
 _MISSING_INSTANCE_TYPE: Final = (
     "spec.instanceType is required when node auto-provisioning is enabled, spec.resource.instanceType"
@@ -69,9 +71,9 @@ def template_errors(workspace: Workspace) -> list[FieldError]:
     template = None if workspace.inference is None else workspace.inference.template
     if template is None:
         return []
-    errors = [plainly("", f'json: unknown field "{path}"') for path in unknown_fields("PodTemplateSpec", template)]
+    errors = [plainly(TEMPLATE_PATH, f'unknown field "{path}"') for path in unknown_fields("PodTemplateSpec", template)]
     return errors or [
-        plainly("", str(error)) for error in mismatches("PodTemplateSpec", template, "inference.template")
+        plainly(TEMPLATE_PATH, str(error)) for error in mismatches("PodTemplateSpec", template, TEMPLATE_PATH)
     ]
 
 
@@ -145,7 +147,7 @@ def check_node_class(errors: list[FieldError], name: str, settings: Settings) ->
 def _check_inference(errors: list[FieldError], inference: Inference) -> bool:
     """Whether the model is known, so that there is something to check nodes against."""
     if inference.preset is not None and inference.template is not None:
-        errors.append(plainly("", "Preset and Template cannot be set at the same time"))
+        errors.append(plainly("inference", "Preset and Template cannot be set at the same time"))
         return True
     if inference.preset is None and inference.template is None:
         errors.append(required("inference.Preset or Template must be specified", "choose a model or bring a pod"))
