@@ -34,7 +34,7 @@ from mooring.kube.schemas.validation import validate
 __all__ = ["answer", "recorded_cluster"]
 
 # Of a new Workspace, upstream tells these without a field.
-_WITHOUT_FIELD: Final = frozenset({NODES_PATH, RUNTIME_PATH, TEMPLATE_PATH, "inference"})
+_WITHOUT_FIELD: Final = frozenset({NODES_PATH, RUNTIME_PATH, "inference"})
 
 
 def answer(request: Object) -> Object:
@@ -171,7 +171,8 @@ def _error(error: FieldError) -> Object:
 
 
 def _upstream_path(error: FieldError, *, is_new: bool) -> str:
-    return "" if is_new and error.path in _WITHOUT_FIELD else error.path
+    without = error.path in _WITHOUT_FIELD or error.path.startswith(TEMPLATE_PATH)
+    return "" if is_new and without else error.path
 
 
 def _settings(config: Object) -> Settings:

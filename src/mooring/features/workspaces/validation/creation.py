@@ -71,10 +71,8 @@ def template_errors(workspace: Workspace) -> list[FieldError]:
     template = None if workspace.inference is None else workspace.inference.template
     if template is None:
         return []
-    errors = [plainly(TEMPLATE_PATH, f'unknown field "{path}"') for path in unknown_fields("PodTemplateSpec", template)]
-    return errors or [
-        plainly(TEMPLATE_PATH, str(error)) for error in mismatches("PodTemplateSpec", template, TEMPLATE_PATH)
-    ]
+    errors = [plainly(TEMPLATE_PATH, text) for text in unknown_fields("PodTemplateSpec", template)]
+    return errors or list(mismatches("PodTemplateSpec", template, TEMPLATE_PATH))
 
 
 def check_name(errors: list[FieldError], workspace: Workspace) -> None:
@@ -162,7 +160,7 @@ def _check_preset(errors: list[FieldError], preset: Preset) -> bool:
     if is_hugging_face_id(name):
         text = f"{name} is not in the catalogue, and looking it up on Hugging Face needs a network that is not there"
         errors.append(plainly("inference.preset", text))
-        return True
+        return False
     if name.lower() in DEPRECATED_PRESETS:
         errors.append(plainly("resource.presetName", f"Model {name} is deprecated and no longer supported"))
     errors.append(
