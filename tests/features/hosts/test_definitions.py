@@ -12,7 +12,8 @@ from mooring.api.crds.resource import CustomResource, definition
 from mooring.features.hosts.api.definitions import BYO_HOSTS, RESOURCES
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
-from tests.features.groups.test_definition import differences, schema
+from tests.features.groups.test_definition import schema
+from tests.features.upstream import differences
 
 UPSTREAM = Path(__file__).parents[3].parent / "shared/upstream/crds"
 # Fields that only ours have: `apiGroup` beside apiVersion as people write it, conditions where upstream has none, what

@@ -14,7 +14,7 @@ from mooring.features.machines.api.resources import MACHINE_DEPLOYMENTS, RESOURC
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema, validate
 from mooring.testing.conversions import conversions_round_trip
-from tests.features.groups.test_definition import differences
+from tests.features.upstream import differences
 
 UPSTREAM = Path(__file__).parents[4] / "shared/upstream/crds"
 # References are taken with a version behind the group too, or with apiVersion; v1beta1 must name kind and name, which

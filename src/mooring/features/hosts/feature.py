@@ -57,5 +57,5 @@ HOSTS: Final = Feature(
     rules=_rules,
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
     # On a real cluster an agent speaks for each host.
-    on_request=frozenset({"simulated-hosts"}),
+    embedded_only=frozenset({"simulated-hosts"}),
 )
