@@ -34,6 +34,7 @@ class LocalVolume(core.Volume, frozen=True):
 class AutoscalerPodSpec(core.PodSpec, frozen=True):
     volumes: tuple[LocalVolume, ...] | None = None
     restart_policy: str = ""
+    priority_class_name: str = ""
     termination_grace_period_seconds: int | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mooring.features.autoscaler.recorded.pool_templates import answer_template
+from mooring.features.autoscaler.recorded.scale_ups import answer_scale_up
 from mooring.features.autoscaler.recorded.states import answer_backoff, answer_state
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
@@ -18,4 +19,9 @@ def answer(request: Object) -> Object:
     return {"id": request["id"], **operation(request)}
 
 
-_OPERATIONS = {"backoff": answer_backoff, "state": answer_state, "template": answer_template}
+_OPERATIONS = {
+    "backoff": answer_backoff,
+    "scaleUp": answer_scale_up,
+    "state": answer_state,
+    "template": answer_template,
+}
