@@ -25,6 +25,7 @@ EQUAL = {
     "waste": (104, 104),
     "balance": (79, 79),
     "scaleUp": (752, 752),
+    "scaleDown": (322, 322),
 }
 
 

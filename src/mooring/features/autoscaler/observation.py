@@ -96,5 +96,4 @@ def _replace_by_upcoming(
             snapshot.add(fresh_node(template, f"upcoming-{i}"))
     for name in expected:
         snapshot.remove_node(name)
-    snapshot.keep()
     return expected

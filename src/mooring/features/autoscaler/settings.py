@@ -55,9 +55,8 @@ class AutoscalerSettings(NamedTuple):
     max_scale_down_parallelism: int = 10
     max_drain_parallelism: int = 1
     unremovable_recheck_timeout: timedelta = 5 * _MINUTE
-    non_empty_candidates: int = 30
-    candidate_pool_ratio: float = 0.1
-    candidate_pool_min: int = 50
+    # How old a pod of kube-system without a budget must be so that it may be moved.
+    system_pod_disruption_timeout: timedelta = 60 * _MINUTE
     # The label that says that a node has GPUs.
     gpu_label: str = "cluster-api/accelerator"
     options: NodeGroupOptions = NodeGroupOptions()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.api.core.types import Namespace
-from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod
+from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod, AutoscalerTaint
 from mooring.placement.filters import Filters, Reason, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter
@@ -25,9 +25,10 @@ from mooring.placement.plugins.spread import SpreadFilter
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
 
-__all__ = ["HOSTNAME", "AutoscalerSnapshot", "NodeTemplate", "fresh_node"]
+__all__ = ["HOSTNAME", "AutoscalerSnapshot", "Fork", "NodeTemplate", "fresh_node"]
 
 HOSTNAME = "kubernetes.io/hostname"
+_RUNNING = "Running"
 
 
 class NodeTemplate(NamedTuple):
@@ -54,6 +55,15 @@ def fresh_node(template: NodeTemplate, suffix: str) -> NodeTemplate:
     return NodeTemplate(replace(node, metadata=metadata), pods)
 
 
+class Fork:
+    """Whether what changes in a fork outlasts it."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self) -> None:
+        self.kept = False
+
+
 class AutoscalerSnapshot:
     def __init__(
         self,
@@ -68,14 +78,16 @@ class AutoscalerSnapshot:
         self._order: dict[str, int] = {}
         self._listed: NDArray[np.int64] | None = None
         self._cursor = 0
-        self._undo: list[Callable[[], None]] = []
+        # How to take back what has changed in the innermost fork; None outside of any.
+        self._undo: list[Callable[[], None]] | None = None
+        self._views: dict[str, AutoscalerPod] = {}
         for namespace in namespaces:
             self.cluster.set_namespace(namespace)
         for node in nodes:
             self._put_node(node)
         for pod in pods:
             if pod.spec.node_name in self.cluster.slots:
-                self.cluster.set_pod(pod)
+                self._put_pod(pod)
 
     # What is there
 
@@ -89,8 +101,17 @@ class AutoscalerSnapshot:
         assert isinstance(found, AutoscalerNode)
         return found
 
-    def pods_on(self, name: str) -> list[PodInfo]:
+    def infos_on(self, name: str) -> list[PodInfo]:
         return list(self.cluster.node_pods[self.cluster.slots[name]].values())
+
+    def pods_on(self, name: str) -> list[AutoscalerPod]:
+        """The pods that are on a node and were so from the beginning."""
+        views = self._views
+        return [views[info.key] for info in self.infos_on(name) if info.key in views]
+
+    def pods_with_infos_on(self, name: str) -> list[tuple[AutoscalerPod, PodInfo]]:
+        views = self._views
+        return [(views[info.key], info) for info in self.infos_on(name) if info.key in views]
 
     def compile(self, pod: AutoscalerPod) -> PodInfo:
         """A pod that waits for a node, ready to be tried."""
@@ -99,19 +120,23 @@ class AutoscalerSnapshot:
     # Forks
 
     @contextmanager
-    def fork(self) -> Iterator[None]:
-        """What changes inside is undone at the end, unless `keep` was called."""
-        outer, self._undo = self._undo, []
+    def fork(self) -> Iterator[Fork]:
+        """What changes inside is undone at the end, unless the fork is kept."""
+        outer, undo, fork = self._undo, list[Callable[[], None]](), Fork()
+        self._undo = undo
         try:
-            yield
+            yield fork
         finally:
-            for undo in reversed(self._undo):
-                undo()
             self._undo = outer
+            if not fork.kept:
+                for step in reversed(undo):
+                    step()
+            elif outer is not None:
+                outer += undo
 
-    def keep(self) -> None:
-        """Nothing of what has changed in this fork so far will be undone at its end."""
-        self._undo.clear()
+    def _changed(self, undo: Callable[[], None]) -> None:
+        if self._undo is not None:
+            self._undo.append(undo)
 
     # Changes
 
@@ -119,27 +144,36 @@ class AutoscalerSnapshot:
         """A new node with its pods; its slot."""
         slot = self._put_node(template.node)
         for pod in template.pods:
-            self.cluster.set_pod(pod)
+            self._put_pod(pod)
         name, keys = template.node.name, [pod.key for pod in template.pods]
 
         def undo() -> None:
             for key in keys:
                 self.cluster.remove_pod(key)
+                del self._views[key]
             self._drop_node(name)
 
-        self._undo.append(undo)
+        self._changed(undo)
         return slot
 
     def remove_node(self, name: str) -> None:
-        """Forget a node and the pods on it for good."""
-        for info in self.pods_on(name):
-            self.cluster.remove_pod(info.key)
+        """Forget a node and the pods on it."""
+        for info in self.infos_on(name):
+            self.unbind(info)
+        node, order = self.node(name), dict(self._order)
         self._drop_node(name)
 
-    def change_node(self, node: AutoscalerNode) -> None:
-        old = self.node(node.name)
-        self.cluster.set_node(node)
-        self._undo.append(lambda: self.cluster.set_node(old))
+        def undo() -> None:
+            order[name] = self._put_node(node)
+            self._order = order
+
+        self._changed(undo)
+
+    def taint(self, name: str, taint: AutoscalerTaint) -> None:
+        replace = msgspec.structs.replace
+        old = self.node(name)
+        self.cluster.set_node(replace(old, spec=replace(old.spec, taints=(*(old.spec.taints or ()), taint))))
+        self._changed(lambda: self.cluster.set_node(old))
 
     def bind(self, info: PodInfo, slot: int) -> None:
         self.cluster.bind(info, slot)
@@ -148,7 +182,7 @@ class AutoscalerSnapshot:
             self.cluster.remove_pod(info.key)
             info.node_name = ""
 
-        self._undo.append(undo)
+        self._changed(undo)
 
     def unbind(self, info: PodInfo) -> None:
         """Take a pod off its node; it is as one that waits for a node."""
@@ -160,7 +194,13 @@ class AutoscalerSnapshot:
             info.node_name = name
             self.cluster.put(info)
 
-        self._undo.append(undo)
+        self._changed(undo)
+
+    def _put_pod(self, pod: AutoscalerPod) -> None:
+        """A pod that has ended counts like any other for as long as it is there."""
+        running = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase=_RUNNING))
+        self.cluster.set_pod(running)
+        self._views[pod.key] = pod
 
     def _put_node(self, node: AutoscalerNode) -> int:
         self.cluster.set_node(node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mooring.features.autoscaler.recorded.pool_templates import answer_template
+from mooring.features.autoscaler.recorded.scale_downs import answer_scale_down
 from mooring.features.autoscaler.recorded.scale_ups import answer_scale_up
 from mooring.features.autoscaler.recorded.states import answer_backoff, answer_state
 from mooring.kube.errors import MooringError
@@ -21,6 +22,7 @@ def answer(request: Object) -> Object:
 
 _OPERATIONS = {
     "backoff": answer_backoff,
+    "scaleDown": answer_scale_down,
     "scaleUp": answer_scale_up,
     "state": answer_state,
     "template": answer_template,

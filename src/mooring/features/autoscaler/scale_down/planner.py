@@ -1,0 +1,101 @@
+"""The nodes that nobody needs: for each node that is tried, that its pods fit elsewhere, or why it stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from mooring.api.policy.budgets import PodDisruptionBudget
+from mooring.features.autoscaler.node_groups import NodeGroup, groups_by_node
+from mooring.features.autoscaler.observation import Look
+from mooring.features.autoscaler.scale_down.disruption_budgets import RemainingBudgets
+from mooring.features.autoscaler.scale_down.drain_rules import Controllers, DrainRules
+from mooring.features.autoscaler.scale_down.eligibility import eligibility
+from mooring.features.autoscaler.scale_down.memory import ScaleDownMemory
+from mooring.features.autoscaler.scale_down.removal import RemovableNode, RemovalSimulator
+from mooring.features.autoscaler.scale_down.unremovable import UnremovableNode
+from mooring.features.autoscaler.scale_down.utilization import NodeUtilization
+
+__all__ = ["UnneededNodes", "find_unneeded"]
+
+_SHORTEST_INTERVAL: Final = timedelta(microseconds=1)
+
+
+class UnneededNodes(msgspec.Struct, frozen=True):
+    removable: Sequence[RemovableNode]
+    unremovable: Sequence[UnremovableNode]
+    utilization: Mapping[str, NodeUtilization]
+    # For the next time.
+    memory: ScaleDownMemory
+
+
+def find_unneeded(
+    look: Look,
+    candidates: Iterable[str],
+    memory: ScaleDownMemory,
+    controllers: Controllers,
+    budgets: Iterable[PodDisruptionBudget],
+) -> UnneededNodes:
+    """Nodes are taken away one after another, from the snapshot of the look and from the budgets."""
+    settings, now, snapshot = look.settings, look.now, look.snapshot
+    owners = groups_by_node(look.objects.groups)
+    until = {name: moment for name, moment in memory.unremovable_until.items() if moment > now}
+    destinations = {node.name for node in look.nodes}
+    until = {name: moment for name, moment in until.items() if name in destinations}
+    interval = _interval(look, memory)
+    most = _most_unneeded(look, len(memory.unneeded_since), interval)
+    remaining = RemainingBudgets(budgets)
+    rules = DrainRules(settings, remaining, controllers, now)
+    simulator = RemovalSimulator(snapshot, memory.hints, now)
+    unremovable: list[UnremovableNode] = []
+    utilization: dict[str, NodeUtilization] = {}
+    eligible: list[str] = []
+    for name in candidates:
+        if name in until:
+            unremovable.append(UnremovableNode(name, "RecentlyUnremovable"))
+            continue
+        found = eligibility(snapshot.node(name), owners.get(name), snapshot, now, settings)
+        if found.utilization is not None:
+            utilization[name] = found.utilization
+        if found.reason is None:
+            eligible.append(name)
+        else:
+            unremovable.append(UnremovableNode(name, found.reason))
+    removable: list[RemovableNode] = []
+    for name in eligible:
+        if _individual(removable, owners) >= most:
+            break
+        tried = simulator.remove(name, rules, destinations)
+        if isinstance(tried, UnremovableNode):
+            unremovable.append(tried)
+            until[name] = now + settings.unremovable_recheck_timeout
+            continue
+        removable.append(tried._replace(risky=not remaining.allow_at_once(tried.pods)))
+        destinations.discard(name)
+        remaining.take(tried.pods)
+    since = {each.node: memory.unneeded_since.get(each.node, now) for each in removable}
+    return UnneededNodes(
+        removable, unremovable, utilization, ScaleDownMemory(since, until, simulator.hints, now, interval)
+    )
+
+
+def _interval(look: Look, memory: ScaleDownMemory) -> timedelta:
+    shortest = memory.interval or look.settings.options.scale_down_unneeded_time
+    if memory.looked_at is not None:
+        shortest = min(shortest, look.now - memory.looked_at)
+    return max(shortest, _SHORTEST_INTERVAL)
+
+
+def _most_unneeded(look: Look, known: int, interval: timedelta) -> int:
+    """How many nodes it makes sense to find: no more than can be deleted before it is time to look again."""
+    parallel = look.settings.max_scale_down_parallelism
+    rounds = max(look.settings.options.scale_down_unneeded_time, interval) // interval
+    return min(parallel * rounds + parallel, known + 2 * parallel)
+
+
+def _individual(removable: Iterable[RemovableNode], owners: Mapping[str, NodeGroup]) -> int:
+    """Groups that go as a whole do not count."""
+    return sum(not owners[each.node].options.zero_or_max for each in removable)
