@@ -22,6 +22,8 @@ class NodeGroup(msgspec.Struct, frozen=True):
     # What a new node would be, where the group knows that without having a node.
     template: AutoscalerNode | None = None
     options: NodeGroupOptions = NodeGroupOptions()
+    # The hosts that are free for it, by name; None where hosts are no limit to the group.
+    hosts: frozenset[str] | None = None
 
 
 def groups_by_node(groups: Iterable[NodeGroup]) -> dict[str, NodeGroup]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
 from mooring.api.core.types import Namespace
 from mooring.api.meta import Condition
+from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.features.autoscaler.cluster_state.memory import Memory
 from mooring.features.autoscaler.cluster_state.node_readiness import is_ready_and_schedulable
 from mooring.features.autoscaler.cluster_state.observation import observe
@@ -22,7 +23,11 @@ from mooring.features.autoscaler.templates.node_taints import has_startup_taint
 from mooring.features.autoscaler.templates.node_template import node_templates
 from mooring.features.autoscaler.views import AutoscalerDaemonSet, AutoscalerNode, AutoscalerPod
 
-__all__ = ["ClusterObjects", "Look", "look"]
+__all__ = ["ClusterObjects", "Controllers", "Look", "look"]
+
+
+Controllers = Mapping[tuple[str, str, str], int | None]
+"""The replicas that controllers ask for, by kind, namespace and name; None where they do not say."""
 
 
 class ClusterObjects(msgspec.Struct, frozen=True):
@@ -34,6 +39,8 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     pods: Sequence[AutoscalerPod]
     daemon_sets: Sequence[AutoscalerDaemonSet] = ()
     namespaces: Sequence[Namespace] = ()
+    controllers: Controllers = msgspec.field(default_factory=dict)
+    budgets: Sequence[PodDisruptionBudget] = ()
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-__all__ = ["AutoscalerSettings", "NodeGroupOptions"]
+__all__ = ["UPSTREAM", "AutoscalerSettings", "NodeGroupOptions"]
 
 _GIB: Final = 2**30
 _MINUTE: Final = timedelta(minutes=1)
@@ -57,6 +57,26 @@ class AutoscalerSettings(NamedTuple):
     unremovable_recheck_timeout: timedelta = 5 * _MINUTE
     # How old a pod of kube-system without a budget must be so that it may be moved.
     system_pod_disruption_timeout: timedelta = 60 * _MINUTE
+    scale_down_enabled: bool = True
+    scale_down_delay_after_add: timedelta = 10 * _MINUTE
+    scale_down_delay_after_delete: timedelta = timedelta()
+    scale_down_delay_after_failure: timedelta = 3 * _MINUTE
     # The label that says that a node has GPUs.
     gpu_label: str = "cluster-api/accelerator"
     options: NodeGroupOptions = NodeGroupOptions()
+    # What follows is not upstream's; with all of it off, decisions are.
+    template_labels_and_taints: bool = True
+    capacity_from_hosts: bool = True
+    skip_malformed_pools: bool = True
+    limit_by_free_hosts: bool = True
+    lower_failed_targets: bool = True
+
+
+UPSTREAM: Final = AutoscalerSettings(
+    template_labels_and_taints=False,
+    capacity_from_hosts=False,
+    skip_malformed_pools=False,
+    limit_by_free_hosts=False,
+    lower_failed_targets=False,
+)
+"""The defaults of cluster-autoscaler 1.35.2, and nothing else."""

@@ -28,7 +28,6 @@ from mooring.placement.scheduler_cache import SchedulerCache
 __all__ = ["HOSTNAME", "AutoscalerSnapshot", "Fork", "NodeTemplate", "fresh_node"]
 
 HOSTNAME = "kubernetes.io/hostname"
-_RUNNING = "Running"
 
 
 class NodeTemplate(NamedTuple):
@@ -198,9 +197,10 @@ class AutoscalerSnapshot:
 
     def _put_pod(self, pod: AutoscalerPod) -> None:
         """A pod that has ended counts like any other for as long as it is there."""
-        running = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase=_RUNNING))
-        self.cluster.set_pod(running)
         self._views[pod.key] = pod
+        if pod.status.phase in ("Succeeded", "Failed"):
+            pod = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
+        self.cluster.set_pod(pod)
 
     def _put_node(self, node: AutoscalerNode) -> int:
         self.cluster.set_node(node)

@@ -44,13 +44,13 @@ def observe(
     memory = msgspec.structs.replace(
         memory, unregistered_since=unregistered, backoffs=current_backoffs(memory.backoffs, now, settings)
     )
-    total, readiness = _readiness(groups, nodes, unregistered, now, settings)
+    total, readiness = _readiness(groups, nodes, unregistered, now)
     state = ObservedState(now, settings, memory, len(nodes), total, readiness, _ranges(groups, readiness, memory))
-    memory = _without_ended_requests(state)
+    memory, timed_out = _without_ended_requests(state)
     ranges = _ranges(groups, readiness, memory)
     incorrect = _incorrect_sizes(memory, readiness, ranges, now)
     memory = msgspec.structs.replace(memory, incorrect=incorrect)
-    return msgspec.structs.replace(state, memory=memory, ranges=ranges)
+    return msgspec.structs.replace(state, memory=memory, ranges=ranges, timed_out=timed_out)
 
 
 def _readiness(
@@ -58,7 +58,6 @@ def _readiness(
     nodes: Iterable[AutoscalerNode],
     unregistered: Mapping[str, datetime],
     now: datetime,
-    settings: AutoscalerSettings,
 ) -> tuple[Readiness, dict[str, Readiness]]:
     owners = groups_by_node(groups)
     names: dict[str, dict[str, list[str]]] = {}
@@ -103,8 +102,9 @@ def _ranges(
     return found
 
 
-def _without_ended_requests(state: ObservedState) -> Memory:
+def _without_ended_requests(state: ObservedState) -> tuple[Memory, Mapping[str, int]]:
     """Requests that are fulfilled end; those that took too long end in a failure."""
+    timed_out = {}
     memory = state.memory
     running = {}
     for group, request in state.memory.requests.items():
@@ -112,9 +112,10 @@ def _without_ended_requests(state: ObservedState) -> Memory:
             continue
         if request.expected_by < state.now:
             memory = with_failed_scale_up(memory, group, _TIMEOUT, state.now, state.settings)
+            timed_out[group] = request.increase
         else:
             running[group] = request
-    return msgspec.structs.replace(memory, requests=running)
+    return msgspec.structs.replace(memory, requests=running), timed_out
 
 
 def _incorrect_sizes(

@@ -49,6 +49,8 @@ class ObservedState(msgspec.Struct, frozen=True):
     # Only of groups that have nodes or instances.
     readiness: Mapping[str, Readiness]
     ranges: Mapping[str, AcceptableRange]
+    # How many nodes were asked for in scale-ups that have timed out just now.
+    timed_out: Mapping[str, int] = msgspec.field(default_factory=dict)
 
     @property
     def healthy(self) -> bool:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
-from mooring.features.autoscaler.settings import NodeGroupOptions
+from mooring.features.autoscaler.settings import UPSTREAM, NodeGroupOptions
 from mooring.features.autoscaler.templates.pool_template import infrastructure_reference, pool_template, read_pool
 from mooring.features.autoscaler.views import AutoscalerNode
 from mooring.kube.errors import MooringError
@@ -23,13 +23,13 @@ def answer_template(request: Object) -> Object:
     scalable = request["scalable"]
     infrastructure, problem = _infrastructure(scalable, request.get("infrastructureTemplate"))
     try:
-        pool = read_pool(scalable, infrastructure, problem, NodeGroupOptions())
+        pool = read_pool(scalable, infrastructure, problem, NodeGroupOptions(), {})
     except MooringError as error:
         return {"template": {**_NO_GROUP, "error": error.message}}
     told: Object = {"capacityError": pool.capacity_error} if pool.capacity_error else {}
     if not pool.is_group:
         return {"template": {**_NO_GROUP, **told}}
-    template = pool_template(pool, scalable, infrastructure, _existing_node(request))
+    template = pool_template(pool, scalable, infrastructure, _existing_node(request), UPSTREAM)
     told |= {
         "isGroup": True,
         "nodeGroup": pool.name,

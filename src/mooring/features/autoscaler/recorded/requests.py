@@ -9,9 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from mooring.api.core.types import Namespace, ObjectMeta
+from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.features.autoscaler.node_groups import NodeGroup
-from mooring.features.autoscaler.observation import ClusterObjects
-from mooring.features.autoscaler.settings import AutoscalerSettings, NodeGroupOptions
+from mooring.features.autoscaler.observation import ClusterObjects, Controllers
+from mooring.features.autoscaler.settings import UPSTREAM, AutoscalerSettings, NodeGroupOptions
 from mooring.features.autoscaler.views import AutoscalerDaemonSet, AutoscalerNode, AutoscalerPod
 from mooring.kube.durations import parse_duration
 from mooring.kube.errors import MooringError
@@ -48,6 +49,13 @@ _LISTS: Final = {
     "balancingIgnoredLabels": "balancing_ignored_labels",
     "startupTaints": "startup_taints",
 }
+_CONTROLLERS: Final = {
+    "replicaSets": "ReplicaSet",
+    "statefulSets": "StatefulSet",
+    "jobs": "Job",
+    "replicationControllers": "ReplicationController",
+    "daemonSets": "DaemonSet",
+}
 # What the command that made the recordings knew itself, and does not tell in every request.
 _NAMESPACES: Final = (
     Namespace(metadata=ObjectMeta(name="default")),
@@ -67,7 +75,7 @@ def read_settings(given: Mapping[str, Any]) -> AutoscalerSettings:
         read["min_cores"], read["max_cores"] = given["coresTotal"]
     if "memoryTotal" in given:
         read["min_memory"], read["max_memory"] = (_GIB * amount for amount in given["memoryTotal"])
-    return AutoscalerSettings(**read, options=_options(given, NodeGroupOptions()))
+    return UPSTREAM._replace(**read, options=_options(given, NodeGroupOptions()))
 
 
 def _options(given: Mapping[str, Any], defaults: NodeGroupOptions) -> NodeGroupOptions:
@@ -87,7 +95,17 @@ def read_objects(request: Object, settings: AutoscalerSettings) -> ClusterObject
         read_pods(request.get("pods")),
         msgspec.convert(request.get("daemonSets") or [], list[AutoscalerDaemonSet]),
         _NAMESPACES,
+        _controllers(request),
+        msgspec.convert(request.get("podDisruptionBudgets") or [], list[PodDisruptionBudget]),
     )
+
+
+def _controllers(request: Object) -> Controllers:
+    return {
+        (kind, each["metadata"]["namespace"], each["metadata"]["name"]): (each.get("spec") or {}).get("replicas")
+        for field, kind in _CONTROLLERS.items()
+        for each in request.get(field) or ()
+    }
 
 
 def read_pods(objects: list[Object] | None) -> list[AutoscalerPod]:

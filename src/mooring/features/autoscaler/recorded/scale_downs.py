@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
-from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.features.autoscaler.cluster_state.memory import Memory
 from mooring.features.autoscaler.node_groups import groups_by_node
 from mooring.features.autoscaler.observation import ClusterObjects, Look, look
@@ -16,30 +14,21 @@ from mooring.features.autoscaler.recorded.requests import read_objects, read_pod
 from mooring.features.autoscaler.scale_down.candidates import scale_down_candidates
 from mooring.features.autoscaler.scale_down.deletion import Deletion, nodes_to_delete
 from mooring.features.autoscaler.scale_down.deletion_budgets import within_budgets
-from mooring.features.autoscaler.scale_down.drain_rules import Controllers
 from mooring.features.autoscaler.scale_down.memory import ScaleDownMemory
 from mooring.features.autoscaler.scale_down.planner import find_unneeded
 from mooring.features.autoscaler.scale_down.unremovable import UnremovableNode
+from mooring.features.autoscaler.settings import AutoscalerSettings
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 
 __all__ = ["answer_scale_down"]
 
 _HARDLY = timedelta(milliseconds=1)
-_CONTROLLERS = {
-    "replicaSets": "ReplicaSet",
-    "statefulSets": "StatefulSet",
-    "jobs": "Job",
-    "replicationControllers": "ReplicationController",
-    "daemonSets": "DaemonSet",
-}
 
 
 def answer_scale_down(request: Object) -> Object:
     settings = read_settings(request.get("settings") or {})
     objects = read_objects(request, settings)
-    budgets = msgspec.convert(request.get("podDisruptionBudgets") or [], list[PodDisruptionBudget])
-    controllers = _controllers(request)
     start = moment(request["now"])
     memory = ScaleDownMemory()
     steps = []
@@ -47,7 +36,7 @@ def answer_scale_down(request: Object) -> Object:
         if "pods" in step:
             objects = msgspec.structs.replace(objects, pods=read_pods(step["pods"]))
         now = start + timedelta(seconds=step["at"])
-        told, memory = _step(objects, memory, controllers, budgets, now, start, settings)
+        told, memory = _step(objects, memory, now, start, settings)
         steps.append({"at": step["at"], **told})
     return {"steps": steps}
 
@@ -55,16 +44,14 @@ def answer_scale_down(request: Object) -> Object:
 def _step(
     objects: ClusterObjects,
     memory: ScaleDownMemory,
-    controllers: Controllers,
-    budgets: list[PodDisruptionBudget],
     now: datetime,
     start: datetime,
-    settings: Any,
+    settings: AutoscalerSettings,
 ) -> tuple[Object, ScaleDownMemory]:
     seen = look(objects, Memory(), now, settings)
     # Upstream asks the clock when it looks for empty nodes, and that was hardly further than at the start.
     candidates = scale_down_candidates(seen, memory.unneeded_since, start + _HARDLY)
-    unneeded = find_unneeded(seen, candidates, memory, controllers, budgets)
+    unneeded = find_unneeded(seen, candidates, memory)
     deletion = nodes_to_delete(seen, unneeded)
     started = within_budgets(seen, deletion)
     told = {
@@ -79,14 +66,6 @@ def _step(
         "startCounts": _nonzero({"empty": len(started.empty), "drain": len(started.drain)}),
     }
     return told, unneeded.memory
-
-
-def _controllers(request: Object) -> Controllers:
-    return {
-        (kind, each["metadata"]["namespace"], each["metadata"]["name"]): (each.get("spec") or {}).get("replicas")
-        for field, kind in _CONTROLLERS.items()
-        for each in request.get(field) or ()
-    }
 
 
 def _told(each: UnremovableNode) -> Object:

@@ -14,7 +14,7 @@ from mooring.features.autoscaler.cluster_state.memory import Memory, with_failed
 from mooring.features.autoscaler.cluster_state.observation import observe
 from mooring.features.autoscaler.cluster_state.observed_state import NO_READINESS, ObservedState
 from mooring.features.autoscaler.node_groups import NodeGroup
-from mooring.features.autoscaler.settings import AutoscalerSettings
+from mooring.features.autoscaler.settings import UPSTREAM
 from mooring.features.autoscaler.views import AutoscalerMeta, AutoscalerNode, AutoscalerNodeStatus
 from mooring.kube.durations import parse_duration
 from mooring.kube.objects import Object
@@ -31,7 +31,7 @@ def answer_backoff(request: Object) -> Object:
     flags: dict[str, Any] = {
         name: parse_duration(request[flag]) for flag, name in _BACKOFF_FLAGS.items() if flag in request
     }
-    settings = AutoscalerSettings()._replace(**flags)
+    settings = UPSTREAM._replace(**flags)
     backoffs: Backoffs = {}
     answered = []
     for event in request["events"]:
@@ -60,7 +60,7 @@ def answer_state(request: Object) -> Object:
 
 class _PlayedState:
     def __init__(self, groups: list[Object]) -> None:
-        self._settings = AutoscalerSettings()
+        self._settings = UPSTREAM
         self._groups = {
             each["name"]: NodeGroup(
                 each["name"], each["min"], each["max"], each["target"], tuple(each.get("nodes") or ())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 
+from mooring.features.autoscaler.observation import Controllers
 from mooring.features.autoscaler.pods import is_daemon_set_pod, is_mirror_pod
 from mooring.features.autoscaler.scale_down.disruption_budgets import RemainingBudgets
 from mooring.features.autoscaler.settings import AutoscalerSettings
 from mooring.features.autoscaler.views import AutoscalerPod, controller_of
 from mooring.kube.times import moment
 
-__all__ = ["BlockingPod", "BlockingReason", "Controllers", "DrainRules", "is_long_terminating"]
+__all__ = ["BlockingPod", "BlockingReason", "DrainRules", "is_long_terminating"]
 
 BlockingReason = Literal[
     "ControllerNotFound",
@@ -24,9 +25,6 @@ BlockingReason = Literal[
     "NotEnoughPdb",
 ]
 Verdict = BlockingReason | Literal["skip", "move"]
-
-Controllers = Mapping[tuple[str, str, str], int | None]
-"""The replicas that controllers ask for, by kind, namespace and name; None where they do not say."""
 
 _SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 _SAFE_VOLUMES: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"

@@ -8,11 +8,10 @@ from typing import Final
 
 import msgspec
 
-from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.features.autoscaler.node_groups import NodeGroup, groups_by_node
 from mooring.features.autoscaler.observation import Look
 from mooring.features.autoscaler.scale_down.disruption_budgets import RemainingBudgets
-from mooring.features.autoscaler.scale_down.drain_rules import Controllers, DrainRules
+from mooring.features.autoscaler.scale_down.drain_rules import DrainRules
 from mooring.features.autoscaler.scale_down.eligibility import eligibility
 from mooring.features.autoscaler.scale_down.memory import ScaleDownMemory
 from mooring.features.autoscaler.scale_down.removal import RemovableNode, RemovalSimulator
@@ -32,13 +31,7 @@ class UnneededNodes(msgspec.Struct, frozen=True):
     memory: ScaleDownMemory
 
 
-def find_unneeded(
-    look: Look,
-    candidates: Iterable[str],
-    memory: ScaleDownMemory,
-    controllers: Controllers,
-    budgets: Iterable[PodDisruptionBudget],
-) -> UnneededNodes:
+def find_unneeded(look: Look, candidates: Iterable[str], memory: ScaleDownMemory) -> UnneededNodes:
     """Nodes are taken away one after another, from the snapshot of the look and from the budgets."""
     settings, now, snapshot = look.settings, look.now, look.snapshot
     owners = groups_by_node(look.objects.groups)
@@ -47,8 +40,8 @@ def find_unneeded(
     until = {name: moment for name, moment in until.items() if name in destinations}
     interval = _interval(look, memory)
     most = _most_unneeded(look, len(memory.unneeded_since), interval)
-    remaining = RemainingBudgets(budgets)
-    rules = DrainRules(settings, remaining, controllers, now)
+    remaining = RemainingBudgets(look.objects.budgets)
+    rules = DrainRules(settings, remaining, look.objects.controllers, now)
     simulator = RemovalSimulator(snapshot, memory.hints, now)
     unremovable: list[UnremovableNode] = []
     utilization: dict[str, NodeUtilization] = {}

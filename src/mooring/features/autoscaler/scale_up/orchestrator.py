@@ -13,6 +13,7 @@ from mooring.features.autoscaler.scale_up.decision import ScaleUpDecision
 from mooring.features.autoscaler.scale_up.estimator import estimate
 from mooring.features.autoscaler.scale_up.expanders.chain import best_options
 from mooring.features.autoscaler.scale_up.expanders.option import ScaleUpOption
+from mooring.features.autoscaler.scale_up.host_room import HostRoom
 from mooring.features.autoscaler.scale_up.pending_pods import all_are_new, old_enough, pods_without_room
 from mooring.features.autoscaler.scale_up.pod_groups import PodGroup, pod_groups
 from mooring.features.autoscaler.scale_up.quotas import ClusterQuota
@@ -50,10 +51,11 @@ class _Orchestration:
         self._groups = groups
         self._settings = look.settings
         self._nodes = look.snapshot.nodes
+        self._room = HostRoom(look.objects.groups)
+        self._require_templates()
         self._quota = ClusterQuota(self._nodes, groups_by_node(look.objects.groups), look.settings)
 
     def decide(self) -> ScaleUpDecision:
-        self._require_templates()
         skipped: dict[str, str] = {}
         valid = []
         for group in self._look.objects.groups:
@@ -73,11 +75,13 @@ class _Orchestration:
         option = best[0]
         count = self._capped(option.nodes)
         count = self._quota.check(option.group, option.template.node, count).allowed
-        plan = balance((option.group, *option.similar), count)
+        plan = balance((option.group, *option.similar), count, self._room.copy().take)
         return msgspec.structs.replace(decision, result="Successful", best=best, plan=plan)
 
     def _require_templates(self) -> None:
-        """Nobody can tell what is on its way to a group that has no template, so that nothing is done at all."""
+        """Nobody can tell what is on its way to a group that has no template: upstream does nothing at all then."""
+        if self._settings.skip_malformed_pools:
+            return
         for group in self._look.objects.groups:
             if self._look.state.upcoming(group.name) and group.name not in self._look.templates:
                 raise MooringError(
@@ -93,6 +97,8 @@ class _Orchestration:
         if group.target >= group.max:
             return "max node group size reached"
         count = group.max - group.target if group.options.zero_or_max else 1
+        if self._room.copy().take_up_to(group.name, count) < count:
+            return "no free host for another node" if count == 1 else f"no free hosts for {count} more nodes"
         if group.options.zero_or_max and most and len(self._nodes) + count > most:
             return "atomic scale-up exceeds cluster node count limit"
         template = look.templates.get(group.name)
@@ -146,7 +152,8 @@ class _Orchestration:
     def _most_nodes(self, groups: Iterable[NodeGroup]) -> int:
         """How many nodes an estimate may add."""
         settings = self._settings
-        limits = [sum(max(0, group.max - group.target) for group in groups)]
+        room = self._room.copy()
+        limits = [sum(room.take_up_to(group.name, group.max - group.target) for group in groups)]
         if settings.max_nodes_per_scale_up:
             limits.append(settings.max_nodes_per_scale_up)
         if settings.max_nodes_total:

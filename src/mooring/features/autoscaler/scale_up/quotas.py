@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from mooring.features.autoscaler.node_groups import NodeGroup
-from mooring.features.autoscaler.pods import GPU_RESOURCES, allocatable_gpus
+from mooring.features.autoscaler.pods import allocatable_gpus
 from mooring.features.autoscaler.settings import AutoscalerSettings
 from mooring.features.autoscaler.views import AutoscalerNode
 from mooring.kube.errors import MooringError
@@ -28,12 +28,11 @@ class QuotaCheck(NamedTuple):
 
 
 class ClusterQuota:
-    """Raises MooringError where a node has a GPU label and nobody knows how many GPUs it will have."""
-
     def __init__(
         self, nodes: Iterable[AutoscalerNode], owners: Mapping[str, NodeGroup], settings: AutoscalerSettings
     ) -> None:
         self._label = settings.gpu_label
+        self._lenient = settings.skip_malformed_pools
         # The first node that is seen of a group stands for all of them.
         self._groups: dict[str, Mapping[str, int]] = {}
         used = {"cpu": 0, "memory": 0}
@@ -59,21 +58,20 @@ class ClusterQuota:
             return self._groups[group.name]
         capacity = node.status.capacity or {}
         amounts = {resource: max(0, value(capacity.get(resource, 0))) for resource in ("cpu", "memory")}
-        self._require_gpus(group, node)
+        if not self._lenient:
+            self._require_gpus(group, node)
         if group is not None:
             self._groups[group.name] = amounts
         return amounts
 
     def _require_gpus(self, group: NodeGroup | None, node: AutoscalerNode) -> None:
+        """Upstream gives up where a node is to have GPUs and nobody can tell how many."""
         if self._label not in (node.metadata.labels or {}) or allocatable_gpus(node)[1]:
             return
         if group is None:
             raise MooringError(
-                "failed to get custom resources: node without with gpu label, without capacity not belonging to"
-                " autoscaled node group"
+                "could not create quotas tracker: failed to get custom resources: node without with gpu label, without"
+                " capacity not belonging to autoscaled node group"
             )
         if group.template is None:
-            raise MooringError(f"failed to get custom resources: group {group.name} has no template")
-        if not any(name in (group.template.status.capacity or {}) for name in GPU_RESOURCES):
-            # Upstream counts such a node as one without GPUs.
-            return
+            raise MooringError(f"failed to get custom resources: node group {group.name} has no template")

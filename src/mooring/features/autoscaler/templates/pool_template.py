@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from mooring.api.core.types import Labels
-from mooring.features.autoscaler.settings import NodeGroupOptions
+from mooring.features.autoscaler.settings import AutoscalerSettings, NodeGroupOptions
 from mooring.features.autoscaler.templates.annotations import (
     Bounds,
     annotated_capacity,
@@ -47,6 +47,7 @@ _TAKEN_FROM_NODES: Final = (
     "topology.kubernetes.io/region",
     "failure-domain.beta.kubernetes.io/zone",
 )
+_CLUSTER_NAME: Final = "cluster.x-k8s.io/cluster-name"
 _ROLE: Final = "node-role.kubernetes.io"
 _MANAGED: Final = ("node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
 
@@ -124,9 +125,16 @@ def infrastructure_reference(scalable: Object) -> InfrastructureReference | None
 
 
 def read_pool(
-    scalable: Object, infrastructure: Object | None, problem: str, defaults: NodeGroupOptions
+    scalable: Object,
+    infrastructure: Object | None,
+    problem: str,
+    defaults: NodeGroupOptions,
+    host_capacity: Mapping[str, Quantity],
 ) -> ScalablePool:
-    """Raises MooringError where the bounds cannot be read. `problem` says why there is no infrastructure template."""
+    """Raises MooringError where the bounds cannot be read. `problem` says why there is no infrastructure template.
+
+    What a host has is taken where neither annotations nor the infrastructure template tell.
+    """
     metadata = scalable["metadata"]
     annotations = metadata.get("annotations") or {}
     bounds = scaling_bounds(annotations)
@@ -137,7 +145,9 @@ def read_pool(
         capacity, error = {}, unreadable.message
     else:
         if infrastructure is not None:
-            capacity = {**_infrastructure_capacity(infrastructure), **capacity}
+            capacity = {**host_capacity, **_infrastructure_capacity(infrastructure), **capacity}
+        elif host_capacity:
+            capacity = {**host_capacity, **capacity}
         elif len(capacity) == 1:
             # Nothing but the number of pods, which is always there.
             capacity, error = {}, problem
@@ -152,7 +162,11 @@ def read_pool(
 
 
 def pool_template(
-    pool: ScalablePool, scalable: Object, infrastructure: Object | None, existing: AutoscalerNode | None
+    pool: ScalablePool,
+    scalable: Object,
+    infrastructure: Object | None,
+    existing: AutoscalerNode | None,
+    settings: AutoscalerSettings,
 ) -> PoolTemplate | None:
     """None where the pool does not say enough about a node."""
     if not pool.can_scale_from_zero:
@@ -162,17 +176,35 @@ def pool_template(
     labels = {_ARCHITECTURE: DEFAULT_ARCHITECTURE, _OPERATING_SYSTEM: DEFAULT_OPERATING_SYSTEM}
     if system is not None:
         labels |= {_ARCHITECTURE: system.architecture, _OPERATING_SYSTEM: system.operating_system}
-    labels |= _managed_labels(scalable) | annotated_labels(annotations)
+    labels |= _managed_labels(scalable)
+    taints = annotated_taints(annotations)
+    if settings.template_labels_and_taints:
+        labels |= _machine_labels(scalable)
+        taints = (*_machine_taints(scalable, taints), *taints)
+    labels |= annotated_labels(annotations)
     known = {} if existing is None else existing.metadata.labels or {}
     labels |= {key: known[key] for key in _TAKEN_FROM_NODES if known.get(key)}
     return PoolTemplate(
         labels,
-        annotated_taints(annotations),
+        taints,
         pool.capacity,
         system or SystemInfo(),
         annotated_devices(annotations),
         annotated_csi_drivers(annotations),
     )
+
+
+def _machine_labels(scalable: Object) -> dict[str, str]:
+    """The labels of the Machine's template, which nodes get when they join, but for the name of the cluster."""
+    found = _text_map(scalable, "spec", "template", "metadata", "labels") or {}
+    return {key: value for key, value in found.items() if key != _CLUSTER_NAME}
+
+
+def _machine_taints(scalable: Object, annotated: Iterable[AutoscalerTaint]) -> Iterable[AutoscalerTaint]:
+    """The taints of the Machine's template that no annotation replaces."""
+    replaced = {(taint.key, taint.effect) for taint in annotated}
+    found = msgspec.convert(scalable["spec"]["template"]["spec"].get("taints") or [], list[AutoscalerTaint])
+    return (taint for taint in found if (taint.key, taint.effect) not in replaced)
 
 
 def _managed_labels(scalable: Object) -> dict[str, str]:
