@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -105,3 +106,11 @@ def test_a_node_that_is_awaited_has_its_host_already() -> None:
     objects = cluster([group], nodes_of(group, cpu="4"))
     decision = scale_up(look(objects, Memory(), NOON, SETTINGS), pods(20, cpu="2"))
     assert (decision.result, decision.skipped) == ("NoOptionsAvailable", {"web": "no free host for another node"})
+
+
+def test_every_difference_from_upstream_is_in_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "autoscaler.md").read_text(encoding="utf-8")
+    ours, upstream = SETTINGS._asdict(), UPSTREAM._asdict()
+    different = [name for name, value in ours.items() if value != upstream[name]]
+    assert len(different) == 5
+    assert not [name for name in different if f"| `{name}` |" not in page]

@@ -56,6 +56,25 @@ def test_the_nodes_that_did_come_are_kept_when_a_target_is_lowered() -> None:
     assert decide(objects, (), first.memory, NOON + 16 * MINUTE, SETTINGS).lower == {"web": 1}
 
 
+def test_a_target_that_nobody_remembers_is_lowered_too() -> None:
+    asked = grown(pool("web", cpu="4"), 2)
+    first = decide(cluster([asked]), pods(6, cpu="1"), LoopMemory(), NOON, SETTINGS)
+    assert (first.scale_up.result, first.lower) == ("NotNeeded", {})
+    assert decide(cluster([asked]), (), first.memory, NOON + 16 * MINUTE, SETTINGS).lower == {"web": 0}
+
+
+def test_a_node_that_a_waiting_pod_will_go_to_is_needed() -> None:
+    group = pool("web", 2)
+    bound = [aged_pod(f"old-{i}", cpu="1", node=f"web-{i}", owner="ReplicaSet/old") for i in range(2)]
+    objects = cluster([group], nodes_of(group), bound, controllers={("ReplicaSet", "default", "old"): 2})
+    idle = decide(objects, (), LoopMemory(), NOON, SETTINGS)
+    busy = decide(objects, [aged_pod("new", cpu="6500m", owner="ReplicaSet/old")], LoopMemory(), NOON, SETTINGS)
+    assert busy.scale_up.result == "NotNeeded"
+    for decision, count in ((idle, 1), (busy, 0)):
+        assert decision.unneeded is not None
+        assert len(decision.unneeded.removable) == count
+
+
 def test_instances_that_never_become_nodes_are_removed() -> None:
     group = grown(pool("web", least=1), 2, arrived=2)
     first = decide(cluster([group]), (), LoopMemory(), NOON, SETTINGS)

@@ -104,16 +104,14 @@ class AutoscalerSnapshot:
         return list(self.cluster.node_pods[self.cluster.slots[name]].values())
 
     def pods_on(self, name: str) -> list[AutoscalerPod]:
-        """The pods that are on a node and were so from the beginning."""
-        views = self._views
-        return [views[info.key] for info in self.infos_on(name) if info.key in views]
+        return [self._views[info.key] for info in self.infos_on(name)]
 
     def pods_with_infos_on(self, name: str) -> list[tuple[AutoscalerPod, PodInfo]]:
-        views = self._views
-        return [(views[info.key], info) for info in self.infos_on(name) if info.key in views]
+        return [(self._views[info.key], info) for info in self.infos_on(name)]
 
     def compile(self, pod: AutoscalerPod) -> PodInfo:
         """A pod that waits for a node, ready to be tried."""
+        self._views[pod.key] = pod
         return self.cluster.compiler.compile(pod)
 
     # Forks
@@ -149,7 +147,6 @@ class AutoscalerSnapshot:
         def undo() -> None:
             for key in keys:
                 self.cluster.remove_pod(key)
-                del self._views[key]
             self._drop_node(name)
 
         self._changed(undo)

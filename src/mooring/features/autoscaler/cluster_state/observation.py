@@ -48,7 +48,7 @@ def observe(
     state = ObservedState(now, settings, memory, len(nodes), total, readiness, _ranges(groups, readiness, memory))
     memory, timed_out = _without_ended_requests(state)
     ranges = _ranges(groups, readiness, memory)
-    incorrect = _incorrect_sizes(memory, readiness, ranges, now)
+    incorrect = _incorrect_sizes(msgspec.structs.replace(state, memory=memory, ranges=ranges))
     memory = msgspec.structs.replace(memory, incorrect=incorrect)
     return msgspec.structs.replace(state, memory=memory, ranges=ranges, timed_out=timed_out)
 
@@ -118,19 +118,20 @@ def _without_ended_requests(state: ObservedState) -> tuple[Memory, Mapping[str, 
     return msgspec.structs.replace(memory, requests=running), timed_out
 
 
-def _incorrect_sizes(
-    memory: Memory, readiness: Mapping[str, Readiness], ranges: Mapping[str, AcceptableRange], now: datetime
-) -> dict[str, IncorrectSize]:
+def _incorrect_sizes(state: ObservedState) -> dict[str, IncorrectSize]:
     found = {}
-    for group, acceptable in ranges.items():
-        counted = readiness.get(group)
+    for group, acceptable in state.ranges.items():
+        counted = state.readiness.get(group)
         if counted is None:
-            continue
+            # Upstream says nothing of a group of which nothing at all is there.
+            if not state.settings.lower_failed_targets:
+                continue
+            counted = NO_READINESS
         registered, target = len(counted.registered), acceptable.target
         expected = len(counted.unregistered) + len(counted.long_unregistered)
         if target - expected <= registered <= target:
             continue
-        known = memory.incorrect.get(group)
+        known = state.memory.incorrect.get(group)
         same = known is not None and known[:2] == (registered, target)
-        found[group] = known if same and known is not None else IncorrectSize(registered, target, now)
+        found[group] = known if same and known is not None else IncorrectSize(registered, target, state.now)
     return found
