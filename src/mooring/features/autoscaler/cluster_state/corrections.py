@@ -24,9 +24,9 @@ def lowered_targets(state: ObservedState, groups: Iterable[NodeGroup]) -> Mappin
         incorrect = state.memory.incorrect.get(group.name)
         if incorrect is not None and _is_over(incorrect.first_seen, group, state):
             target = min(target, incorrect.registered)
-        increase = state.timed_out.get(group.name, 0)
-        if increase and state.settings.lower_failed_targets:
-            target = min(target, max(group.target - increase, registered, group.min))
+        failed = state.timed_out.get(group.name)
+        if failed is not None and state.settings.lower_failed_targets:
+            target = min(target, max(group.target - failed.increase, registered, group.min))
         if target < group.target:
             found[group.name] = target
     return found

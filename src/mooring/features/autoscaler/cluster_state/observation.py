@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from mooring.features.autoscaler.backoff import current_backoffs
-from mooring.features.autoscaler.cluster_state.memory import IncorrectSize, Memory, with_failed_scale_up
+from mooring.features.autoscaler.cluster_state.memory import IncorrectSize, Memory, ScaleUpRequest, with_failed_scale_up
 from mooring.features.autoscaler.cluster_state.node_readiness import node_readiness
 from mooring.features.autoscaler.cluster_state.observed_state import (
     NO_READINESS,
@@ -102,7 +102,7 @@ def _ranges(
     return found
 
 
-def _without_ended_requests(state: ObservedState) -> tuple[Memory, Mapping[str, int]]:
+def _without_ended_requests(state: ObservedState) -> tuple[Memory, Mapping[str, ScaleUpRequest]]:
     """Requests that are fulfilled end; those that took too long end in a failure."""
     timed_out = {}
     memory = state.memory
@@ -112,7 +112,7 @@ def _without_ended_requests(state: ObservedState) -> tuple[Memory, Mapping[str, 
             continue
         if request.expected_by < state.now:
             memory = with_failed_scale_up(memory, group, _TIMEOUT, state.now, state.settings)
-            timed_out[group] = request.increase
+            timed_out[group] = request
         else:
             running[group] = request
     return msgspec.structs.replace(memory, requests=running), timed_out

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from mooring.features.autoscaler.backoff import GroupBackoff, backed_off
-from mooring.features.autoscaler.cluster_state.memory import Memory
+from mooring.features.autoscaler.cluster_state.memory import Memory, ScaleUpRequest
 from mooring.features.autoscaler.settings import AutoscalerSettings
 
 __all__ = ["NO_READINESS", "AcceptableRange", "GroupStatus", "ObservedState", "Readiness"]
@@ -49,8 +49,8 @@ class ObservedState(msgspec.Struct, frozen=True):
     # Only of groups that have nodes or instances.
     readiness: Mapping[str, Readiness]
     ranges: Mapping[str, AcceptableRange]
-    # How many nodes were asked for in scale-ups that have timed out just now.
-    timed_out: Mapping[str, int] = msgspec.field(default_factory=dict)
+    # Scale-ups that have timed out just now.
+    timed_out: Mapping[str, ScaleUpRequest] = msgspec.field(default_factory=dict)
 
     @property
     def healthy(self) -> bool:

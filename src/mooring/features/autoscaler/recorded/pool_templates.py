@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import msgspec
 
 from mooring.features.autoscaler.settings import UPSTREAM, NodeGroupOptions
 from mooring.features.autoscaler.templates.pool_template import infrastructure_reference, pool_template, read_pool
 from mooring.features.autoscaler.views import AutoscalerNode
+from mooring.kube.durations import duration_text
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 
@@ -88,21 +87,10 @@ def _infrastructure(scalable: Object, template: Object | None) -> tuple[Object |
 
 def _options(options: NodeGroupOptions) -> Object:
     return {
-        "maxNodeProvisionTime": go_duration(options.max_node_provision_time),
-        "maxNodeStartupTime": go_duration(options.max_node_startup_time),
+        "maxNodeProvisionTime": duration_text(options.max_node_provision_time),
+        "maxNodeStartupTime": duration_text(options.max_node_startup_time),
         "scaleDownGpuUtilizationThreshold": options.scale_down_gpu_utilization_threshold,
-        "scaleDownUnneededTime": go_duration(options.scale_down_unneeded_time),
-        "scaleDownUnreadyTime": go_duration(options.scale_down_unready_time),
+        "scaleDownUnneededTime": duration_text(options.scale_down_unneeded_time),
+        "scaleDownUnreadyTime": duration_text(options.scale_down_unready_time),
         "scaleDownUtilizationThreshold": options.scale_down_utilization_threshold,
     }
-
-
-def go_duration(duration: timedelta) -> str:
-    """Whole seconds as Go prints them: 1h0m0s, 15m0s, 30s."""
-    seconds = int(duration.total_seconds())
-    sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)
-    hours, minutes = divmod(seconds // 60, 60)
-    text = f"{seconds % 60}s"
-    if seconds >= 60:
-        text = f"{minutes}m{text}"
-    return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
