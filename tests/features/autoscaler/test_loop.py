@@ -117,6 +117,19 @@ def test_nothing_goes_for_a_while_after_something_came() -> None:
     assert "web-0" in third.deletion.empty
 
 
+def test_deletions_that_have_started_are_counted() -> None:
+    group = pool("web", 6)
+    nodes = nodes_of(group)
+    few = SETTINGS._replace(max_scale_down_parallelism=3)
+    first = decide(cluster([group], nodes), (), LoopMemory(), NOON, few)
+    for deleting, count in (({}, 3), ({"web-0": False, "web-1": True}, 1)):
+        objects = cluster([group], nodes, deleting=deleting)
+        decision = decide(objects, (), first.memory, NOON + 11 * MINUTE, few)
+        assert decision.deletion is not None
+        assert len(decision.deletion.empty) == count
+        assert not deleting.keys() & {*decision.deletion.empty}
+
+
 def test_a_cluster_in_which_most_nodes_are_unready_is_left_alone() -> None:
     group = pool("web", 5)
     nodes = nodes_of(group)

@@ -41,6 +41,8 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     namespaces: Sequence[Namespace] = ()
     controllers: Controllers = msgspec.field(default_factory=dict)
     budgets: Sequence[PodDisruptionBudget] = ()
+    # Nodes whose deletion has started and that their group's target still counts, and whether their pods are moved.
+    deleting: Mapping[str, bool] = msgspec.field(default_factory=dict)
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ __all__ = ["scale_down_candidates"]
 
 
 def scale_down_candidates(look: Look, unneeded: Collection[str], now: datetime) -> list[str]:
-    """Without nodes of groups that are at their minimum. `unneeded` were found so last time.
+    """Without nodes that go already, and nodes of groups at their minimum. `unneeded` were found so last time.
 
     A node counts as empty here whatever has become of the controllers of its pods, and without regard to budgets.
     """
@@ -24,5 +24,6 @@ def scale_down_candidates(look: Look, unneeded: Collection[str], now: datetime) 
     def rank(name: str) -> tuple[bool, bool]:
         return rules.pods_to_move(look.snapshot.pods_on(name)) != [], name not in unneeded
 
+    going = look.objects.deleting
     names = (node.name for node in look.nodes if (group := owners.get(node.name)) and group.target > group.min)
-    return sorted(names, key=rank)
+    return sorted((name for name in names if name not in going), key=rank)

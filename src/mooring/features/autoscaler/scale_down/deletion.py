@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -51,22 +52,19 @@ def nodes_to_delete(look: Look, unneeded: UnneededNodes) -> Deletion:
     owners = groups_by_node(look.objects.groups)
     nodes = {node.name: node for node in look.nodes}
     sizes = Counter({group.name: group.target for group in look.objects.groups})
+    sizes.subtract(owners[name].name for name in look.objects.deleting if name in owners)
     left = _above_minimum(look)
     allowed: list[RemovableNode] = []
     held: list[UnremovableNode] = []
     # Empty ones first, and last those whose pods cannot all go at the same time.
     for each in sorted(unneeded.removable, key=lambda each: (bool(each.pods), each.risky)):
-        node, group = nodes[each.node], owners[each.node]
-        reason: UnremovableReason | None = _reason_to_wait(look, node, group, unneeded)
-        if reason is None and sizes[group.name] <= group.min:
-            reason = "NodeGroupMinSizeReached"
-        rest = left.without(node) if reason is None else None
-        if reason is None and rest is None:
-            reason = "MinimalResourceLimitExceeded"
-        if reason is not None or rest is None:
-            held.append(UnremovableNode(each.node, reason or "UnexpectedError"))
+        group = owners[each.node]
+        since = unneeded.memory.unneeded_since[each.node]
+        verdict = _judge(nodes[each.node], group, since, sizes[group.name], left, look.now)
+        if isinstance(verdict, str):
+            held.append(UnremovableNode(each.node, verdict))
             continue
-        left = rest
+        left = verdict
         sizes[group.name] -= 1
         allowed.append(each)
     allowed, failed = _whole_groups(look, allowed, owners)
@@ -75,16 +73,19 @@ def nodes_to_delete(look: Look, unneeded: UnneededNodes) -> Deletion:
     )
 
 
-def _reason_to_wait(
-    look: Look, node: AutoscalerNode, group: NodeGroup, unneeded: UnneededNodes
-) -> UnremovableReason | None:
+def _judge(
+    node: AutoscalerNode, group: NodeGroup, since: datetime, size: int, left: _Left, now: datetime
+) -> UnremovableReason | _Left:
+    """Why a node must wait, or what is left without it."""
     if is_scale_down_disabled(node):
         return "ScaleDownDisabledAnnotation"
     ready = node_readiness(node).ready
     time = group.options.scale_down_unneeded_time if ready else group.options.scale_down_unready_time
-    if time and unneeded.memory.unneeded_since[node.name] + time >= look.now:
+    if time and since + time >= now:
         return "NotUnneededLongEnough" if ready else "NotUnreadyLongEnough"
-    return None
+    if size <= group.min:
+        return "NodeGroupMinSizeReached"
+    return left.without(node) or "MinimalResourceLimitExceeded"
 
 
 def _above_minimum(look: Look) -> _Left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -33,30 +33,16 @@ class UnneededNodes(msgspec.Struct, frozen=True):
 
 def find_unneeded(look: Look, candidates: Iterable[str], memory: ScaleDownMemory) -> UnneededNodes:
     """Nodes are taken away one after another, from the snapshot of the look and from the budgets."""
-    settings, now, snapshot = look.settings, look.now, look.snapshot
-    owners = groups_by_node(look.objects.groups)
-    until = {name: moment for name, moment in memory.unremovable_until.items() if moment > now}
-    destinations = {node.name for node in look.nodes}
-    until = {name: moment for name, moment in until.items() if name in destinations}
+    settings, now = look.settings, look.now
+    destinations = {node.name for node in look.nodes} - look.objects.deleting.keys()
+    until = {name: end for name, end in memory.unremovable_until.items() if end > now and name in destinations}
+    eligible, unremovable, utilization = _eligible(look, candidates, until)
     interval = _interval(look, memory)
     most = _most_unneeded(look, len(memory.unneeded_since), interval)
+    owners = groups_by_node(look.objects.groups)
     remaining = RemainingBudgets(look.objects.budgets)
     rules = DrainRules(settings, remaining, look.objects.controllers, now)
-    simulator = RemovalSimulator(snapshot, memory.hints, now)
-    unremovable: list[UnremovableNode] = []
-    utilization: dict[str, NodeUtilization] = {}
-    eligible: list[str] = []
-    for name in candidates:
-        if name in until:
-            unremovable.append(UnremovableNode(name, "RecentlyUnremovable"))
-            continue
-        found = eligibility(snapshot.node(name), owners.get(name), snapshot, now, settings)
-        if found.utilization is not None:
-            utilization[name] = found.utilization
-        if found.reason is None:
-            eligible.append(name)
-        else:
-            unremovable.append(UnremovableNode(name, found.reason))
+    simulator = RemovalSimulator(look.snapshot, memory.hints, now)
     removable: list[RemovableNode] = []
     for name in eligible:
         if _individual(removable, owners) >= most:
@@ -73,6 +59,28 @@ def find_unneeded(look: Look, candidates: Iterable[str], memory: ScaleDownMemory
     return UnneededNodes(
         removable, unremovable, utilization, ScaleDownMemory(since, until, simulator.hints, now, interval)
     )
+
+
+def _eligible(
+    look: Look, candidates: Iterable[str], until: Mapping[str, datetime]
+) -> tuple[list[str], list[UnremovableNode], dict[str, NodeUtilization]]:
+    """The candidates that are used little enough, why the others stay, and how much each of them is used."""
+    owners = groups_by_node(look.objects.groups)
+    found: list[str] = []
+    staying: list[UnremovableNode] = []
+    utilization: dict[str, NodeUtilization] = {}
+    for name in candidates:
+        if name in until:
+            staying.append(UnremovableNode(name, "RecentlyUnremovable"))
+            continue
+        reason, used = eligibility(look.snapshot.node(name), owners.get(name), look.snapshot, look.now, look.settings)
+        if used is not None:
+            utilization[name] = used
+        if reason is None:
+            found.append(name)
+        else:
+            staying.append(UnremovableNode(name, reason))
+    return found, staying, utilization
 
 
 def _interval(look: Look, memory: ScaleDownMemory) -> timedelta:
