@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import Final
 
-__all__ = ["parse_duration"]
+__all__ = ["duration_text", "parse_duration"]
 
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
@@ -18,3 +18,14 @@ def parse_duration(text: str) -> timedelta | None:
     if not _WHOLE.fullmatch(text):
         return None
     return timedelta(seconds=sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)))
+
+
+def duration_text(duration: timedelta) -> str:
+    """Whole seconds as Go prints them: 1h0m0s, 15m0s, 30s."""
+    seconds = int(duration.total_seconds())
+    sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)
+    hours, minutes = divmod(seconds // 60, 60)
+    text = f"{seconds % 60}s"
+    if seconds >= 60:
+        text = f"{minutes}m{text}"
+    return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
