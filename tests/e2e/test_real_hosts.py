@@ -6,24 +6,25 @@ claim; before and after are equal, or the test is red.
 
 from __future__ import annotations
 
-import os
-import signal
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from mooring.api.certificates.x509_requests import CLIENT
 from mooring.kube.objects import Object
 from mooring.testing.fixtures import missing
-from mooring.testing.homes import EMBEDDED, Home, whole
+from mooring.testing.homes import HOMES
 from mooring.testing.tools import ToolMissing, tool
+from tests.builtin.certificates.requests import pem, signing_request
 from tests.e2e.test_real_kubelet import forwarded
 from tests.external.kubectl import Kubectl
-from tests.realnode.agent import RealAgent, command_line
+from tests.realnode.agent import RealAgent
+from tests.realnode.cluster import cluster_for_hosts
 from tests.realnode.images import APP
 from tests.realnode.leftovers import Inventory, inventory
 from tests.realnode.network import local_network
@@ -31,7 +32,7 @@ from tests.realnode.pools import cluster_objects, pool_objects
 from tests.realnode.programs import kubelet_or_skip
 
 TOKEN = "agents.0123456789abcdef"
-NUMBER = 50
+NUMBERS = {name: 50 + number for number, name in enumerate(HOMES)}
 PATIENCE = 60.0
 POOL_LABEL = "node.cluster.x-k8s.io/pool"
 
@@ -39,8 +40,8 @@ POOL_LABEL = "node.cluster.x-k8s.io/pool"
 class Yard(NamedTuple):
     """A cluster, its two hosts with an agent each, and what was on them before."""
 
-    home: Home
     kubectl: Kubectl
+    kill_api_server: Callable[[], None]
     agents: dict[str, RealAgent]
     before: dict[str, Inventory]
 
@@ -64,19 +65,24 @@ class Yard(NamedTuple):
     def is_free(self, host: str) -> bool:
         return self.field("byohost", host, ".status.phase") == "Available"
 
+    def agent_of(self, host: str) -> Kubectl:
+        """kubectl with the identity of that host's agent."""
+        return Kubectl(self.kubectl.program, self.agents[host].root / "agent" / "config", self.kubectl.cache)
+
     def on(self, host: str) -> Inventory:
         return inventory(self.agents[host].root, self.agents[host].network)
 
 
-@pytest.fixture(scope="module")
-def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
+@pytest.fixture(scope="module", params=HOMES)
+def yard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
     kubelet = kubelet_or_skip()
     # Paths of sockets are short, and pytest's folders are long.
     folder = tmp_path_factory.mktemp("y")
     try:
         with ExitStack() as stack:
-            network = stack.enter_context(local_network(NUMBER, ["a", "b"]))
-            home = stack.enter_context(whole(EMBEDDED, folder / "home", host=network.gateway))
+            network = stack.enter_context(local_network(NUMBERS[request.param], ["a", "b"]))
+            cluster = cluster_for_hosts(request.param, folder / "home", network.gateway)
+            home, kill_api_server = stack.enter_context(cluster)
             kubectl = Kubectl(tool("kubectl"), home.kubeconfig, folder)
             hosts = zip(("node-a", "node-b"), network.hosts, strict=True)
             agents = {name: RealAgent(name, folder, host, kubelet) for name, host in hosts}
@@ -87,7 +93,7 @@ def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
             before = {name: inventory(agent.root, agent.network) for name, agent in agents.items()}
             for agent, purpose in zip(agents.values(), ("worker", "gpu"), strict=True):
                 agent.start(home, TOKEN, "--label", f"purpose={purpose}")
-            yield Yard(home, kubectl, agents, before)
+            yield Yard(kubectl, kill_api_server, agents, before)
     except ToolMissing as error:
         missing(error)
 
@@ -119,15 +125,62 @@ def pod(pool: str) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"}, "spec": spec}
 
 
-def kill_api_server(home: Home) -> None:
-    """kill -9 of the API server's process; the parent starts it again."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and b"mooring.supervisor.server" in command_line(entry):
-            parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
-            if str(home.folder).encode() in command_line(Path("/proc", parent)):
-                os.kill(int(entry.name), signal.SIGKILL)
-                return
-    raise AssertionError("no API server runs")
+def refused(agent: Kubectl, *arguments: str, by: str, stdin: str | None = None) -> None:
+    done = agent.run(*arguments, stdin=stdin)
+    assert done.returncode == 1, f"kubectl {' '.join(arguments)} was let through"
+    assert by in done.stderr, done.stderr
+
+
+def test_an_agent_can_do_nothing_but_what_it_may(yard: Yard) -> None:
+    yard.until(lambda: all(yard.is_free(name) for name in yard.agents), "two free hosts")
+    agent = yard.agent_of("node-a")
+    assert agent("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}") == "byoh:host:node-a"
+    assert agent.get("byohost", "node-a")["metadata"]["name"] == "node-a"
+    agent("label", "byohost", "node-a", "rack=1")
+    agent("label", "byohost", "node-a", "rack-")
+
+    # By access rules.
+    for words in (
+        "get byohost node-b",
+        "get byohosts",
+        "label byohost node-b rack=1",
+        "delete byohost node-a",
+        "get secrets",
+        "get secret -n kube-system bootstrap-token-agents",
+        "get nodes",
+        "cordon node-b",
+        "get pods -A",
+        "run intruder --image=mooring.test/app:1",
+        "get machines",
+        "get byomachines",
+        "certificate approve byoh-csr-node-a",
+        "get csr",
+        "create clusterrolebinding mine --clusterrole cluster-admin --user byoh:host:node-a",
+        "auth can-i --as=system:admin get pods",
+    ):
+        refused(agent, *words.split(), by="orbidden")
+
+    # By admission.
+    other = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "ByoHost", "metadata": {"name": "node-c"}}
+    refused(agent, "create", "-f", "-", stdin=json.dumps(other), by="may write ByoHost node-a only, and not node-c")
+    secret = {"spec": {"bootstrapSecret": {"kind": "Secret", "name": "any"}}}
+    patch = ("patch", "byohost", "node-a", "--type", "merge", "-p")
+    refused(agent, *patch, json.dumps(secret), by="spec.bootstrapSecret of ByoHost node-a are set by a claim")
+    claim = {"status": {"machineRef": {"kind": "ByoMachine", "name": "mine", "uid": "1"}}}
+    said = "status.machineRef of ByoHost node-a is set by a ByoMachine"
+    refused(agent, *patch, json.dumps(claim), "--subresource", "status", by=said)
+
+    # By approval: neither an agent nor the token it came with gets the certificate of somebody else.
+    for name, request, reason in (
+        ("byoh-csr-node-b", signing_request(pem("byoh:host:node-b", ("byoh:hosts",)), CLIENT), "ForeignHost"),
+        ("byoh-csr-node-a-1", signing_request(pem("byoh:host:node-a", ("system:masters",)), CLIENT), "NotAnAgent"),
+    ):
+        yard.kubectl.run("delete", "csr", name)
+        request["metadata"] = {"name": name}
+        agent("create", "-f", "-", stdin=json.dumps(request))
+        path = ".status.conditions[0].reason"
+        yard.until(lambda name=name: yard.field("csr", name, path), f"verdict on {name}")  # type: ignore[misc]
+        assert yard.field("csr", name, path) == reason
 
 
 def test_hosts_become_nodes_of_their_pools_and_are_clean_afterwards(yard: Yard) -> None:
@@ -160,13 +213,17 @@ def test_hosts_become_nodes_of_their_pools_and_are_clean_afterwards(yard: Yard) 
     print(f"container {container}")
     assert kubectl("exec", "app", "--", "hostname") == "app\n"
     assert forwarded(kubectl) == "page of app\n"
+    # Its agent reads the Secret of its own claim, and that of no other.
+    secrets = {name: yard.field("byohost", name, ".spec.bootstrapSecret.name") for name in yard.agents}
+    assert yard.agent_of("node-a").get("secret", secrets["node-a"])["data"]["value"]
+    refused(yard.agent_of("node-a"), "get", "secret", secrets["node-b"], by="orbidden")
     during = yard.on("node-a")
     print(f"before:\n{yard.before['node-a'].shown()}\nduring:\n{during.shown()}")
     assert all(len(part) > len(was) for part, was in zip(during, yard.before["node-a"], strict=True))
 
     # Neither a killed kubelet nor a killed API server costs the container anything.
     yard.agents["node-a"].kill_kubelet()
-    kill_api_server(yard.home)
+    yard.kill_api_server()
     yard.until(lambda: kubectl.run("exec", "app", "--", "hostname").stdout == "app\n", "way into the pod")
     assert kubectl.get("pod", "app")["status"]["containerStatuses"][0]["containerID"] == container
 
@@ -178,6 +235,7 @@ def test_hosts_become_nodes_of_their_pools_and_are_clean_afterwards(yard: Yard) 
     yard.until(lambda: yard.is_free("node-a"), "free host")
     yard.until(lambda: kubectl.run("get", "node", "node-a").returncode == 1, "end of the Node")
     assert kubectl.run("get", "pod", "app").returncode == 1
+    refused(yard.agent_of("node-a"), "get", "secret", secrets["node-a"], by="orbidden")
     print(f"after:\n{yard.on('node-a').shown()}")
     assert yard.on("node-a") == yard.before["node-a"]
 

@@ -140,7 +140,7 @@ def _home_of(kubeconfig: Path, folder: Path) -> Home:
 @contextmanager
 def _real_api(folder: Path, users: Users) -> Iterator[Home]:
     with ControlPlane(folder, users=users) as plane:
-        home = _home_in(plane)
+        home = home_in(plane)
         if users:
             _aggregate_roles(home)
         yield home
@@ -167,7 +167,7 @@ def _aggregate(api: Api) -> None:
 @contextmanager
 def _real_whole(folder: Path, nodes: Sequence[Object], run_arguments: Sequence[str], host: str) -> Iterator[Home]:
     with ControlPlane(folder, EXTRAS, gates=GATES, host=host) as plane:
-        home = _home_in(plane)
+        home = home_in(plane)
         if not nodes:
             yield home
             return
@@ -191,5 +191,5 @@ def simulated(node: Object) -> Object:
     return {**node, "metadata": {**metadata, "annotations": annotations}}
 
 
-def _home_in(plane: ControlPlane) -> Home:
+def home_in(plane: ControlPlane) -> Home:
     return Home(REAL, plane.url, plane.token, plane.ca, plane.kubeconfig, plane.folder, plane.tokens)
