@@ -153,7 +153,7 @@ def test_an_agent_can_do_nothing_but_what_it_may(yard: Yard) -> None:
         "run intruder --image=mooring.test/app:1",
         "get machines",
         "get byomachines",
-        "certificate approve byoh-csr-node-a",
+        "certificate approve --force byoh-csr-node-b",
         "get csr",
         "create clusterrolebinding mine --clusterrole cluster-admin --user byoh:host:node-a",
         "auth can-i --as=system:admin get pods",
@@ -166,9 +166,10 @@ def test_an_agent_can_do_nothing_but_what_it_may(yard: Yard) -> None:
     secret = {"spec": {"bootstrapSecret": {"kind": "Secret", "name": "any"}}}
     patch = ("patch", "byohost", "node-a", "--type", "merge", "-p")
     refused(agent, *patch, json.dumps(secret), by="spec.bootstrapSecret of ByoHost node-a are set by a claim")
-    claim = {"status": {"machineRef": {"kind": "ByoMachine", "name": "mine", "uid": "1"}}}
+    claim = {**other, "metadata": {"name": "node-a"}, "status": {"machineRef": {"kind": "ByoMachine", "name": "mine"}}}
     said = "status.machineRef of ByoHost node-a is set by a ByoMachine"
-    refused(agent, *patch, json.dumps(claim), "--subresource", "status", by=said)
+    applied = ("apply", "--server-side", "--subresource", "status", "-f", "-")
+    refused(agent, *applied, stdin=json.dumps(claim), by=said)
 
     # By approval: neither an agent nor the token it came with gets the certificate of somebody else.
     for name, request, reason in (
@@ -178,9 +179,9 @@ def test_an_agent_can_do_nothing_but_what_it_may(yard: Yard) -> None:
         yard.kubectl.run("delete", "csr", name)
         request["metadata"] = {"name": name}
         agent("create", "-f", "-", stdin=json.dumps(request))
-        path = ".status.conditions[0].reason"
-        yard.until(lambda name=name: yard.field("csr", name, path), f"verdict on {name}")  # type: ignore[misc]
-        assert yard.field("csr", name, path) == reason
+        verdict = partial(yard.field, "csr", name, ".status.conditions[0].reason")
+        yard.until(verdict, f"verdict on {name}")
+        assert verdict() == reason
 
 
 def test_hosts_become_nodes_of_their_pools_and_are_clean_afterwards(yard: Yard) -> None:
