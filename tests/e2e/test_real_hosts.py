@@ -174,7 +174,7 @@ def test_an_agent_can_do_nothing_but_what_it_may(yard: Yard) -> None:
     # By approval: neither an agent nor the token it came with gets the certificate of somebody else.
     for name, request, reason in (
         ("byoh-csr-node-b", signing_request(pem("byoh:host:node-b", ("byoh:hosts",)), CLIENT), "ForeignHost"),
-        ("byoh-csr-node-a-1", signing_request(pem("byoh:host:node-a", ("system:masters",)), CLIENT), "NotAnAgent"),
+        ("byoh-csr-node-a-1", signing_request(pem("byoh:host:node-a", ("byoh:hosts", "ops")), CLIENT), "NotAnAgent"),
     ):
         yard.kubectl.run("delete", "csr", name)
         request["metadata"] = {"name": name}
