@@ -32,7 +32,6 @@ from tests.realnode.pools import cluster_objects, pool_objects
 from tests.realnode.programs import kubelet_or_skip
 
 TOKEN = "agents.0123456789abcdef"
-NUMBERS = {name: 50 + number for number, name in enumerate(HOMES)}
 PATIENCE = 60.0
 POOL_LABEL = "node.cluster.x-k8s.io/pool"
 
@@ -80,7 +79,7 @@ def yard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("y")
     try:
         with ExitStack() as stack:
-            network = stack.enter_context(local_network(NUMBERS[request.param], ["a", "b"]))
+            network = stack.enter_context(local_network(["a", "b"]))
             cluster = cluster_for_hosts(request.param, folder / "home", network.gateway)
             home, kill_api_server = stack.enter_context(cluster)
             kubectl = Kubectl(tool("kubectl"), home.kubeconfig, folder)
