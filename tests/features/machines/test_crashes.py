@@ -90,14 +90,17 @@ def story(pool: Object, *changes: Object, delete: bool = False) -> Callable[[Sim
     return populate
 
 
+# Without the kinds that only hosts have, each run takes half as long.
+UNUSED = ("byohosts", "k8sinstallerconfigs", "k8sinstallerconfigtemplates")
+DEFINITIONS = [each for each in THIN_DEFINITIONS if each["spec"]["names"]["plural"] not in UNUSED]
 UPGRADE = {"template": {"spec": {"version": "v1.35.0"}}}
 STORIES = {
     "a pool comes": story(machine_deployment()),
     "a pool is updated": story(machine_deployment(replicas=1, surge=0, unavailable=1), UPGRADE),
-    "a pool shrinks and goes": story(machine_deployment(), {"replicas": 1}, delete=True),
+    "a pool goes": story(machine_deployment(replicas=1), delete=True),
 }
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_it_ends_the_same_after_any_crash(name: str) -> None:
-    assert survives_every_crash((*OWN, *PROVIDER), STORIES[name], before=THIN_DEFINITIONS, of=OWN) > 20
+    assert survives_every_crash((*OWN, *PROVIDER), STORIES[name], before=DEFINITIONS, of=OWN) > 20
