@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from mooring.features.hosts.settings import TIMEOUTS
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
@@ -22,6 +25,13 @@ def _controllers() -> tuple[Controller, ...]:
     from mooring.features.hosts.controllers import host_controllers
 
     return host_controllers()
+
+
+def _with_timeouts(timeouts: Mapping[str, timedelta]) -> tuple[Controller, ...]:
+    from mooring.features.hosts.controllers import host_controllers
+    from mooring.features.hosts.settings import HostSettings
+
+    return host_controllers(HostSettings.of(timeouts))
 
 
 def _webhooks() -> tuple[Webhook, ...]:
@@ -46,6 +56,8 @@ HOSTS: Final = Feature(
         _controllers,
     ),
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    timeouts=TIMEOUTS,
+    with_timeouts=_with_timeouts,
     # On a real cluster an agent speaks for each host.
     on_request=frozenset({"simulated-hosts"}),
 )
