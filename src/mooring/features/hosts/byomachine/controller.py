@@ -241,6 +241,6 @@ CONTROLLER = Controller(
     writes={
         BYO_MACHINE: ("patch", "status", "finalizers"),
         BYO_HOST: ("patch", "status"),
-        K8S_INSTALLER_CONFIG: ("create", "delete"),
+        K8S_INSTALLER_CONFIG: ("create",),
     },
 )
