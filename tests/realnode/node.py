@@ -31,6 +31,11 @@ class RealNode:
     def __init__(self, name: str, folder: Path, network: HostNetwork, kubelet: Path) -> None:
         self.name, self.folder, self.network = name, folder, network
         self._kubelet_program = kubelet
+        # One group for everything of this node, so that it goes as one.
+        self._group = f"moortest-{network.namespace}"
+        for controller in Path("/sys/fs/cgroup").iterdir():
+            if controller.is_dir():
+                (controller / self._group).mkdir(exist_ok=True)
         self.socket = folder / "containerd.sock"
         self.containerd = self._started("containerd", "containerd", "--config", self._containerd_config())
         self.containerd.wait_until(lambda: self._ctr("version") is not None, START_SECONDS)
@@ -88,6 +93,7 @@ state = "{self.folder}/containerd-state"
   sandbox_image = "{PAUSE}"
   restrict_oom_score_adj = true
   stream_server_address = "127.0.0.1"
+  netns_mounts_under_state_dir = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "{CNI_PLUGINS}"
     conf_dir = "{networks}"
@@ -107,7 +113,7 @@ state = "{self.folder}/containerd-state"
             },
             "authorization": {"mode": "Webhook"},
             "cgroupDriver": "cgroupfs",
-            "cgroupRoot": "/",
+            "cgroupRoot": f"/{self._group}",
             "containerRuntimeEndpoint": f"unix://{self.socket}",
             "enforceNodeAllocatable": [],
             "evictionHard": {"memory.available": "1Mi"},
@@ -132,6 +138,8 @@ state = "{self.folder}/containerd-state"
         self.containerd.stop()
         self._end_shims()
         _unmount_below(self.folder)
+        for group in sorted(Path("/sys/fs/cgroup").glob(f"*/{self._group}/**/"), reverse=True):
+            group.rmdir()
 
     def _end_shims(self) -> None:
         """A shim outlives containerd; it is told apart by the socket in its command line."""

@@ -1,7 +1,8 @@
 """byoh-agent-rights: a Role for the agent of each host, with its own ByoHost and the Secrets of its claim.
 
 Only a host that has an agent, or whose agent asks for its certificate, has one. Roles go with their hosts. A Secret is
-in the Role only while the host's spec names it, so that a released host reads nothing any more.
+in the Role only while the host's spec names it, so that a released host reads nothing any more. Nothing is granted that
+the other controllers of hosts may not do themselves, so no right to escalate is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from mooring.api.core.types import View as Typed
-from mooring.api.kinds import Key, Kind
+from mooring.api.kinds import Key, Kind, key_of
 from mooring.api.meta import Bare, Meta
 from mooring.api.rbac.views import PolicyRule
 from mooring.features.hosts.api.hosts import HostClaim
@@ -26,7 +27,7 @@ from mooring.features.hosts.api.names import (
 )
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Apply, Decision
+from mooring.runtime.decision import Create, Decision, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST
 
@@ -50,11 +51,14 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     role, binding = view.get(ROLE, key.namespace, name), view.get(ROLE_BINDING, key.namespace, name)
     metadata = {"name": name, "namespace": key.namespace, "ownerReferences": [_owner(host)]}
     rules = tuple(_rules(host))
-    writes = []
-    if role is None or role.rules != rules:
-        writes.append(Apply(ROLE, {"metadata": metadata, "rules": [_plain(rule) for rule in rules]}))
+    plain = [_plain(rule) for rule in rules]
+    writes: list[Write] = []
+    if role is None:
+        writes.append(Create(ROLE, {"metadata": metadata, "rules": plain}))
+    elif role.rules != rules:
+        writes.append(Patch(ROLE, key_of(role), {"rules": plain}))
     if binding is None:
-        writes.append(Apply(ROLE_BINDING, {"metadata": metadata, **_bound(name, host.metadata.name)}))
+        writes.append(Create(ROLE_BINDING, {"metadata": metadata, **_bound(name, host.metadata.name)}))
     return Decision(children=tuple(writes))
 
 
@@ -100,5 +104,5 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=BYO_HOST,
     reads=(ROLE, ROLE_BINDING, CERTIFICATE_SIGNING_REQUEST),
-    writes={ROLE: ("create", "patch"), ROLE_BINDING: ("create", "patch")},
+    writes={ROLE: ("create", "patch"), ROLE_BINDING: ("create",)},
 )

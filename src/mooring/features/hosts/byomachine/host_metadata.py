@@ -31,6 +31,7 @@ from mooring.features.hosts.api.references import Reference, reference_to
 from mooring.features.hosts.byohost.release import noted, taint_object
 from mooring.features.machines.api.clusters import Cluster
 from mooring.features.machines.api.machines import Machine
+from mooring.features.machines.api.propagation import node_labels
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Patch
 
@@ -56,7 +57,7 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
     """The write that brings the claim to its host; none where it has arrived."""
     machine, owner = context.machine, context.owner
     namespace = machine.metadata.namespace
-    labels = {name: value for name, value in owner.metadata.labels.items() if name != CLUSTER_NAME}
+    labels = node_labels(owner)
     managed = set(noted(host, MANAGED_LABELS))
     taints = tuple(HostTaint(each.key, each.effect, each.value) for each in owner.spec.taints)
     noted_taints = set(map(tuple, noted(host, MANAGED_TAINTS)))

@@ -17,21 +17,20 @@ from mooring.features.machines.api.machines import Machine
 from mooring.features.machines.api.names import (
     ANNOTATIONS_FROM_MACHINE,
     CLUSTER_NAME,
-    GROUP,
     LABELS_FROM_MACHINE,
     NODE_CLUSTER_NAMESPACE,
     NODE_MACHINE,
     NODE_OWNER_KIND,
     NODE_OWNER_NAME,
     TAINTS_FROM_MACHINE,
-    TEMPLATE_HASH,
     UNINITIALIZED_TAINT,
 )
+from mooring.features.machines.api.propagation import node_labels
 from mooring.features.machines.kinds import MACHINE_NODE, MachineNode
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Patch
 
-__all__ = ["belongs_to", "node_labels", "synced_node"]
+__all__ = ["belongs_to", "synced_node"]
 
 # Annotations of these domains are about the Machine, or belong to a program that reads them there.
 _KEPT_DOMAINS: Final = ("x-k8s.io", "k8s.io", "kubernetes.io", "mooring.dev")
@@ -42,15 +41,6 @@ def belongs_to(node: MachineNode, machine: Machine) -> bool:
     annotations = node.metadata.annotations
     owner = annotations.get(NODE_CLUSTER_NAMESPACE, ""), annotations.get(NODE_MACHINE, "")
     return owner == (machine.metadata.namespace, machine.metadata.name)
-
-
-def node_labels(machine: Machine) -> dict[str, str]:
-    """The labels of a Machine that its Node has: all but those by which Machines are found."""
-    return {
-        name: value
-        for name, value in machine.metadata.labels.items()
-        if name != TEMPLATE_HASH and name.partition("/")[0] != GROUP
-    }
 
 
 def _node_annotations(machine: Machine) -> dict[str, str]:
