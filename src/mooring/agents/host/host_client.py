@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from typing import Final
 
 from mooring.agents.host.conditions import dated_conditions
@@ -31,6 +32,7 @@ from mooring.kube.times import timestamp
 __all__ = ["HostClient", "SecretUnavailable"]
 
 SECRET_SECONDS: Final = 10.0
+QUIET_ATTEMPTS: Final = 4
 _log = logging.getLogger("mooring.agent")
 _FAILURES = (ApiError, Unreachable, UnknownOutcome)
 
@@ -56,14 +58,15 @@ class HostClient:
     async def register(self, hardware: Hardware) -> None:
         """Create the ByoHost where it is missing and describe the machine in it; tried until it is done."""
         delay, told = Backoff(random.Random(), longest=15.0), ""
-        while True:
+        # The rights to a new host follow it within a moment, so the first refusals are not worth a warning.
+        for attempt in count(1):
             try:
                 with suppress(AlreadyExistsError):
                     await self._transport.write(creation(self._settings))
                 self._informer.observe(await self._transport.write(description(self._settings, hardware)))
                 return
             except _FAILURES as error:
-                if str(error) != told:
+                if str(error) != told and attempt > QUIET_ATTEMPTS:
                     _log.warning("host %s cannot be registered yet: %s", self._settings.name, error)
                     told = str(error)
                 await asyncio.sleep(delay.next())
