@@ -16,7 +16,7 @@ import pytest
 from mooring.agents.host.root_folder import RootFolder
 from mooring.agents.host.scripts import LONGEST_OUTPUT_CHARACTERS, SCRIPT_VARIABLE, expand_script, run_script
 from mooring.agents.host.services.process_record import ProcessRecord, parse_stat, read_record
-from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.service import NodeService
 from mooring.agents.host.services.supervisor import ServiceSupervisor, restart_pause
 
 SECONDS = 10.0
@@ -98,8 +98,8 @@ def test_variables_of_scripts_are_filled_in() -> None:
 # Services
 
 
-def service(folder: Path, text: str) -> Service:
-    return Service("kubelet", ("/bin/sh", "-c", text), dict(os.environ), folder / "log")
+def service(folder: Path, text: str) -> NodeService:
+    return NodeService("kubelet", ("/bin/sh", "-c", text), dict(os.environ), folder / "log")
 
 
 def test_a_process_is_told_by_its_number_and_start_time(tmp_path: Path) -> None:
@@ -147,13 +147,13 @@ def test_a_service_that_ends_is_started_again(tmp_path: Path) -> None:
 AGENT = """
 import asyncio, os, sys
 from pathlib import Path
-from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.service import NodeService
 from mooring.agents.host.services.supervisor import ServiceSupervisor
 folder = Path(sys.argv[1])
 async def main():
     supervisor = ServiceSupervisor(folder / "services")
     words = ("/bin/sh", "-c", f"echo x >> {folder}/runs; exec sleep 1000")
-    await supervisor.ensure(Service("kubelet", words, dict(os.environ), folder / "log"))
+    await supervisor.ensure(NodeService("kubelet", words, dict(os.environ), folder / "log"))
     print("up", flush=True)
     await asyncio.sleep(1000)
 asyncio.run(main())
