@@ -65,7 +65,8 @@ class ServiceSupervisor:
                 with suppress(ProcessLookupError):
                     os.kill(record.pid, number)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._ended(record), _STOP_SECONDS)
+                    async with asyncio.timeout(_STOP_SECONDS):
+                        await self._ended(record)
         self._record(name).unlink(missing_ok=True)
 
     async def close(self) -> None:
@@ -146,7 +147,8 @@ async def _readable(descriptor: int, seconds: float) -> bool:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(descriptor, ended.set)
     try:
-        await asyncio.wait_for(ended.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await ended.wait()
         return True
     except TimeoutError:
         return False
