@@ -74,8 +74,8 @@ def whole(
     """The home with its scheduler and controllers, and with these Nodes, simulated by Mooring in both.
 
     Without nodes the embedded one has its small default fleet, and the real one none. `run_arguments` are those of the
-    `mooring run` beside the real one, `up_arguments` more of those of `mooring up`. `host` is the address of this machine
-    that the API is served at.
+    `mooring run` beside the real one, `up_arguments` more of those of `mooring up`. `host` is the address of this
+    machine that the API is served at.
     """
     if name == EMBEDDED:
         return _embedded_whole(folder, nodes, host, up_arguments)
