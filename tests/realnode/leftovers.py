@@ -9,7 +9,7 @@ from mooring.agents.host.root_folder import RootFolder
 from tests.realnode.agent import command_line
 from tests.realnode.network import HostNetwork, run
 
-__all__ = ["Inventory", "inventory"]
+__all__ = ["Inventory", "inventory", "outside_files"]
 
 _SHOWN = 8
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
@@ -85,6 +85,12 @@ def _control_groups(root: Path) -> list[str]:
 
 
 def _files(root: Path) -> list[str]:
-    """What lies in the agent's folder beside what the agent keeps, and where CNI, containerd and kubelets leave it."""
+    """What lies in the agent's folder beside what the agent keeps, and outside of it."""
     own = [str(path.relative_to(root)) for path in root.iterdir() if path.name != "agent"] if root.exists() else []
-    return [*own, *(str(path) for folder in _OUTSIDE if folder.is_dir() for path in folder.rglob("*"))]
+    return [*own, *map(str, outside_files())]
+
+
+def outside_files() -> set[Path]:
+    """What CNI, containerd and kubelets leave where nobody can tell them to leave it elsewhere."""
+    folders = [folder for folder in _OUTSIDE if folder.is_dir()]
+    return {path for folder in folders for path in (folder, *folder.rglob("*"))}
