@@ -26,6 +26,7 @@ from mooring.testing.workloads import budget, claim_template, daemon_set, deploy
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
 from tests.features.groups.town import Town
+from tests.features.hosts.approval.requests import put_agent_request
 from tests.features.machines.world import PoolWorld, workers
 
 INSTALLER = {"kind": "K8sInstallerConfigTemplate", "name": "installer"}
@@ -72,13 +73,14 @@ def test_every_controller_decides_the_same_twice() -> None:
 
 
 def pools_of_hosts() -> set[str]:
-    """The controllers that decided something while a pool claimed a host that an installer prepares."""
+    """The controllers that decided something while a pool claimed a host whose agent is new to the cluster."""
     decided: set[str] = set()
     OBSERVERS.append(lambda request, view, decision: None if decision.empty else decided.add(request.controller.name))
     try:
         world = PoolWorld(installer_template(), machine_deployment("worker-pool", 1), hosts=workers("a"))
         installed = {"spec": {"template": {"spec": {"installerRef": INSTALLER}}}}
         world.patch("ByoMachineTemplate", "worker-template", installed)
+        put_agent_request(world.simulation, "a")
         world.run()
     finally:
         OBSERVERS.pop()
