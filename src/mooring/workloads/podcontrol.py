@@ -100,7 +100,7 @@ def _changed_part(new: Any, old: Any) -> Any:
     if not isinstance(new, dict):
         return new
     before = old if isinstance(old, dict) else {}
-    made = {}
+    made: Object = {}
     for name in dict.fromkeys((*new, *before)):
         value = _changed_part(new.get(name), before.get(name))
         if value in _EMPTY:

@@ -31,6 +31,7 @@ def a_whole_life() -> None:
         settings=HostSettings(token_lifetime=timedelta(minutes=1)),
     )
     put_agent_request(world.simulation, "a")
+    world.patch("ByoCluster", "my-cluster", {"spec": {"controlPlaneEndpoint": None}})
     put_machine(world.simulation, "m", secret=None, installerRef=REF)
     machine = world.get("Machine", "m")
     owner = {"apiVersion": machine["apiVersion"], "kind": "Machine", "name": "m", "uid": machine["metadata"]["uid"]}
