@@ -16,15 +16,17 @@ FEATURES = [feature for feature in CATALOG.features if (SOURCE / "features" / fe
 EXEMPT = (SOURCE / "testing", SOURCE / "catalog.py")
 # Features that agree on an API: each names kinds of the other, through its `api` alone, and the agent those of both.
 NEIGHBOURS = {
-    "machines": (SOURCE / "features" / "hosts", SOURCE / "agents" / "host"),
-    "hosts": (SOURCE / "features" / "machines", SOURCE / "agents" / "host"),
+    "machines": (SOURCE / "features" / "hosts", SOURCE / "features" / "autoscaler", SOURCE / "agents" / "host"),
+    "hosts": (SOURCE / "features" / "machines", SOURCE / "features" / "autoscaler", SOURCE / "agents" / "host"),
 }
+# Names of upstream's that are words of everybody, in quotes too: whoever means the kind also names its group.
+EVERYBODYS_WORDS = {"Cluster", "clusters", "cluster", "Machine", "machines", "machine", "cl", "ma", "md", "ms"}
 
 
 def words_of(feature: Feature) -> tuple[set[str], set[str]]:
     """Everything that names the feature: kinds, plurals, short names, groups, and the words of `--controllers`.
 
-    What is a word of English too, or of any program (machine, cluster, wks), comes second: it names the feature only
+    What is a word of English too, or of any program (workspace, wks), comes second: it names the feature only
     where it stands in quotes.
     """
     distinct, common = set[str](), set[str]()
@@ -35,7 +37,7 @@ def words_of(feature: Feature) -> tuple[set[str], set[str]]:
         common.update(each.short_names)
     for name in feature.names:
         (distinct if "-" in name else common).add(name)
-    return distinct, common
+    return distinct, common - EVERYBODYS_WORDS
 
 
 def test_every_folder_of_features_is_in_the_catalog() -> None:

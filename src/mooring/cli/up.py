@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +70,7 @@ def command(
 
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
-    objects = [] if fleet is None else _check_fleet(fleet)
+    objects = [] if fleet is None else _check_fleet(fleet, controllers)
     folder = DataFolder(data)
     folder.check_free()
     listening, address = bind(address)
@@ -83,12 +84,12 @@ def command(
     return cluster.run(signals)
 
 
-def _check_fleet(path: Path) -> list[Object]:
+def _check_fleet(path: Path, controllers: Collection[str]) -> list[Object]:
     if str(path) == "-":
         raise InputError("--fleet takes a file, not standard input")
     from mooring.supervisor.fleet.manifest import check_fleet
 
-    fleet = check_fleet(path, datetime.now(UTC))
+    fleet = check_fleet(path, datetime.now(UTC), controllers)
     if fleet.unattended:
         shown = ", ".join(fleet.unattended[:3]) + (", ..." if len(fleet.unattended) > 3 else "")
         click.echo(

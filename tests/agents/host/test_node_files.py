@@ -15,7 +15,7 @@ from mooring.agents.host.node.kubelet import NodePlan, kubelet_arguments, kubele
 from mooring.agents.host.node.pod_network import default_pod_cidr, network_configuration, parse_pod_cidr
 from mooring.agents.host.node.programs import ProgramMissing, find_program, search_path
 from mooring.agents.host.root_folder import RootFolder
-from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.service import NodeService
 from mooring.agents.host.services.systemd import start_command
 from mooring.features.hosts.api.hosts import ByoHost
 from mooring.kube.errors import InputError
@@ -139,7 +139,7 @@ def test_a_root_that_is_too_long_for_sockets_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_unit_of_systemd_is_transient_and_spares_containers() -> None:
-    service = Service("kubelet", ("/usr/bin/kubelet", "--config=x"), {"PATH": "/usr/bin"}, Path("/root/log"))
+    service = NodeService("kubelet", ("/usr/bin/kubelet", "--config=x"), {"PATH": "/usr/bin"}, Path("/root/log"))
     words = start_command("mooring-1234-kubelet.service", service)
     assert words[0] == "systemd-run"
     assert words[-3:] == ["--", "/usr/bin/kubelet", "--config=x"]

@@ -15,7 +15,7 @@ from mooring.agents.host.agent import HostAgent
 from mooring.agents.host.detection.hardware import Hardware
 from mooring.agents.host.process import AgentHealth
 from mooring.agents.host.root_folder import RootFolder
-from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.service import NodeService
 from mooring.agents.host.settings import AgentSettings
 from mooring.api.crds.resource import definition
 from mooring.client.inprocess import AsyncInProcess
@@ -101,7 +101,7 @@ class Outage(AsyncInProcess):
 class NoServices:
     """A machine on which no service was ever started."""
 
-    async def ensure(self, service: Service) -> None:
+    async def ensure(self, service: NodeService) -> None:
         raise AssertionError(service.name)
 
     async def is_running(self, name: str) -> bool:

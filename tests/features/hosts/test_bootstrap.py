@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from datetime import timedelta
 
 from mooring.features.hosts.api.names import CLONED_FROM_NAME
 from mooring.features.hosts.bootstrap.kubeconfig import address_in
-from mooring.features.hosts.settings import HostSettings
 from mooring.kube.objects import Object
 from mooring.testing.hosts import bootstrap_kubeconfig, put_machine
 from tests.features.hosts.world import HostWorld
@@ -61,7 +59,7 @@ def test_a_token_is_minted_once_and_its_kubeconfig_is_in_a_secret() -> None:
 
 
 def test_an_expired_token_is_told_and_nothing_is_tried_again() -> None:
-    world = HostWorld(bootstrap_kubeconfig("join"), settings=HostSettings(token_lifetime=timedelta(minutes=1)))
+    world = HostWorld(bootstrap_kubeconfig("join"), settings={"bootstrap-token-lifetime": "1m"})
     world.run()
     world.wait(70).run()
     told = world.condition("BootstrapKubeconfig", "join", "Ready")

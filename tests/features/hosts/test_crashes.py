@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.features.hosts.controllers import host_controllers
+from mooring.features.hosts.controllers import CONTROLLERS
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.hosts import byo_host, create, installer_template, put_cluster, put_machine
@@ -28,8 +28,8 @@ def release(simulation: Simulation) -> None:
 
 
 def test_a_claim_ends_the_same_after_any_crash() -> None:
-    assert survives_every_crash(host_controllers(), claim, before=THIN_DEFINITIONS) > 10
+    assert survives_every_crash(CONTROLLERS, claim, before=THIN_DEFINITIONS) > 10
 
 
 def test_a_release_ends_the_same_after_any_crash() -> None:
-    assert survives_every_crash(host_controllers(), release, before=THIN_DEFINITIONS) > 15
+    assert survives_every_crash(CONTROLLERS, release, before=THIN_DEFINITIONS) > 15

@@ -15,12 +15,12 @@ import pytest
 from mooring.client.inprocess import InProcess
 from mooring.client.transport import EVERYTHING, Listed, Request, Scope, Stream
 from mooring.features.hosts.api.names import API_VERSION, BYOMACHINE_NAME, UNREGISTERING
-from mooring.features.hosts.controllers import host_controllers
-from mooring.features.hosts.settings import HostSettings
+from mooring.features.hosts.controllers import CONTROLLERS
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.runtime.drivers.faults import Faults, FaultyTransport
 from mooring.runtime.drivers.simulation import Simulation
+from mooring.runtime.settings import Configuration
 from mooring.testing.hosts import byo_host, create, put_cluster, put_machine
 from tests.features.hosts.world import new_registry
 
@@ -39,7 +39,7 @@ FAULTS = Faults(
     repeat=0.05,
     expire=0.02,
 )
-SETTINGS = HostSettings(cleanup_timeout=timedelta(seconds=120), orphan_grace=timedelta(seconds=30))
+SETTINGS = Configuration(settings={"host-cleanup-timeout": "120s", "host-orphan-timeout": "30s"})
 
 
 class Ledger:
@@ -69,6 +69,9 @@ class Ledger:
         if now and not before:
             assert not secret, f"host {name} was claimed while it still had a Secret"
             assert not cleaning, f"host {name} was claimed while it was being cleaned"
+            claimer = self._registry.find(API_VERSION, "ByoMachine", "default", ref["name"])
+            wanted = {} if claimer is None else claimer["spec"].get("selector", {}).get("matchLabels", {})
+            assert wanted.items() <= host["metadata"]["labels"].items(), f"host {name} went to the wrong pool"
         self._claimers[uid] = now
         if secret and not cleaning:
             assert ref, f"host {name} has a Secret and no machine"
@@ -120,7 +123,7 @@ class Instance(Simulation):
 
     def __init__(self, registry: Registry, ledger: Ledger, seed: int, faults: Faults | None) -> None:
         self._ledger, self._faults = ledger, faults
-        super().__init__(host_controllers(SETTINGS), registry=registry, seed=seed, events=False)
+        super().__init__(CONTROLLERS, registry=registry, seed=seed, events=False, configuration=SETTINGS)
         checked = CheckedTransport(InProcess(registry, lambda: self.now), ledger)
         self.transport = checked if faults is None else FaultyTransport(checked, faults, self._draw)
         self._boot()

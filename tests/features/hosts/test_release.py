@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from mooring.features.hosts.api.names import CLEANUP_STARTED_AT, UNREGISTERING
-from mooring.features.hosts.settings import HostSettings
 from mooring.features.hosts.simulated.controller import LOST
 from mooring.testing.hosts import byo_host, put_machine
 from tests.features.hosts.world import HostWorld, labelled
 
-SETTINGS = HostSettings(cleanup_timeout=timedelta(minutes=5))
+SETTINGS = {"host-cleanup-timeout": "5m"}
 
 
 def claimed() -> HostWorld:

@@ -9,8 +9,7 @@ from typing import Any
 from mooring.api.crds.resource import definition
 from mooring.features.hosts.api.definitions import RESOURCES
 from mooring.features.hosts.api.names import API_VERSION
-from mooring.features.hosts.controllers import host_controllers
-from mooring.features.hosts.settings import HostSettings
+from mooring.features.hosts.controllers import CONTROLLERS
 from mooring.features.machines.api.names import API_VERSION as MACHINES_VERSION
 from mooring.features.machines.api.resources import RESOURCES as MACHINE_RESOURCES
 from mooring.kube.objects import Object
@@ -20,6 +19,7 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import START
+from mooring.runtime.settings import Configuration
 from mooring.testing.hosts import byo_host, put_cluster
 from mooring.testing.simulations import checked_simulation
 
@@ -47,8 +47,8 @@ def new_registry(seed: int = 0, definitions: Iterable[Object] = THIN_DEFINITIONS
     return registry
 
 
-def controllers(settings: HostSettings | None = None, *, agents: bool = True) -> tuple[Controller, ...]:
-    own = [each for each in host_controllers(settings) if agents or each.name != "simulated-hosts"]
+def controllers(*, agents: bool = True) -> tuple[Controller, ...]:
+    own = [each for each in CONTROLLERS if agents or each.name != "simulated-hosts"]
     return (*own, simulated_nodes())
 
 
@@ -58,14 +58,18 @@ class HostWorld:
     def __init__(
         self,
         *hosts: Object,
-        settings: HostSettings | None = None,
+        settings: Mapping[str, str] | None = None,
         agents: bool = True,
         seed: int = 0,
         faults: Faults | None = None,
         definitions: Iterable[Object] = THIN_DEFINITIONS,
     ) -> None:
         self.simulation = checked_simulation(
-            controllers(settings, agents=agents), registry=new_registry(seed, definitions), seed=seed, faults=faults
+            controllers(agents=agents),
+            registry=new_registry(seed, definitions),
+            seed=seed,
+            faults=faults,
+            configuration=Configuration(settings=settings or {}),
         )
         put_cluster(self.simulation)
         for host in hosts:

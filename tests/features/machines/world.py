@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from mooring.builtin.disruption import CONTROLLER as DISRUPTION
-from mooring.features.hosts.controllers import host_controllers
+from mooring.features.hosts.controllers import CONTROLLERS as HOST_CONTROLLERS
 from mooring.features.machines.api.names import API_VERSION as MACHINES_VERSION
 from mooring.features.machines.feature import MACHINES
 from mooring.features.machines.webhooks import WEBHOOKS
@@ -36,7 +36,7 @@ VERSIONS = {
 }
 HOSTS_VERSION = "infrastructure.cluster.x-k8s.io/v1beta1"
 OWN = MACHINES.controllers.load()
-CONTROLLERS: tuple[Controller, ...] = (*OWN, *host_controllers(), simulated_nodes(), DISRUPTION)
+CONTROLLERS: tuple[Controller, ...] = (*OWN, *HOST_CONTROLLERS, simulated_nodes(), DISRUPTION)
 
 
 def workers(*names: str) -> list[Object]:

@@ -53,7 +53,8 @@ class HostAgent:
         self._journal = AgentJournal(settings.root.journal)
         self._work = HostWork(settings, self._journal, self.client, services, clock)
         self._services = services
-        self._told: list[Object] | None = None
+        # The uid of the object, and the conditions that were written into it last.
+        self._told: tuple[str, list[Object]] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. Services go on: stopping the agent does not stop the node."""
@@ -85,8 +86,10 @@ class HostAgent:
             pause: float | None = None
             if self.informer.synced:
                 pause = await self._step()
+            # Not wait_for: before Python 3.12 it may swallow a cancellation.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.informer.news.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self.informer.news.wait()
 
     async def _step(self) -> float | None:
         """Take the next step; how long to wait for news before the one after, None for as long as it takes."""
@@ -137,14 +140,13 @@ class HostAgent:
     # What is told
 
     async def _tell(self, host: ByoHost, step: Step) -> bool:
+        """Whether the API knows the conditions that follow from a step; written unless this object has them."""
         wanted = agent_conditions(host, self._journal.progress, step)
-        if wanted == self._told:
+        news = host.metadata.uid, wanted
+        if news == self._told:
             return True
-        if not await self.client.tell(host, self._hardware, wanted):
-            self._told = None
-            return False
-        self._told = wanted
-        return True
+        self._told = news if await self.client.tell(host, self._hardware, wanted) else None
+        return self._told is not None
 
     async def _heartbeat(self) -> None:
         """Tell what was told last once more, with the time of now. Nothing is told before the first step."""

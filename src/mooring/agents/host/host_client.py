@@ -9,6 +9,8 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
+from typing import Final
 
 from mooring.agents.host.conditions import dated_conditions
 from mooring.agents.host.detection.hardware import Hardware
@@ -29,6 +31,8 @@ from mooring.kube.times import timestamp
 
 __all__ = ["HostClient", "SecretUnavailable"]
 
+SECRET_SECONDS: Final = 10.0
+QUIET_ATTEMPTS: Final = 4
 _log = logging.getLogger("mooring.agent")
 _FAILURES = (ApiError, Unreachable, UnknownOutcome)
 
@@ -54,14 +58,15 @@ class HostClient:
     async def register(self, hardware: Hardware) -> None:
         """Create the ByoHost where it is missing and describe the machine in it; tried until it is done."""
         delay, told = Backoff(random.Random(), longest=15.0), ""
-        while True:
+        # The rights to a new host follow it within a moment, so the first refusals are not worth a warning.
+        for attempt in count(1):
             try:
                 with suppress(AlreadyExistsError):
                     await self._transport.write(creation(self._settings))
                 self._informer.observe(await self._transport.write(description(self._settings, hardware)))
                 return
             except _FAILURES as error:
-                if str(error) != told:
+                if str(error) != told and attempt > QUIET_ATTEMPTS:
                     _log.warning("host %s cannot be registered yet: %s", self._settings.name, error)
                     told = str(error)
                 await asyncio.sleep(delay.next())
@@ -106,14 +111,22 @@ class HostClient:
         """What a Secret has under a key."""
         namespace = reference.namespace or self._settings.namespace
         where = f"Secret {namespace}/{reference.name}"
-        try:
-            found = await self._transport.get("v1", "Secret", namespace, reference.name)
-        except _FAILURES as error:
-            raise SecretUnavailable(f"{where} cannot be read: {error}") from None
+        found = await self._read_secret(namespace, reference.name, where)
         value = (found.get("data") or {}).get(key)
         if not value:
             raise SecretUnavailable(f'{where} has no key "{key}"')
         return base64.b64decode(value)
+
+    async def _read_secret(self, namespace: str, name: str, where: str) -> Object:
+        """The right to read a Secret comes a moment after the claim that names it: no refusal is believed at once."""
+        delay, deadline = Backoff(random.Random(), longest=1.0), asyncio.get_running_loop().time() + SECRET_SECONDS
+        while True:
+            try:
+                return await self._transport.get("v1", "Secret", namespace, name)
+            except _FAILURES as error:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise SecretUnavailable(f"{where} cannot be read: {error}") from None
+            await asyncio.sleep(delay.next())
 
 
 def _is_anothers(host: ByoHost, claim: ClaimRecord | None) -> bool:

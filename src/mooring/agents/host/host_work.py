@@ -11,7 +11,7 @@ from typing import Final
 
 from mooring.agents.host.cleaning.cleaner import LeftBehind, clean_machine, stop_node
 from mooring.agents.host.cleaning.firewall import list_chains
-from mooring.agents.host.cleaning.outside_files import existing_folders
+from mooring.agents.host.cleaning.outside_files import existing_paths
 from mooring.agents.host.cleaning.sysctls import read_sysctls
 from mooring.agents.host.detection.network import find_network, node_address
 from mooring.agents.host.host_client import HostClient, SecretUnavailable
@@ -36,7 +36,7 @@ _log = logging.getLogger("mooring.agent")
 
 
 def baseline_of_machine() -> MachineBaseline:
-    return MachineBaseline(existing_folders(), tuple(list_chains()), read_sysctls())
+    return MachineBaseline(existing_paths(), tuple(list_chains()), read_sysctls())
 
 
 async def baseline_for(progress: AgentProgress) -> MachineBaseline:

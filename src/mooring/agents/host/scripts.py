@@ -89,13 +89,15 @@ async def _end(process: asyncio.subprocess.Process, reading: asyncio.Task[None])
     if process.returncode is None:
         _signal(process.pid, signal.SIGTERM)
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _TERMINATION_SECONDS)
+            async with asyncio.timeout(_TERMINATION_SECONDS):
+                await process.wait()
         if process.returncode is None:
             _signal(process.pid, signal.SIGKILL)
             await process.wait()
     # What a script put into the background stays: an installer may start services. Only its pipe is not waited for.
     with suppress(TimeoutError):
-        await asyncio.wait_for(reading, _PIPE_SECONDS)
+        async with asyncio.timeout(_PIPE_SECONDS):
+            await reading
 
 
 def _signal(group: int, number: signal.Signals) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mooring.features.hosts.settings import SETTINGS
 from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
@@ -20,9 +21,9 @@ def _resources() -> tuple[CustomResource, ...]:
 
 
 def _controllers() -> tuple[Controller, ...]:
-    from mooring.features.hosts.controllers import host_controllers
+    from mooring.features.hosts.controllers import CONTROLLERS
 
-    return host_controllers()
+    return CONTROLLERS
 
 
 def _rules() -> tuple[Object, ...]:
@@ -35,6 +36,20 @@ def _webhooks() -> tuple[Webhook, ...]:
     from mooring.features.hosts.webhooks import WEBHOOKS
 
     return WEBHOOKS
+
+
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.hosts import plan_cluster_info, plan_nodes
+
+    return (plan_cluster_info.CONTROLLER, plan_nodes.CONTROLLER)
+
+
+def _machine_progress(obj: Object) -> str:
+    status = obj.get("status", {})
+    if status.get("ready"):
+        return ""
+    found = [each for each in status.get("conditions", ()) if each["type"] == "BYOHostReady"]
+    return str(found[0].get("message", "")) if found else "no host is claimed yet"
 
 
 HOSTS: Final = Feature(
@@ -56,6 +71,9 @@ HOSTS: Final = Feature(
     ),
     rules=_rules,
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    progress={("infrastructure.cluster.x-k8s.io/v1beta1", "ByoMachine"): _machine_progress},
+    plan_controllers=_plan_controllers,
+    settings=SETTINGS,
     # On a real cluster an agent speaks for each host.
     embedded_only=frozenset({"simulated-hosts"}),
 )

@@ -23,10 +23,19 @@ def group_folders(name: str) -> list[Path]:
 
 
 def make_control_group(name: str) -> None:
-    """Make the group everywhere: a kubelet accepts a root for its pods only where it exists."""
+    """Make the group everywhere, with all controllers: a kubelet accepts nothing less as the root of its pods."""
     for folder in group_folders(name):
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
+            _enable_controllers(folder.parent)
+
+
+def _enable_controllers(parent: Path) -> None:
+    """Groups of version 2 have the controllers that the group above hands down; version 1 has no such file."""
+    given = parent / "cgroup.controllers"
+    for controller in given.read_text().split() if given.exists() else ():
+        with suppress(OSError):
+            (parent / "cgroup.subtree_control").write_text(f"+{controller}")
 
 
 def group_processes(name: str) -> set[int]:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from mooring.agents.host.cleaning.control_groups import group_folders, group_processes
 from mooring.agents.host.cleaning.firewall import list_chains
-from mooring.agents.host.cleaning.outside_files import existing_folders, own_outside_files
+from mooring.agents.host.cleaning.outside_files import existing_paths, own_outside_files
 from mooring.agents.host.detection.netlink import list_links
 from mooring.agents.host.root_folder import MARK_VARIABLE, RootFolder
 from mooring.nodes.process.containers.mount_table import mount_points
@@ -47,7 +47,7 @@ class Inventory(NamedTuple):
 
 def take_inventory(root: RootFolder) -> Inventory:
     groups = [str(folder) for folder in group_folders(root.control_group) if folder.exists()]
-    files = [*existing_folders(), *map(str, own_outside_files(root)), *([str(root.node)] if root.node.exists() else [])]
+    files = [*existing_paths(), *map(str, own_outside_files(root)), *([str(root.node)] if root.node.exists() else [])]
     return Inventory(
         mounts=tuple(sorted(f"{mount.path} {mount.kind}" for mount in mount_points())),
         processes=tuple(f"{pid} {_command(pid)}" for pid in sorted(node_processes(root))),

@@ -15,13 +15,17 @@ from typing import Final
 from mooring.agents.host.root_folder import RootFolder
 from mooring.nodes.process.containers.mount_table import below
 
-__all__ = ["FOLDERS", "existing_folders", "own_outside_files", "remove_outside_files"]
+__all__ = ["FOLDERS", "existing_paths", "own_outside_files", "remove_outside_files"]
 
 CONTAINER_LOGS: Final = Path("/var/log/containers")
 NETWORK_RESULTS: Final = Path("/var/lib/cni/results")
 KUBELET: Final = Path("/var/lib/kubelet")
+# Where a network that the cluster brings writes its configuration; the next claim must not find it.
+NETWORK_CONFIGURATION: Final = Path("/etc/cni/net.d")
 # The innermost first: a folder that was not there before the claim goes when it is empty.
 FOLDERS: Final = (
+    NETWORK_CONFIGURATION,
+    NETWORK_CONFIGURATION.parent,
     CONTAINER_LOGS,
     Path("/var/log/pods"),
     NETWORK_RESULTS,
@@ -35,8 +39,10 @@ FOLDERS: Final = (
 )
 
 
-def existing_folders() -> tuple[str, ...]:
-    return tuple(str(folder) for folder in FOLDERS if folder.exists())
+def existing_paths() -> tuple[str, ...]:
+    """The folders that there are, and the configuration of networks."""
+    folders = [str(folder) for folder in FOLDERS if folder.exists()]
+    return (*folders, *(str(path) for path in NETWORK_CONFIGURATION.glob("*")))
 
 
 def own_outside_files(root: RootFolder) -> list[Path]:
@@ -45,8 +51,9 @@ def own_outside_files(root: RootFolder) -> list[Path]:
 
 
 def remove_outside_files(files: Collection[Path], before: Collection[str]) -> None:
-    """Remove the files, and the folders that were not there before and are empty now."""
-    for path in files:
+    """Remove the files, what is new of networks, and the folders that were not there before and are empty now."""
+    networks = [path for path in NETWORK_CONFIGURATION.glob("*") if str(path) not in before]
+    for path in (*files, *networks):
         with suppress(OSError):
             path.unlink(missing_ok=True)
     for folder in FOLDERS:

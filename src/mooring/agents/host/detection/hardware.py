@@ -128,7 +128,8 @@ async def _gpu_devices() -> int:
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), QUERY_SECONDS)
+        async with asyncio.timeout(QUERY_SECONDS):
+            output, _ = await process.communicate()
     except TimeoutError:
         with suppress(ProcessLookupError):
             process.kill()

@@ -30,7 +30,8 @@ async def import_images(socket: Path, folder: Path, search_path: str) -> None:
             stderr=asyncio.subprocess.STDOUT,
         )
         try:
-            output, _ = await asyncio.wait_for(process.communicate(), _IMPORT_SECONDS)
+            async with asyncio.timeout(_IMPORT_SECONDS):
+                output, _ = await process.communicate()
         except TimeoutError:
             process.kill()
             output = b"it takes too long"

@@ -16,7 +16,7 @@ from mooring.agents.host.node.kubelet import NodePlan, kubelet_arguments, kubele
 from mooring.agents.host.node.pod_network import network_configuration
 from mooring.agents.host.node.programs import find_program
 from mooring.agents.host.root_folder import MARK_VARIABLE
-from mooring.agents.host.services.service import Service, ServiceManager
+from mooring.agents.host.services.service import NodeService, ServiceManager
 from mooring.client.kubeconfig_files import KubeconfigError, read_files
 from mooring.features.hosts.api.hosts import ByoHost
 from mooring.kube.errors import MooringError
@@ -63,13 +63,13 @@ async def ensure_services(plan: NodePlan, services: ServiceManager, download_pat
         await asyncio.to_thread(make_control_group, root.control_group)
     argv = (find_program("containerd", plan.search_path), f"--config={root.etc / 'containerd.toml'}")
     fresh = not await services.is_running(CONTAINERD)
-    await services.ensure(Service(CONTAINERD, argv, environment, root.logs / "containerd.log"))
+    await services.ensure(NodeService(CONTAINERD, argv, environment, root.logs / "containerd.log"))
     if fresh:
         await _socket_answers(plan)
         await import_images(root.containerd_socket, download_path / "images", plan.search_path)
     labels = json.loads((root.etc / "node-labels.json").read_bytes())
     arguments = kubelet_arguments(find_program("kubelet", plan.search_path), plan, labels)
-    await services.ensure(Service(KUBELET, arguments, environment, root.logs / "kubelet.log"))
+    await services.ensure(NodeService(KUBELET, arguments, environment, root.logs / "kubelet.log"))
 
 
 async def join(plan: NodePlan, services: ServiceManager, download_path: Path, seconds: float) -> None:

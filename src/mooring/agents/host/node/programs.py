@@ -47,7 +47,8 @@ async def kubelet_version(program: str) -> str:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
-        output, _ = await asyncio.wait_for(process.communicate(), _VERSION_SECONDS)
+        async with asyncio.timeout(_VERSION_SECONDS):
+            output, _ = await process.communicate()
     except (OSError, TimeoutError) as error:
         raise ProgramMissing(f"{program} --version does not answer: {str(error) or 'it takes too long'}") from None
     words = output.decode(errors="replace").split()

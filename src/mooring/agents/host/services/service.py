@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-__all__ = ["Service", "ServiceManager"]
+__all__ = ["NodeService", "ServiceManager"]
 
 
-class Service(NamedTuple):
+class NodeService(NamedTuple):
     """A program that runs until it is stopped and is started again when it ends."""
 
     name: str
@@ -19,7 +19,7 @@ class Service(NamedTuple):
 
 
 class ServiceManager(Protocol):
-    async def ensure(self, service: Service) -> None:
+    async def ensure(self, service: NodeService) -> None:
         """Have the service run, whether it was started by this agent or an earlier one."""
 
     async def is_running(self, name: str) -> bool: ...

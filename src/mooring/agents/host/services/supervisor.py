@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.agents.host.services.process_record import RECORDING, ProcessRecord, read_record
-from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.service import NodeService
 
 __all__ = ["ServiceSupervisor", "restart_pause"]
 
@@ -45,7 +45,7 @@ class ServiceSupervisor:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
-    async def ensure(self, service: Service) -> None:
+    async def ensure(self, service: NodeService) -> None:
         task = self._tasks.get(service.name)
         if task is None or task.done():
             first = read_record(self._record(service.name)) or await self._start(service)
@@ -65,7 +65,8 @@ class ServiceSupervisor:
                 with suppress(ProcessLookupError):
                     os.kill(record.pid, number)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._ended(record), _STOP_SECONDS)
+                    async with asyncio.timeout(_STOP_SECONDS):
+                        await self._ended(record)
         self._record(name).unlink(missing_ok=True)
 
     async def close(self) -> None:
@@ -80,7 +81,7 @@ class ServiceSupervisor:
     def _record(self, name: str) -> Path:
         return self._folder / name
 
-    async def _keep(self, service: Service, record: ProcessRecord | None) -> None:
+    async def _keep(self, service: NodeService, record: ProcessRecord | None) -> None:
         """Wait for the service's end and start it again, for ever."""
         restarts = 0
         clock = asyncio.get_running_loop().time
@@ -96,7 +97,7 @@ class ServiceSupervisor:
             restarts += 1
             record = await self._start(service)
 
-    async def _start(self, service: Service) -> ProcessRecord | None:
+    async def _start(self, service: NodeService) -> ProcessRecord | None:
         """Start the service. None where its program cannot be run; the log of the agent says why."""
         path = self._record(service.name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +147,8 @@ async def _readable(descriptor: int, seconds: float) -> bool:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(descriptor, ended.set)
     try:
-        await asyncio.wait_for(ended.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await ended.wait()
         return True
     except TimeoutError:
         return False

@@ -9,7 +9,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from mooring.agents.host.services.service import Service
+from mooring.agents.host.services.service import NodeService
 from mooring.kube.errors import MooringError
 
 __all__ = ["SystemdServices", "start_command", "systemd_runs"]
@@ -22,7 +22,7 @@ def systemd_runs() -> bool:
     return _RUNTIME.is_dir()
 
 
-def start_command(unit: str, service: Service) -> list[str]:
+def start_command(unit: str, service: NodeService) -> list[str]:
     """The command that starts a service as a unit. Containers of containerd outlive its restart, hence KillMode."""
     properties = {
         "Restart": "always",
@@ -49,7 +49,7 @@ class SystemdServices:
     def unit(self, name: str) -> str:
         return f"{self._prefix}-{name}.service"
 
-    async def ensure(self, service: Service) -> None:
+    async def ensure(self, service: NodeService) -> None:
         if await self.is_running(service.name):
             return
         service.log.parent.mkdir(parents=True, exist_ok=True)

@@ -24,8 +24,14 @@ from mooring.features.hosts.api.names import (
     CLUSTER_NAME,
     SECRET_TYPE,
 )
-from mooring.features.hosts.bootstrap.kubeconfig import ServerAddress, address_in, kubeconfig_text
-from mooring.features.hosts.settings import HostSettings
+from mooring.features.hosts.bootstrap.kubeconfig import (
+    CLUSTER_INFO,
+    CONFIG_MAP_BY_NAME,
+    ServerAddress,
+    address_in,
+    kubeconfig_text,
+)
+from mooring.features.hosts.settings import SETTINGS, HostSettings
 from mooring.features.hosts.statuses import holds, status_patch, waiting
 from mooring.features.machines.api.kinds import CLUSTER, MACHINE
 from mooring.features.machines.api.machines import Machine
@@ -36,73 +42,64 @@ from mooring.runtime.decision import Create, Decision, Delete
 from mooring.runtime.minted import Minted
 from mooring.runtime.reads import named
 from mooring.runtime.view import View
-from mooring.workloads.kinds import CONFIG_MAP, SECRET
+from mooring.workloads.kinds import SECRET
 from mooring.workloads.ownerrefs import controller_reference, is_controlled_by
 
 _SECRET: Final = named(SECRET)
-_CONFIG_MAP: Final = named(CONFIG_MAP)
 # Sixteen characters, as bootstrap tokens have.
 _TOKEN_BYTES: Final = 8
 
 
-def bootstrap_controller(settings: HostSettings) -> Controller:
-    def reconcile(key: Key, view: View, now: datetime) -> Decision:
-        config = view.get(BOOTSTRAP_KUBECONFIG, *key)
-        if config is None or config.metadata.deleting:
-            return Decision()
-        machine = _machine(view, config)
-        token_id = config.status.token_id or token_id_of(config)
-        token_key = Key(NAMESPACE, PREFIX + token_id)
-        # 1. The Machine has joined: its token has done its work.
-        if machine is not None and machine.status.node_ref.name:
-            used = view.get(_SECRET, *token_key) if _is_written(config) else None
-            done = holds(told.READY, told.TOKEN_USED, f"Node {machine.status.node_ref.name} has joined with it")
-            return Decision(
-                children=() if used is None or used.metadata.deleting else (Delete(_SECRET, token_key),),
-                status=status_patch(BOOTSTRAP_KUBECONFIG, config, config.status, (done,), now),
-            )
-        # 2. Where the API server is.
-        address = _address(view, config, machine)
-        if address is None:
-            message = (
-                f"spec.apiserver of BootstrapKubeconfig {key.name} is empty, and neither what it is a copy of nor "
-                "ConfigMap kube-public/cluster-info says where the API server is"
-            )
-            return _stop(config, now, told.APISERVER_UNKNOWN, message)
-        # 3. Its token counts.
-        if _is_written(config):
-            return _watch_expiry(config, view, now)
-        token = view.get(_SECRET, *token_key)
-        if token is None:
-            return Decision(children=(Create(_SECRET, _token_secret(config, token_id, now, settings)),))
-        found = BootstrapToken.of(token.metadata.name, token.type, token.data)
-        if found is None or found.expires is None:
-            message = f"Secret {token_key} is not a bootstrap token of ours; delete it, so that one is minted"
-            return _stop(config, now, told.TOKEN_EXPIRED, message)
-        # 4. The Secret that hosts read has it.
-        written = view.get(_SECRET, *key)
-        if written is not None and not is_controlled_by(written, config):
-            message = f"Secret {key.name} belongs to another; delete it, so that the kubeconfig can be written"
-            return _stop(config, now, told.TOKEN_EXPIRED, message)
-        if written is None:
-            made = _data_secret(config, kubeconfig_text(address, f"{found.id}.{found.secret}"))
-            return Decision(children=(Create(_SECRET, made),))
-        fields: Object = {
-            "dataSecretName": key.name,
-            "initialization": {"dataSecretCreated": True},
-            "tokenID": token_id,
-            "expirationTime": timestamp(found.expires),
-        }
-        minted = holds(told.READY, told.TOKEN_MINTED)
-        return Decision(status=status_patch(BOOTSTRAP_KUBECONFIG, config, config.status, (minted,), now, fields))
-
-    return Controller(
-        "bootstrapkubeconfig",
-        reconcile,
-        of=BOOTSTRAP_KUBECONFIG,
-        reads=(MACHINE, CLUSTER, _SECRET, _CONFIG_MAP),
-        writes={BOOTSTRAP_KUBECONFIG: ("status", "finalizers"), _SECRET: ("create", "delete")},
-    )
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    settings = HostSettings.of(view)
+    config = view.get(BOOTSTRAP_KUBECONFIG, *key)
+    if config is None or config.metadata.deleting:
+        return Decision()
+    machine = _machine(view, config)
+    token_id = config.status.token_id or token_id_of(config)
+    token_key = Key(NAMESPACE, PREFIX + token_id)
+    # 1. The Machine has joined: its token has done its work.
+    if machine is not None and machine.status.node_ref.name:
+        used = view.get(_SECRET, *token_key) if _is_written(config) else None
+        done = holds(told.READY, told.TOKEN_USED, f"Node {machine.status.node_ref.name} has joined with it")
+        return Decision(
+            children=() if used is None or used.metadata.deleting else (Delete(_SECRET, token_key),),
+            status=status_patch(BOOTSTRAP_KUBECONFIG, config, config.status, (done,), now),
+        )
+    # 2. Where the API server is.
+    address = _address(view, config, machine)
+    if address is None:
+        message = (
+            f"spec.apiserver of BootstrapKubeconfig {key.name} is empty, and neither what it is a copy of nor "
+            "ConfigMap kube-public/cluster-info says where the API server is"
+        )
+        return _stop(config, now, told.APISERVER_UNKNOWN, message)
+    # 3. Its token counts.
+    if _is_written(config):
+        return _watch_expiry(config, view, now)
+    token = view.get(_SECRET, *token_key)
+    if token is None:
+        return Decision(children=(Create(_SECRET, _token_secret(config, token_id, now, settings)),))
+    found = BootstrapToken.of(token.metadata.name, token.type, token.data)
+    if found is None or found.expires is None:
+        message = f"Secret {token_key} is not a bootstrap token of ours; delete it, so that one is minted"
+        return _stop(config, now, told.TOKEN_EXPIRED, message)
+    # 4. The Secret that hosts read has it.
+    written = view.get(_SECRET, *key)
+    if written is not None and not is_controlled_by(written, config):
+        message = f"Secret {key.name} belongs to another; delete it, so that the kubeconfig can be written"
+        return _stop(config, now, told.TOKEN_EXPIRED, message)
+    if written is None:
+        made = _data_secret(config, kubeconfig_text(address, f"{found.id}.{found.secret}"))
+        return Decision(children=(Create(_SECRET, made),))
+    fields: Object = {
+        "dataSecretName": key.name,
+        "initialization": {"dataSecretCreated": True},
+        "tokenID": token_id,
+        "expirationTime": timestamp(found.expires),
+    }
+    minted = holds(told.READY, told.TOKEN_MINTED)
+    return Decision(status=status_patch(BOOTSTRAP_KUBECONFIG, config, config.status, (minted,), now, fields))
 
 
 def token_id_of(config: BootstrapKubeconfig) -> str:
@@ -147,7 +144,7 @@ def _address(view: View, config: BootstrapKubeconfig, machine: Machine | None) -
     original = view.get(BOOTSTRAP_KUBECONFIG, config.metadata.namespace, source) if source else None
     if original is not None and original.spec.apiserver:
         return _of_spec(original.spec)
-    info = view.get(_CONFIG_MAP, "kube-public", "cluster-info")
+    info = view.get(CONFIG_MAP_BY_NAME, *CLUSTER_INFO)
     found = None if info is None else address_in(info.data.get("kubeconfig", ""))
     cluster = None if machine is None else view.get(CLUSTER, config.metadata.namespace, machine.spec.cluster_name)
     if cluster is not None and cluster.spec.control_plane_endpoint.host:
@@ -194,3 +191,13 @@ def _data_secret(config: BootstrapKubeconfig, text: str) -> Object:
 def _stop(config: BootstrapKubeconfig, now: datetime, reason: str, message: str) -> Decision:
     condition = waiting(told.READY, reason, message, "Warning")
     return Decision(status=status_patch(BOOTSTRAP_KUBECONFIG, config, config.status, (condition,), now))
+
+
+CONTROLLER: Final = Controller(
+    "bootstrapkubeconfig",
+    reconcile,
+    of=BOOTSTRAP_KUBECONFIG,
+    reads=(MACHINE, CLUSTER, _SECRET, CONFIG_MAP_BY_NAME),
+    writes={BOOTSTRAP_KUBECONFIG: ("status", "finalizers"), _SECRET: ("create", "delete")},
+    settings=SETTINGS,
+)

@@ -7,7 +7,7 @@ time, the claim is ended without it, and the host stays out of use until its age
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.api.conditions import find_condition, is_true
 from mooring.api.kinds import Key, key_of
@@ -17,7 +17,7 @@ from mooring.features.hosts.api.hosts import AVAILABLE, CLAIMED, CLEANING, SILEN
 from mooring.features.hosts.api.kinds import BYO_HOST_HEARTBEAT, BYO_MACHINE
 from mooring.features.hosts.api.names import CLEANUP_STARTED_AT, UNREGISTERING
 from mooring.features.hosts.byohost.release import release_patch, unregister
-from mooring.features.hosts.settings import HostSettings
+from mooring.features.hosts.settings import SETTINGS, HostSettings
 from mooring.features.hosts.statuses import holds, status_patch, waiting
 from mooring.kube.objects import Object
 from mooring.kube.times import moment, timestamp
@@ -33,34 +33,25 @@ class OrphanSeen(NamedTuple):
     since: datetime
 
 
-def byohost_controller(settings: HostSettings) -> Controller:
-    def reconcile(key: Key, view: View, now: datetime) -> Decision:
-        host = view.get(BYO_HOST_HEARTBEAT, *key)
-        if host is None or host.metadata.deleting:
-            return Decision()
-        health = _health(host, view, settings)
-        cleaning = UNREGISTERING in host.metadata.annotations
-        # 1. A claim whose ByoMachine is gone for good ends.
-        if host.status.machine_ref is not None and not cleaning and not _is_there(view, host):
-            return _end_orphaned(host, view, settings, now)
-        # 2. An agent that does not clean in time is waited for no longer.
-        if cleaning and host.status.machine_ref is not None:
-            return _cleaning(host, view, settings, now, health)
-        # 3. What a claim brought is taken away once the host is clean.
-        if cleaning and is_true(host.status.conditions, told.HOST_CLEAN):
-            fields = {"phase": _phase(host, health, clean=True), "lastReleasedTime": timestamp(now)}
-            freed = status_patch(BYO_HOST_HEARTBEAT, host, host.status, (health,), now, fields)
-            return Decision(intent=freed, children=(release_patch(BYO_HOST_HEARTBEAT, host),))
-        return Decision(status=_status(host, health, now))
-
-    return Controller(
-        "byohost",
-        reconcile,
-        of=BYO_HOST_HEARTBEAT,
-        reads=(BYO_MACHINE,),
-        writes={BYO_HOST_HEARTBEAT: ("patch", "status")},
-        memory=OrphanSeen,
-    )
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    settings = HostSettings.of(view)
+    host = view.get(BYO_HOST_HEARTBEAT, *key)
+    if host is None or host.metadata.deleting:
+        return Decision()
+    health = _health(host, view, settings)
+    cleaning = UNREGISTERING in host.metadata.annotations
+    # 1. A claim whose ByoMachine is gone for good ends.
+    if host.status.machine_ref is not None and not cleaning and not _is_there(view, host):
+        return _end_orphaned(host, view, settings, now)
+    # 2. An agent that does not clean in time is waited for no longer.
+    if cleaning and host.status.machine_ref is not None:
+        return _cleaning(host, view, settings, now, health)
+    # 3. What a claim brought is taken away once the host is clean.
+    if cleaning and is_true(host.status.conditions, told.HOST_CLEAN):
+        fields = {"phase": _phase(host, health, clean=True), "lastReleasedTime": timestamp(now)}
+        freed = status_patch(BYO_HOST_HEARTBEAT, host, host.status, (health,), now, fields)
+        return Decision(intent=freed, children=(release_patch(BYO_HOST_HEARTBEAT, host),))
+    return Decision(status=_status(host, health, now))
 
 
 def _health(host: ByoHost, view: View, settings: HostSettings) -> Condition:
@@ -136,3 +127,14 @@ def _phase(host: ByoHost, health: Condition, *, clean: bool) -> str:
     if host.status.machine_ref is not None:
         return CLAIMED
     return AVAILABLE if health.status == "True" else SILENT
+
+
+CONTROLLER: Final = Controller(
+    "byohost",
+    reconcile,
+    of=BYO_HOST_HEARTBEAT,
+    reads=(BYO_MACHINE,),
+    writes={BYO_HOST_HEARTBEAT: ("patch", "status")},
+    memory=OrphanSeen,
+    settings=SETTINGS,
+)

@@ -15,7 +15,7 @@ from mooring.features.hosts.api import conditions as told
 from mooring.features.hosts.api.hosts import ByoHost
 from mooring.features.hosts.api.kinds import BYO_HOST_HEARTBEAT
 from mooring.features.hosts.api.names import AGENT, HOST_LABEL, PAUSED, UNREGISTERING, provider_id
-from mooring.features.hosts.settings import HostSettings
+from mooring.features.hosts.settings import SETTINGS, HostSettings
 from mooring.features.hosts.simulated.detection import DEFAULT_CAPACITY, detected_labels, detected_status
 from mooring.features.hosts.statuses import holds, status_patch, waiting
 from mooring.kube.objects import Object
@@ -31,29 +31,21 @@ _FAKE: Final = {"kwok.x-k8s.io/node": "fake"}
 _AGENT_CONDITIONS: Final = (told.COMPONENTS_INSTALLED, told.NODE_BOOTSTRAPPED)
 
 
-def simulated_hosts(settings: HostSettings) -> Controller:
-    def reconcile(key: Key, view: View, now: datetime) -> Decision:
-        host = view.get(BYO_HOST_HEARTBEAT, *key)
-        if host is None or host.metadata.deleting or {AGENT, LOST} & host.metadata.annotations.keys():
-            return Decision()
-        intent = _detected(host)
-        beat = _heartbeat(host, view, settings)
-        if PAUSED in host.metadata.annotations:
-            return Decision(intent=intent, status=status_patch(BYO_HOST_HEARTBEAT, host, host.status, (), now, beat))
-        if UNREGISTERING in host.metadata.annotations:
-            return _clean(host, view, now, beat)
-        if host.status.machine_ref is None or host.spec.bootstrap_secret is None:
-            return Decision(intent=intent, status=status_patch(BYO_HOST_HEARTBEAT, host, host.status, (), now, beat))
-        joined = _join(host, view, now, beat)
-        return joined._replace(intent=intent)
-
-    return Controller(
-        "simulated-hosts",
-        reconcile,
-        of=BYO_HOST_HEARTBEAT,
-        reads=(NODE,),
-        writes={BYO_HOST_HEARTBEAT: ("patch", "status"), NODE: ("create", "delete")},
-    )
+def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    settings = HostSettings.of(view)
+    host = view.get(BYO_HOST_HEARTBEAT, *key)
+    if host is None or host.metadata.deleting or {AGENT, LOST} & host.metadata.annotations.keys():
+        return Decision()
+    intent = _detected(host)
+    beat = _heartbeat(host, view, settings)
+    if PAUSED in host.metadata.annotations:
+        return Decision(intent=intent, status=status_patch(BYO_HOST_HEARTBEAT, host, host.status, (), now, beat))
+    if UNREGISTERING in host.metadata.annotations:
+        return _clean(host, view, now, beat)
+    if host.status.machine_ref is None or host.spec.bootstrap_secret is None:
+        return Decision(intent=intent, status=status_patch(BYO_HOST_HEARTBEAT, host, host.status, (), now, beat))
+    joined = _join(host, view, now, beat)
+    return joined._replace(intent=intent)
 
 
 def _detected(host: ByoHost) -> tuple[Write, ...]:
@@ -149,3 +141,13 @@ def _clean(host: ByoHost, view: View, now: datetime, beat: Object) -> Decision:
             without=_AGENT_CONDITIONS,
         ),
     )
+
+
+CONTROLLER: Final = Controller(
+    "simulated-hosts",
+    reconcile,
+    of=BYO_HOST_HEARTBEAT,
+    reads=(NODE,),
+    writes={BYO_HOST_HEARTBEAT: ("patch", "status"), NODE: ("create", "delete")},
+    settings=SETTINGS,
+)
