@@ -20,6 +20,7 @@ from mooring.runtime.feature import Feature
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.node_pools import NodePoolKind
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Conversion, Webhook
@@ -109,6 +110,10 @@ class Catalog:
     def workloads(self) -> Mapping[str, WorkloadKind]:
         """The kinds whose objects make pods, by name."""
         return _workloads(self.features)
+
+    def node_pools(self) -> tuple[NodePoolKind, ...]:
+        """The kinds whose objects bring nodes."""
+        return tuple(each for feature in self.features for each in feature.node_pools())
 
     def progress(self, obj: Object) -> str:
         """What an object still waits for; empty when it is there, or when nobody knows."""

@@ -19,6 +19,7 @@ from mooring.kube.objects import Object
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.node_pools import NodePoolKind
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
@@ -68,6 +69,8 @@ class Feature:
     webhooks: Parts[Webhook] = Parts()
     # Kinds whose objects make pods, by the name of the kind: what `explain` and snapshots know of them.
     workloads: Parts[WorkloadKind] = Parts()
+    # Kinds whose objects bring nodes, for `explain` and `plan`: a pod that would suit them is told what they wait for.
+    node_pools: Callable[[], tuple[NodePoolKind, ...]] = _nothing
     # By apiVersion and kind, for `plan`.
     progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
     # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.

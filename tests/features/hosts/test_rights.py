@@ -29,6 +29,7 @@ def a_whole_life() -> None:
         bootstrap_kubeconfig("shared", apiserver=""),
         settings=HostSettings(token_lifetime=timedelta(minutes=1)),
     )
+    world.patch("ByoCluster", "my-cluster", {"spec": {"controlPlaneEndpoint": None}})
     put_machine(world.simulation, "m", secret=None, installerRef=REF)
     machine = world.get("Machine", "m")
     owner = {"apiVersion": machine["apiVersion"], "kind": "Machine", "name": "m", "uid": machine["metadata"]["uid"]}

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from mooring.features.hosts.settings import TIMEOUTS
+from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
@@ -40,6 +41,20 @@ def _webhooks() -> tuple[Webhook, ...]:
     return WEBHOOKS
 
 
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.hosts import plan_cluster_info, plan_nodes
+
+    return (plan_cluster_info.CONTROLLER, plan_nodes.CONTROLLER)
+
+
+def _machine_progress(obj: Object) -> str:
+    status = obj.get("status", {})
+    if status.get("ready"):
+        return ""
+    found = [each for each in status.get("conditions", ()) if each["type"] == "BYOHostReady"]
+    return str(found[0].get("message", "")) if found else "no host is claimed yet"
+
+
 HOSTS: Final = Feature(
     "hosts",
     resources=_resources,
@@ -56,6 +71,8 @@ HOSTS: Final = Feature(
         _controllers,
     ),
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    progress={("infrastructure.cluster.x-k8s.io/v1beta1", "ByoMachine"): _machine_progress},
+    plan_controllers=_plan_controllers,
     timeouts=TIMEOUTS,
     with_timeouts=_with_timeouts,
     # On a real cluster an agent speaks for each host.
