@@ -42,8 +42,8 @@ def test_only_what_works_on_kinds_of_others_is_granted_all_kinds() -> None:
 
 # Makes Secrets, and so must be able to ask whose one is that exists already.
 MAKES_SECRETS = "k8sinstallerconfig"
-# Writes the token that was minted for a machine into that machine's kubeconfig, and so reads it back. It asks for single
-# Secrets; rules cannot say which.
+# Writes the token that was minted for a machine into that machine's kubeconfig, and so reads it back. It asks for
+# single Secrets; rules cannot say which.
 READS_ITS_TOKENS = "bootstrapkubeconfig"
 
 
