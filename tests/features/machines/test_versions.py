@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from string import Template
+
 import pytest
+import yaml
 
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
@@ -87,3 +91,30 @@ def test_what_webhooks_refuse_is_refused_in_the_old_version_too(world: PoolWorld
     pool["spec"]["template"]["spec"]["version"] = "latest"
     with pytest.raises(ApiError, match=r"spec\.template\.spec\.version"):
         world.put(pool)
+
+
+MANIFESTS = sorted((Path(__file__).parents[4] / "shared/upstream/manifests/byoh").glob("*.yaml"))
+FILLED = {
+    "CLUSTER_NAME": "my-cluster",
+    "NAMESPACE": "default",
+    "WORKER_MACHINE_COUNT": "2",
+    "KUBERNETES_VERSION": "v1.24.0",
+}
+
+
+@pytest.mark.skipif(not MANIFESTS, reason="upstream's manifests are not here")
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.name.split("__")[-2])
+def test_manifests_of_upstream_apply_and_what_they_lack_is_named(world: PoolWorld, path: Path) -> None:
+    text = Template(path.read_text(encoding="utf-8")).substitute(FILLED)
+    for obj in yaml.safe_load_all(text):
+        # Nobody serves kubeadm's kinds here.
+        if obj is not None and obj["kind"] != "KubeadmConfigTemplate":
+            world.put({**obj, "metadata": {**obj["metadata"], "namespace": "default"}})
+    world.run()
+    told = world.condition("MachineDeployment", "my-cluster-md-0", "ScalingUp")
+    assert told["reason"] == "UnknownReference"
+    assert "KubeadmConfigTemplate.bootstrap.cluster.x-k8s.io" in told["message"]
+    assert world.get("MachineDeployment", "my-cluster-md-0")["spec"]["selector"]["matchLabels"] == {
+        "cluster.x-k8s.io/cluster-name": "my-cluster",
+        "cluster.x-k8s.io/deployment-name": "my-cluster-md-0",
+    }
