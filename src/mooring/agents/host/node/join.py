@@ -62,11 +62,12 @@ async def ensure_services(plan: NodePlan, services: ServiceManager, download_pat
     if not plan.systemd:
         await asyncio.to_thread(make_control_group, root.control_group)
     argv = (find_program("containerd", plan.search_path), f"--config={root.etc / 'containerd.toml'}")
-    fresh = not await services.is_running(CONTAINERD)
     await services.ensure(NodeService(CONTAINERD, argv, environment, root.logs / "containerd.log"))
-    if fresh:
-        await _socket_answers(plan)
+    await _socket_answers(plan)
+    # Noted when it is done: an agent that was killed in between imports them again.
+    if not root.images_imported.exists():
         await import_images(root.containerd_socket, download_path / "images", plan.search_path)
+        root.images_imported.touch()
     labels = json.loads((root.etc / "node-labels.json").read_bytes())
     arguments = kubelet_arguments(find_program("kubelet", plan.search_path), plan, labels)
     await services.ensure(NodeService(KUBELET, arguments, environment, root.logs / "kubelet.log"))
