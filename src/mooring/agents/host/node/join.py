@@ -22,7 +22,16 @@ from mooring.features.hosts.api.hosts import ByoHost
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
-__all__ = ["CONTAINERD", "KUBELET", "JoinFailed", "ensure_services", "join", "may_lower_oom_score", "write_node_files"]
+__all__ = [
+    "CONTAINERD",
+    "KUBELET",
+    "JoinFailed",
+    "ensure_services",
+    "join",
+    "may_lower_oom_score",
+    "why_no_certificate",
+    "write_node_files",
+]
 
 CONTAINERD: Final = "containerd"
 KUBELET: Final = "kubelet"
@@ -30,7 +39,7 @@ _SOCKET_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.1
 _LOG_CHARACTERS: Final = 1500
 _RESOLVERS: Final = ("/run/systemd/resolve/resolv.conf", "/etc/resolv.conf")
-_EXPIRED: Final = "the API server does not accept the bootstrap token, which has expired or is gone"
+_REFUSED: Final = "the API server does not accept the bootstrap token, which has expired or is gone"
 
 
 class JoinFailed(MooringError):
@@ -83,9 +92,17 @@ async def join(plan: NodePlan, services: ServiceManager, download_path: Path, se
                 await asyncio.sleep(_POLL_SECONDS)
     except TimeoutError:
         await services.stop(KUBELET)
-        said = await asyncio.to_thread(_tail, plan.root.logs / "kubelet.log")
-        why = f"{_EXPIRED}; " if "Unauthorized" in said else ""
-        raise JoinFailed(f"the kubelet got no certificate in {seconds:.0f} s: {why}its log ends: {said}") from None
+        log = await asyncio.to_thread(_text, plan.root.logs / "kubelet.log")
+        raise JoinFailed(f"the kubelet got no certificate in {seconds:.0f} s: {why_no_certificate(log)}") from None
+
+
+def why_no_certificate(log: str) -> str:
+    """What a kubelet's log says of it: its last error about certificates, and without one how the log ends."""
+    errors = [line for line in log.splitlines() if line.startswith("E") and "signed certificate" in line]
+    if not errors:
+        return f"its log ends: {log[-_LOG_CHARACTERS:].strip() or 'it is empty'}"
+    reason = f"{_REFUSED}; " if "Unauthorized" in errors[-1] else ""
+    return f"{reason}it logged: {errors[-1][:_LOG_CHARACTERS]}"
 
 
 async def _socket_answers(plan: NodePlan) -> None:
@@ -97,7 +114,8 @@ async def _socket_answers(plan: NodePlan) -> None:
             continue
         writer.close()
         return
-    said = await asyncio.to_thread(_tail, plan.root.logs / "containerd.log")
+    log = await asyncio.to_thread(_text, plan.root.logs / "containerd.log")
+    said = log[-_LOG_CHARACTERS:].strip() or "it is empty"
     raise JoinFailed(f"containerd does not answer after {_SOCKET_SECONDS:.0f} s; its log ends: {said}")
 
 
@@ -128,8 +146,8 @@ def _write_json(path: Path, content: Mapping[str, object]) -> None:
     write_private(path, json.dumps(content, indent=2).encode() + b"\n")
 
 
-def _tail(log: Path) -> str:
+def _text(log: Path) -> str:
     try:
-        return log.read_text(errors="replace")[-_LOG_CHARACTERS:].strip() or "it is empty"
+        return log.read_text(errors="replace")
     except OSError:
-        return "it cannot be read"
+        return ""
