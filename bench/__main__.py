@@ -18,6 +18,7 @@ from bench import (
     cluster,
     fanout,
     groups,
+    hosts,
     live,
     measured_clusters,
     node,
@@ -185,6 +186,18 @@ def group_rows(quick: bool) -> list[Row]:
     ]
 
 
+def host_rows(quick: bool) -> list[Row]:
+    count = hosts.HOSTS // 10 if quick else hosts.HOSTS
+    found = hosts.measured(count, count // 2)
+    what = f"{count // 2} of {count:,} hosts in {hosts.POOLS} pools, from apply to Ready"
+    return [
+        Row(what, found["seconds"] * 1000, "ms"),
+        Row("calls to the API for one of them", found["calls"], "calls"),
+        Row("CPU for one of them, all processes", found["cpu"], "ms"),
+        Row("hosts or machines that were claimed twice", found["double claims"], "claims", 0),
+    ]
+
+
 def node_rows(quick: bool) -> list[Row]:
     if why := node.missing():
         print(f"without the process node: {why}", file=sys.stderr)
@@ -227,6 +240,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "server": server_rows,
     "cluster": cluster_rows,
     "groups": group_rows,
+    "hosts": host_rows,
     "node": node_rows,
     "stored": stored_rows,
 }

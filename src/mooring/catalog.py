@@ -6,6 +6,7 @@ A feature takes part with one line here. Nothing is loaded before it is asked fo
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from mooring.runtime.feature import Feature
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.node_pools import NodePoolKind
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Conversion, Webhook
@@ -57,11 +59,15 @@ class Catalog:
         """Every word that `--controllers` takes."""
         return (*self.controller_names, *self.webhook_names)
 
-    def controllers(self, names: Collection[str] | None = None) -> tuple[Controller, ...]:
-        """The controllers of these names, or all of them."""
+    def controllers(
+        self, names: Collection[str] | None = None, timeouts: Mapping[str, timedelta] | None = None
+    ) -> tuple[Controller, ...]:
+        """The controllers of these names, or all of them; with the timeouts that differ from their defaults."""
         chosen = frozenset(self.names if names is None else names)
         return tuple(
-            each for feature in self.features for each in feature.controllers.chosen(chosen, lambda part: part.name)
+            each
+            for feature in self.features
+            for each in feature.controllers_with(timeouts or {}).chosen(chosen, lambda part: part.name)
         )
 
     def webhooks(self, names: Collection[str] | None = None) -> tuple[Webhook, ...]:
@@ -110,6 +116,10 @@ class Catalog:
         """The kinds whose objects make pods, by name."""
         return _workloads(self.features)
 
+    def node_pools(self) -> tuple[NodePoolKind, ...]:
+        """The kinds whose objects bring nodes."""
+        return tuple(each for feature in self.features for each in feature.node_pools())
+
     def progress(self, obj: Object) -> str:
         """What an object still waits for; empty when it is there, or when nobody knows."""
         for feature in self.features:
@@ -121,6 +131,11 @@ class Catalog:
     def gates(self) -> dict[str, bool]:
         """Every feature gate, and whether it is open when nobody says anything."""
         return {gate: is_open for feature in self.features for gate, is_open in feature.gates.items()}
+
+    @property
+    def timeouts(self) -> dict[str, timedelta]:
+        """How long controllers wait for things, by name, when nobody says anything."""
+        return {name: default for feature in self.features for name, default in feature.timeouts.items()}
 
     @property
     def conflicts(self) -> dict[str, str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from mooring.api.certificates.x509_requests import CLIENT
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.drivers.simulation import START
 from tests.builtin.authentication.test_bootstrap_tokens import INFO, secret
-from tests.builtin.certificates.requests import pem, signing_request
+from tests.builtin.certificates.requests import signing_request
 from tests.features.groups.town import Town
 
 DENIED = {"status": {"conditions": [{"type": "Denied", "status": "True", "lastUpdateTime": "2020-01-01T00:00:00Z"}]}}
@@ -38,13 +37,10 @@ def roles() -> tuple[Object, Object]:
 
 
 def access_objects() -> tuple[Object, ...]:
-    """Roles, the authority, a bootstrap token that expires in a minute, and requests for certificates."""
+    """Roles, the authority, a bootstrap token that expires in a minute, and two requests for certificates."""
     token = secret(expiration=timestamp(START + timedelta(minutes=1)))
     requests = (signing_request(name=name) for name in ("kubelet", "denied"))
-    bootstrapper = {"username": "system:bootstrap:abcdef", "groups": ["system:bootstrappers:byoh"]}
-    asked = pem("byoh:host:node10", ("byoh:hosts",))
-    agent = signing_request(asked, CLIENT, name="byoh-csr-node10", **bootstrapper)
-    return (*roles(), AUTHORITY, INFO, token, *requests, agent)
+    return (*roles(), AUTHORITY, INFO, token, *requests)
 
 
 def deny_one(town: Town) -> None:

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mooring.catalog import CATALOG
 from mooring.nodes.stages.crd import stage_definition
 from mooring.nodes.stages.functions import FUNCTIONS, LAZY
 from mooring.nodes.stages.lifecycle import ENVIRONMENT
@@ -31,7 +32,7 @@ def test_every_example_that_ships_is_named_and_good() -> None:
     assert len(files) >= 7
     for file in files:
         assert f"(../examples/{file.parent.name}/{file.name})" in PAGE, file
-        assert check_fleet(file, NOW).objects
+        assert check_fleet(file, NOW, CATALOG.names).objects
 
 
 def test_every_function_of_templates_is_named() -> None:

@@ -24,7 +24,6 @@ from tests.realnode.programs import kubelet_or_skip
 NODE = "real-a"
 TOKEN = "abcdef.0123456789abcdef"
 BOOTSTRAPPERS = "system:bootstrappers:real"
-NUMBERS = {name: 40 + number for number, name in enumerate(HOMES)}
 PATIENCE = 60.0
 # What lets a bootstrap token have a node's certificate approved, and kubelets obey the API server.
 BINDINGS = {
@@ -41,7 +40,7 @@ def joined(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp(f"{request.param}-kubelet")
     try:
         with (
-            local_network(NUMBERS[request.param], ["a"]) as network,
+            local_network(["a"]) as network,
             whole(request.param, folder / "home", host=network.gateway) as home,
             real_node(NODE, folder / "node", network.hosts[0], kubelet) as node,
             home.api() as api,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
+from mooring.agents.host.root_folder import RootFolder
 from tests.realnode.agent import command_line
 from tests.realnode.network import HostNetwork, run
 
-__all__ = ["Inventory", "inventory"]
+__all__ = ["Inventory", "inventory", "outside_files"]
 
+_SHOWN = 8
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
+_OUTSIDE = tuple(map(Path, ("/var/lib/cni", "/run/containerd/s", "/var/lib/kubelet", "/var/log/pods")))
 
 
 class Inventory(NamedTuple):
@@ -22,9 +24,9 @@ class Inventory(NamedTuple):
     files: frozenset[str]
 
     def shown(self) -> str:
-        """A line for each part, for the log of a test."""
+        """A line for each part, for the log of a test; of many, the first few."""
         return "\n".join(
-            f"  {part}: {len(found)}: {', '.join(sorted(found))}" for part, found in self._asdict().items()
+            f"  {part}: {len(found)}: {', '.join(sorted(found)[:_SHOWN])}" for part, found in self._asdict().items()
         )
 
 
@@ -34,7 +36,7 @@ def inventory(root: Path, network: HostNetwork) -> Inventory:
         mounts=frozenset(_mounts(root)),
         processes=frozenset(_processes(root, network)),
         links=frozenset(_links(network)),
-        control_groups=frozenset(_control_groups()),
+        control_groups=frozenset(_control_groups(root)),
         files=frozenset(_files(root)),
     )
 
@@ -42,12 +44,12 @@ def inventory(root: Path, network: HostNetwork) -> Inventory:
 def _mounts(root: Path) -> list[str]:
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     places = [line.split()[4] for line in lines]
-    return [place for place in places if place.startswith(str(root)) or place.startswith("/run/netns/cni-")]
+    return [place for place in places if place.startswith((str(root), "/run/netns/cni-"))]
 
 
 def _processes(root: Path, network: HostNetwork) -> list[str]:
     """Whatever runs in the network of the host, and whatever has its folder in its command line, but for the agent."""
-    own = os.stat(f"/run/netns/{network.namespace}").st_ino
+    own = Path(f"/run/netns/{network.namespace}").stat().st_ino
     found = []
     for entry in Path("/proc").iterdir():
         line = command_line(entry) if entry.name.isdecimal() else b""
@@ -61,7 +63,7 @@ def _processes(root: Path, network: HostNetwork) -> list[str]:
 
 def _network_of(process: Path) -> int:
     try:
-        return os.stat(process / "ns" / "net").st_ino
+        return (process / "ns" / "net").stat().st_ino
     except OSError:
         return 0
 
@@ -77,18 +79,18 @@ def _links(network: HostNetwork) -> list[str]:
     ]
 
 
-def _control_groups() -> list[str]:
-    """Of the whole machine: groups of pods are named after them, wherever they are."""
-    return [str(path) for path in _CONTROL_GROUPS.rglob("*") if "kubepods" in path.name or "mooring-agent" in path.name]
+def _control_groups(root: Path) -> list[str]:
+    name = RootFolder(root).control_group.lstrip("/")
+    return [str(path) for group in _CONTROL_GROUPS.glob(f"*/{name}") for path in (group, *group.rglob("*/"))]
 
 
 def _files(root: Path) -> list[str]:
-    """What lies in the agent's folder beside what the agent keeps, and where CNI, containerd and kubelet leave things."""
+    """What lies in the agent's folder beside what the agent keeps, and outside of it."""
     own = [str(path.relative_to(root)) for path in root.iterdir() if path.name != "agent"] if root.exists() else []
-    outside = [
-        Path("/var/lib/cni/networks"),
-        Path("/run/containerd/s"),
-        Path("/var/lib/kubelet"),
-        Path("/var/log/pods"),
-    ]
-    return [*own, *(str(path) for folder in outside if folder.is_dir() for path in folder.rglob("*"))]
+    return [*own, *map(str, outside_files())]
+
+
+def outside_files() -> set[Path]:
+    """What CNI, containerd and kubelets leave where nobody can tell them to leave it elsewhere."""
+    folders = [folder for folder in _OUTSIDE if folder.is_dir()]
+    return {path for folder in folders for path in (folder, *folder.rglob("*"))}

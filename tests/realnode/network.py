@@ -1,13 +1,25 @@
-"""Machines on one wire: a bridge with the address of the API server, and a network namespace for each host."""
+"""Machines on one wire: a bridge with the address of the API server, and a network namespace for each host.
+
+Real hosts on one machine share its folders outside of their own, and what is left in them is looked at. So one test has
+real hosts at a time, whichever process runs it.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 __all__ = ["HostNetwork", "LocalNetwork", "local_network"]
+
+_PREFIX: Final = "10.177"
+_BRIDGE: Final = "moortest"
+_LOCK: Final = Path(tempfile.gettempdir(), "mooring-real-hosts.lock")
 
 
 @dataclass(frozen=True)
@@ -38,29 +50,43 @@ def run(*command: str) -> str:
 
 
 @contextmanager
-def local_network(number: int, names: Sequence[str]) -> Iterator[LocalNetwork]:
-    """`number`, 0 to 99, keeps networks of tests that run at once apart: it is in every name and address."""
-    prefix, bridge = f"10.{100 + number}.0", f"moor{number}"
+def local_network(names: Sequence[str]) -> Iterator[LocalNetwork]:
+    gateway = f"{_PREFIX}.0.1"
     with ExitStack() as stack:
-        run("ip", "link", "add", bridge, "type", "bridge")
-        stack.callback(run, "ip", "link", "del", bridge)
-        run("ip", "addr", "add", f"{prefix}.1/24", "dev", bridge)
-        run("ip", "link", "set", bridge, "up")
-        hosts = []
-        for index, name in enumerate(names, 11):
-            namespace, outer = f"moor{number}-{name}", f"moor{number}v{index}"
-            host = HostNetwork(namespace, f"{prefix}.{index}", f"10.{100 + number}.{index}.0/24")
-            run("ip", "netns", "add", namespace)
-            stack.callback(run, "ip", "netns", "del", namespace)
-            run("ip", "link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", namespace)
-            run("ip", "link", "set", outer, "master", bridge, "up")
-            for words in (
-                "link set lo up",
-                f"addr add {host.address}/24 dev eth0",
-                "link set eth0 up",
-                f"route add default via {prefix}.1",
-            ):
-                run(*host.inside("ip", *words.split()))
-            run("ip", "route", "add", host.pods, "via", host.address)
-            hosts.append(host)
-        yield LocalNetwork(f"{prefix}.1", tuple(hosts))
+        lock = stack.enter_context(_LOCK.open("w"))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _remove_leftovers()
+        stack.callback(_remove_leftovers)
+        run("ip", "link", "add", _BRIDGE, "type", "bridge")
+        run("ip", "addr", "add", f"{gateway}/24", "dev", _BRIDGE)
+        run("ip", "link", "set", _BRIDGE, "up")
+        hosts = tuple(_host(name, index, gateway) for index, name in enumerate(names, 11))
+        yield LocalNetwork(gateway, hosts)
+
+
+def _host(name: str, index: int, gateway: str) -> HostNetwork:
+    host = HostNetwork(f"{_BRIDGE}-{name}", f"{_PREFIX}.0.{index}", f"{_PREFIX}.{index}.0/24")
+    outer = f"{_BRIDGE}{index}"
+    run("ip", "netns", "add", host.namespace)
+    run("ip", "link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", host.namespace)
+    run("ip", "link", "set", outer, "master", _BRIDGE, "up")
+    for words in (
+        "link set lo up",
+        f"addr add {host.address}/24 dev eth0",
+        "link set eth0 up",
+        f"route add default via {gateway}",
+    ):
+        run(*host.inside("ip", *words.split()))
+    run("ip", "route", "add", host.pods, "via", host.address)
+    return host
+
+
+def _remove_leftovers() -> None:
+    """Of this test, and of one that was killed."""
+    for line in run("ip", "netns", "list").splitlines():
+        name = line.split()[0]
+        if name.startswith(f"{_BRIDGE}-"):
+            run("ip", "netns", "del", name)
+    # A link whose other end went with its namespace goes a moment later by itself.
+    for link in Path("/sys/class/net").glob(f"{_BRIDGE}*"):
+        subprocess.run(["ip", "link", "del", link.name], capture_output=True, check=False)

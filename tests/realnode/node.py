@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from mooring.kube.objects import Object
 from mooring.testing.homes import Home
 from mooring.testing.processes import ProgramProcess
 from tests.realnode.images import PAUSE, write_archive
+from tests.realnode.leftovers import outside_files
 from tests.realnode.network import HostNetwork
 from tests.realnode.programs import CNI_PLUGINS
 
@@ -162,6 +163,15 @@ def _unmount_below(folder: Path) -> None:
             subprocess.run(["umount", "--lazy", place], check=False)
 
 
+def _remove_new(before: Collection[Path]) -> None:
+    """Nobody told kubelet and CNI to keep these in the node's folder, because nobody can."""
+    for path in sorted(outside_files() - set(before), reverse=True):
+        if path.is_dir():
+            path.rmdir()
+        else:
+            path.unlink()
+
+
 def _kubeconfig(home: Home, token: str) -> Object:
     return {
         "apiVersion": "v1",
@@ -177,6 +187,7 @@ def _kubeconfig(home: Home, token: str) -> Object:
 def real_node(name: str, folder: Path, network: HostNetwork, kubelet: Path) -> Iterator[RealNode]:
     folder.mkdir(parents=True)
     with ExitStack() as stack:
+        stack.callback(_remove_new, outside_files())
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         node = RealNode(name, folder, network, kubelet)
         stack.callback(node.stop)

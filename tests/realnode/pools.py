@@ -43,11 +43,11 @@ def cluster_objects(home: Home) -> list[Object]:
     ]
 
 
-def pool_objects(name: str, replicas: int, purpose: str, *, taint: str = "") -> list[Object]:
+def pool_objects(name: str, replicas: int, purpose: str, *, taint: str = "", version: str = "v1.35.8") -> list[Object]:
     """A pool that takes hosts labelled with `purpose`, and gives their nodes the label `pool`."""
     machine: Object = {
         "clusterName": CLUSTER,
-        "version": "v1.35.8",
+        "version": version,
         "bootstrap": {"configRef": _reference("BootstrapKubeconfig", _BOOTSTRAP)},
         "infrastructureRef": _reference("ByoMachineTemplate", name),
     }

@@ -18,13 +18,18 @@ from mooring.runtime.drivers.simulation import Simulation
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
 from mooring.testing.builders import node, pod
-from mooring.testing.decisions import DecidingTwice
+from mooring.testing.decisions import OBSERVERS, DecidingTwice
 from mooring.testing.groups import leader_worker_set
+from mooring.testing.hosts import installer_template
+from mooring.testing.machines import machine_deployment
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
-from tests.features.groups.town import CONTROLLERS, Town
+from tests.features.groups.town import Town
+from tests.features.hosts.approval.requests import put_agent_request
+from tests.features.machines.world import PoolWorld, workers
 
+INSTALLER = {"kind": "K8sInstallerConfigTemplate", "name": "installer"}
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
 
 
@@ -63,11 +68,23 @@ def test_every_controller_decides_the_same_twice() -> None:
         resource = town.registry.resource(version, kind)
         town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)
     town.run(600)
-    names = {controller.name for controller in CONTROLLERS}
-    assert names == {controller.name for controller in CATALOG.controllers()}
-    assert names - {name for name, count in town.decider.decided.items() if count} == set(), (
-        "these have decided nothing"
-    )
+    decided = {name for name, count in town.decider.decided.items() if count} | pools_of_hosts()
+    assert {controller.name for controller in CATALOG.controllers()} - decided == set(), "these have decided nothing"
+
+
+def pools_of_hosts() -> set[str]:
+    """The controllers that decided something while a pool claimed a host whose agent is new to the cluster."""
+    decided: set[str] = set()
+    OBSERVERS.append(lambda request, view, decision: None if decision.empty else decided.add(request.controller.name))
+    try:
+        world = PoolWorld(installer_template(), machine_deployment("worker-pool", 1), hosts=workers("a"))
+        installed = {"spec": {"template": {"spec": {"installerRef": INSTALLER}}}}
+        world.patch("ByoMachineTemplate", "worker-template", installed)
+        put_agent_request(world.simulation, "a")
+        world.run()
+    finally:
+        OBSERVERS.pop()
+    return decided
 
 
 def labelled(name: str, value: int) -> Decision:

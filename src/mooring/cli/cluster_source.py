@@ -10,6 +10,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
+from mooring.placement.node_pools import NodePool
 from mooring.placement.snapshot import Snapshot, to_object
 from mooring.placement.workloads.owners import Workload, controller_of
 
@@ -36,6 +37,10 @@ class ClusterSource(Protocol):
 
     def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:
         """The workloads of a kind and name, in one namespace or in all."""
+        ...
+
+    def pools(self) -> list[NodePool]:
+        """The pools that bring nodes, as far as they can be read."""
         ...
 
     def close(self) -> None: ...

@@ -103,7 +103,7 @@ def command(
         raise InputError("-A and -n cannot be given together")
 
     from mooring.cli.cluster_pods import find_cluster_pods, wanted_by
-    from mooring.cli.explainer import Explainer, all_land
+    from mooring.cli.explainer import Explainer, add_pool_notes, all_land
     from mooring.cli.manifest_pods import read_manifest_pods
     from mooring.placement.engine import Engine
 
@@ -120,6 +120,8 @@ def command(
         engine = Engine(snapshot.cluster, percentage)
         explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
         outcomes = list(explainer.run(unplaced_pods))
+        if not all_land(outcomes):
+            add_pool_notes(outcomes, cluster_source.pools())
     finally:
         cluster_source.close()
     if form == "text":

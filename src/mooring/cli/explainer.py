@@ -6,7 +6,7 @@ outcome holds all that is shown of a pod, because the cluster has changed when t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from mooring.kube.errors import MooringError
 from mooring.placement.answers import explain_answer
 from mooring.placement.causes.nodes import Blocked, Cause, all_node_causes, blocked_groups
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.placement.pods import PodInfo
 
 if TYPE_CHECKING:
@@ -178,3 +179,10 @@ class Explainer:
 
 def all_land(outcomes: Iterable[PodOutcome]) -> bool:
     return all(outcome.lands for outcome in outcomes)
+
+
+def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool]) -> None:
+    """Tell of the pools that would bring nodes for pods that find none."""
+    for outcome in outcomes:
+        if outcome.slot < 0:
+            outcome.unplaced.notes += pool_notes(outcome.unplaced.view, pools)

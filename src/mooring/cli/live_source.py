@@ -20,6 +20,7 @@ from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
+from mooring.placement.node_pools import NodePool
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 from mooring.placement.workloads.owners import Workload
 
@@ -174,6 +175,18 @@ class LiveSource:
         gaps = self._run(read_kinds(self._transport, {(known.api_version, kind): known.view}, take))
         if gaps:
             raise InputError(f"{self.name}: {gaps[0]}")
+        return found
+
+    def pools(self) -> list[NodePool]:
+        kinds = {each.kind: each for each in CATALOG.node_pools()}
+        found: list[NodePool] = []
+        views: Views = {(each.api_version, each.kind): each.view for each in kinds.values()}
+
+        def take(kind: str, view: Any) -> None:
+            found.append(kinds[kind].pool_of(view))
+
+        # Who may not read them is told nothing of them: the answer is right without.
+        self._run(read_kinds(self._transport, views, take, may_be_missing=views))
         return found
 
     async def _get(self, known: WorkloadKind, name: str, namespace: str) -> list[Workload]:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     help="Of several replicas let one work at a time, by a Lease in the namespace of the context.",
 )
 @click.option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL", help="Features to open or close.")
+@click.option(
+    "--timeouts", multiple=True, metavar="NAME=TIME", help="How long to wait for things, such as host-cleanup=90s."
+)
 @click.option("--health", metavar="HOST:PORT", help="Serve /readyz, /livez and /metrics here. Port 0 takes a free one.")
 @click.option(
     "--webhook-url",
@@ -58,6 +61,7 @@ def command(
     context: str | None,
     elect: bool,
     gates: tuple[str, ...],
+    timeouts: tuple[str, ...],
     health: str | None,
     url: str | None,
     certificates: Path | None,
@@ -76,6 +80,7 @@ def command(
     from mooring.supervisor.address import parse_address
     from mooring.supervisor.feature_gates import parse_gates
     from mooring.supervisor.selection import select_controllers
+    from mooring.supervisor.timeouts import parse_timeouts
 
     if listing:
         _list()
@@ -85,7 +90,8 @@ def command(
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
     states = parse_gates(gates)
-    controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
+    controllers = CATALOG.controllers(chosen, parse_timeouts(timeouts))
+    webhooks = CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
     from mooring.runtime.drivers.eventloop import run

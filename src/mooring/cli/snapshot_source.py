@@ -9,6 +9,7 @@ from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError, MooringError
 from mooring.manifests import read_views
+from mooring.placement.node_pools import NodePool
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 from mooring.placement.workloads.owners import Workload
 
@@ -55,6 +56,15 @@ class SnapshotSource:
             if file != "-"
             for document in read_views(file, {(known.api_version, kind): known.view})
             if document.value.metadata.name == name and namespace in (None, document.value.metadata.namespace)
+        ]
+
+    def pools(self) -> list[NodePool]:
+        return [
+            kind.pool_of(document.value)
+            for kind in CATALOG.node_pools()
+            for file in self._files
+            if file != "-"
+            for document in read_views(file, {(kind.api_version, kind.kind): kind.view})
         ]
 
     def close(self) -> None:

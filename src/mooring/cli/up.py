@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,8 +42,19 @@ from mooring.supervisor.address import DEFAULT_PORT
     help="Which controllers run: a,b for these, -c for all but one, * for all.",
 )
 @click.option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL", help="Features to open or close.")
+@click.option(
+    "--timeouts", multiple=True, metavar="NAME=TIME", help="How long to wait for things, such as host-cleanup=90s."
+)
 @exit_code
-def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: str, gates: tuple[str, ...]) -> int:
+def command(
+    data: Path,
+    place: str,
+    ephemeral: bool,
+    fleet: Path | None,
+    names: str,
+    gates: tuple[str, ...],
+    timeouts: tuple[str, ...],
+) -> int:
     """Run a Kubernetes API with controllers and simulated nodes on this machine, until it is stopped.
 
     \b
@@ -59,11 +71,12 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     from mooring.supervisor.data_folder import DataFolder
     from mooring.supervisor.feature_gates import parse_gates
     from mooring.supervisor.selection import PROCESS_NODE, select_controllers
+    from mooring.supervisor.timeouts import parse_timeouts
 
-    states = parse_gates(gates)
+    states, lengths = parse_gates(gates), parse_timeouts(timeouts)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
-    objects = [] if fleet is None else _check_fleet(fleet)
+    objects = [] if fleet is None else _check_fleet(fleet, controllers)
     folder = DataFolder(data)
     folder.check_free()
     listening, address = bind(address)
@@ -73,16 +86,16 @@ def command(data: Path, place: str, ephemeral: bool, fleet: Path | None, names: 
     from mooring.supervisor.fleet.rights import fleet_rules
 
     rules = fleet_rules(objects)
-    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, states, rules)
+    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, states, rules, lengths)
     return cluster.run(signals)
 
 
-def _check_fleet(path: Path) -> list[Object]:
+def _check_fleet(path: Path, controllers: Collection[str]) -> list[Object]:
     if str(path) == "-":
         raise InputError("--fleet takes a file, not standard input")
     from mooring.supervisor.fleet.manifest import check_fleet
 
-    fleet = check_fleet(path, datetime.now(UTC))
+    fleet = check_fleet(path, datetime.now(UTC), controllers)
     if fleet.unattended:
         shown = ", ".join(fleet.unattended[:3]) + (", ..." if len(fleet.unattended) > 3 else "")
         click.echo(

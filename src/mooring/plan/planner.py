@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import NamedTuple
+
+import msgspec
 
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
+from mooring.placement.node_pools import NodePool
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.runtime.drivers.simulation import START, Settled
@@ -81,6 +85,17 @@ class Plan:
             for w in self.workloads
         )
         return [said for obj in found if obj is not None and (said := _on_its_way(obj))]
+
+    @cached_property
+    def pools(self) -> list[NodePool]:
+        """The pools that bring nodes, as the plan leaves them."""
+        served = {(each.api_version, each.kind) for each in self.cluster.registry.resources}
+        return [
+            kind.pool_of(msgspec.convert(obj, kind.view))
+            for kind in CATALOG.node_pools()
+            if (kind.api_version, kind.kind) in served
+            for obj in self.cluster.objects(kind.api_version, kind.kind)
+        ]
 
     @property
     def took(self) -> timedelta:

@@ -10,7 +10,8 @@ Parts have names that are known without loading them: the process that checks `-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mooring.kube.errors import MooringError
@@ -18,6 +19,7 @@ from mooring.kube.objects import Object
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.node_pools import NodePoolKind
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
@@ -69,12 +71,17 @@ class Feature:
     webhooks: Parts[Webhook] = Parts()
     # Kinds whose objects make pods, by the name of the kind: what `explain` and snapshots know of them.
     workloads: Parts[WorkloadKind] = Parts()
+    # Kinds whose objects bring nodes, for `explain` and `plan`: a pod that would suit them is told what they wait for.
+    node_pools: Callable[[], tuple[NodePoolKind, ...]] = _nothing
     # By apiVersion and kind, for `plan`.
     progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
     # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
     # Feature gates, and whether each is open by default.
     gates: Mapping[str, bool] = field(default_factory=dict)
+    # How long controllers wait for things, by name, with the defaults; and how to make controllers that wait otherwise.
+    timeouts: Mapping[str, timedelta] = field(default_factory=dict)
+    with_timeouts: Callable[[Mapping[str, timedelta]], tuple[Controller, ...]] | None = None
     # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.
     conflicts: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.
@@ -86,6 +93,14 @@ class Feature:
     def names(self) -> tuple[str, ...]:
         """Everything that `--controllers` can switch."""
         return (*self.controllers.names, *self.webhooks.names)
+
+    def controllers_with(self, timeouts: Mapping[str, timedelta]) -> Parts[Controller]:
+        """Its controllers, made for these timeouts; those that it does not declare are none of its own."""
+        own = {name: value for name, value in timeouts.items() if name in self.timeouts}
+        make = self.with_timeouts
+        if make is None or not own:
+            return self.controllers
+        return replace(self.controllers, load=lambda: make({**self.timeouts, **own}))
 
     def serves_kinds(self, chosen: frozenset[str]) -> bool:
         """Whether its own kinds are served when these parts were chosen."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ async def run_controller_manager(config: dict[str, Any]) -> None:
     transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
     settling = None if config["has_fleet"] else asyncio.create_task(settle(transport, config["fleet"]))
     try:
-        controllers = CATALOG.controllers(config["controllers"])
+        timeouts = {name: timedelta(seconds=length) for name, length in config["timeouts"].items()}
+        controllers = CATALOG.controllers(config["controllers"], timeouts)
         gates = chosen_gates(controllers, config["gates"])
         authority = Certificates(Path(config["authority"]).parent)
         async with executors_for(controllers, transport, authority) as executors:

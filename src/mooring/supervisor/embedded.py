@@ -8,7 +8,7 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +53,7 @@ class EmbeddedCluster:
     ephemeral: bool = False
     gates: Mapping[str, bool] = field(default_factory=dict)
     fleet_rules: Sequence[Object] = ()
+    timeouts: Mapping[str, timedelta] = field(default_factory=dict)
     console: Console = field(default_factory=Console)
     _token: str = ""
     _node_token: str = ""
@@ -122,6 +123,7 @@ class EmbeddedCluster:
                 "token": self._token,
                 "controllers": self.controllers,
                 "gates": self.gates,
+                "timeouts": {name: length.total_seconds() for name, length in self.timeouts.items()},
                 "fleet": None if self.fleet is None else str(self.fleet),
                 "has_fleet": self._has_fleet,
             }

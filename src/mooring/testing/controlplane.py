@@ -113,6 +113,13 @@ class ControlPlane:
         while self._processes:
             self._processes.pop().stop()
 
+    def kill_api_server(self) -> None:
+        """kill -9 of kube-apiserver, which is then started anew at the same address."""
+        [(place, server)] = [each for each in enumerate(self._processes) if each[1].name == "kube-apiserver"]
+        server.kill()
+        self._start_api_server()
+        self._processes[place] = self._processes.pop()
+
     def pids(self) -> dict[str, int]:
         return {process.name: process.pid for process in self._processes}
 

@@ -111,12 +111,13 @@ def observed_state(simulation: Simulation) -> dict[str, Any]:
             name = f"{kind} {meta.get('namespace', '')}/{meta['name']}"
             given[meta["uid"]] = f"uid of {name}"
             found[name] = obj
-            if kind == "Pod" and _has_random_name(meta):
+            if _has_random_name(meta):
                 random_names.append(obj)
     for number, obj in enumerate(sorted(random_names, key=_sort_key)):
         # Which name a pod gets, and with it its address, depends on what a restarted controller knew of earlier ones.
         name = f"{obj['metadata']['generateName']}<{number}>"
-        given |= {obj["metadata"]["name"]: name, obj["status"].get("podIP", name): f"address of {name}"}
+        address = obj.get("status", {}).get("podIP", name)
+        given |= {obj["metadata"]["name"]: name, address: f"address of {name}"}
     text = json.dumps({name: _essence(obj) for name, obj in found.items()}, sort_keys=True)
     for identity, name in given.items():
         text = text.replace(identity, name)
@@ -125,13 +126,15 @@ def observed_state(simulation: Simulation) -> dict[str, Any]:
 
 
 def _has_random_name(meta: Object) -> bool:
-    """Whether a pod's name has a suffix that upstream draws at random."""
+    """Whether the name of a pod, or of another child, has a suffix that upstream draws at random."""
     owners = [owner["kind"] for owner in meta.get("ownerReferences", ()) if owner.get("controller")]
     return bool(meta.get("generateName")) and owners != ["StatefulSet"]
 
 
-def _sort_key(pod: Object) -> tuple[str, str, str]:
-    return pod["metadata"]["generateName"], pod["spec"].get("nodeName", ""), pod["metadata"]["name"]
+def _sort_key(obj: Object) -> tuple[str, str, str]:
+    """By prefix and by where it is."""
+    spec = obj.get("spec", {})
+    return obj["metadata"]["generateName"], spec.get("nodeName", spec.get("providerID", "")), obj["metadata"]["name"]
 
 
 def _essence(value: Any) -> Any:

@@ -69,14 +69,16 @@ def whole(
     *,
     run_arguments: Sequence[str] = RUN_ARGUMENTS,
     host: str = LOOPBACK,
+    up_arguments: Sequence[str] = (),
 ) -> AbstractContextManager[Home]:
     """The home with its scheduler and controllers, and with these Nodes, simulated by Mooring in both.
 
     Without nodes the embedded one has its small default fleet, and the real one none. `run_arguments` are those of the
-    `mooring run` beside the real one. `host` is the address of this machine that the API is served at.
+    `mooring run` beside the real one, `up_arguments` more of those of `mooring up`. `host` is the address of this
+    machine that the API is served at.
     """
     if name == EMBEDDED:
-        return _embedded_whole(folder, nodes, host)
+        return _embedded_whole(folder, nodes, host, up_arguments)
     return _real_whole(folder, nodes, run_arguments, host)
 
 
@@ -108,7 +110,7 @@ def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: i
 
 
 @contextmanager
-def _embedded_whole(folder: Path, nodes: Sequence[Object], host: str) -> Iterator[Home]:
+def _embedded_whole(folder: Path, nodes: Sequence[Object], host: str, more: Sequence[str]) -> Iterator[Home]:
     folder.mkdir(parents=True, exist_ok=True)
     kubeconfig = folder / "kubeconfig"
     command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"{host}:{free_port()}"]
@@ -117,6 +119,7 @@ def _embedded_whole(folder: Path, nodes: Sequence[Object], host: str) -> Iterato
         fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")
         # These nodes and no others: not this machine either.
         command += ["--fleet", str(fleet), "--controllers", "-process-node"]
+    command += more
     process = ProgramProcess(command, folder / "up.log")
     try:
         process.wait_until(kubeconfig.exists, READY_SECONDS)
@@ -140,7 +143,7 @@ def _home_of(kubeconfig: Path, folder: Path) -> Home:
 @contextmanager
 def _real_api(folder: Path, users: Users) -> Iterator[Home]:
     with ControlPlane(folder, users=users) as plane:
-        home = _home_in(plane)
+        home = home_in(plane)
         if users:
             _aggregate_roles(home)
         yield home
@@ -167,7 +170,7 @@ def _aggregate(api: Api) -> None:
 @contextmanager
 def _real_whole(folder: Path, nodes: Sequence[Object], run_arguments: Sequence[str], host: str) -> Iterator[Home]:
     with ControlPlane(folder, EXTRAS, gates=GATES, host=host) as plane:
-        home = _home_in(plane)
+        home = home_in(plane)
         if not nodes:
             yield home
             return
@@ -191,5 +194,5 @@ def simulated(node: Object) -> Object:
     return {**node, "metadata": {**metadata, "annotations": annotations}}
 
 
-def _home_in(plane: ControlPlane) -> Home:
+def home_in(plane: ControlPlane) -> Home:
     return Home(REAL, plane.url, plane.token, plane.ca, plane.kubeconfig, plane.folder, plane.tokens)

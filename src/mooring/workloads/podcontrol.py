@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,8 @@ ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 # What is written as it is.
 _PLAIN = frozenset({bool, int, str, type(None)})
+# What is left out of a part of a status.
+_EMPTY: Final[tuple[Any, ...]] = (None, [], {})
 
 
 def pod_from_template(kind: Kind[Any], owner: HasMeta, template: Object, name: str) -> Object:
@@ -83,9 +85,30 @@ def status_change(
         if name == "conditions":
             value = condition_objects(value, complete=True)
         elif value.__class__ not in _PLAIN:
-            value = msgspec.to_builtins(value)
+            value = _changed_part(_json(value), _json(getattr(old, field)))
         body[name] = value if name in always else value or None
     return (status(kind, obj, body),)
+
+
+def _json(value: Any) -> Any:
+    """A part of a view as the API has it: with lists, where views have tuples."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def _changed_part(new: Any, old: Any) -> Any:
+    """What a merge patch says of a part of a status: what is empty is left out, and what became so is removed."""
+    if not isinstance(new, dict):
+        return new
+    before = old if isinstance(old, dict) else {}
+    made: Object = {}
+    for name in dict.fromkeys((*new, *before)):
+        value = _changed_part(new.get(name), before.get(name))
+        if value in _EMPTY:
+            if before.get(name) not in _EMPTY:
+                made[name] = None
+        else:
+            made[name] = value
+    return made
 
 
 def annotated(

@@ -245,11 +245,12 @@ def test_a_kubelet_of_another_version_is_told() -> None:
 )
 def test_whatever_is_missing_is_named(broken: str, reason: str, part: str) -> None:
     world = HostWorld(byo_host("a"))
-    extra: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "no installer": {"installerRef": {"kind": "K8sInstallerConfigTemplate", "name": "gone"}},
         "strange installer": {"installerRef": {"apiGroup": "x.dev", "kind": "OtherTemplate", "name": "gone"}},
         "bad selector": {"selector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}},
-    }.get(broken, {})
+    }
+    extra = every.get(broken, {})
     if broken == "no cluster":
         world.delete("Cluster", "my-cluster")
     if broken == "unprovisioned":

@@ -69,6 +69,9 @@ class Ledger:
         if now and not before:
             assert not secret, f"host {name} was claimed while it still had a Secret"
             assert not cleaning, f"host {name} was claimed while it was being cleaned"
+            claimer = self._registry.find(API_VERSION, "ByoMachine", "default", ref["name"])
+            wanted = {} if claimer is None else claimer["spec"].get("selector", {}).get("matchLabels", {})
+            assert wanted.items() <= host["metadata"]["labels"].items(), f"host {name} went to the wrong pool"
         self._claimers[uid] = now
         if secret and not cleaning:
             assert ref, f"host {name} has a Secret and no machine"

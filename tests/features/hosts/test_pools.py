@@ -88,3 +88,15 @@ def test_a_byocluster_that_no_cluster_has_says_so_and_a_port_is_filled_in() -> N
     lonely = world.get("ByoCluster", "lonely")
     assert lonely["status"]["ready"]
     assert lonely["spec"]["controlPlaneEndpoint"]["port"] == 6443
+
+
+def test_a_byocluster_without_an_address_is_the_cluster_that_it_is_in() -> None:
+    world = HostWorld()
+    world.patch("ByoCluster", "my-cluster", {"spec": {"controlPlaneEndpoint": None}})
+    world.run()
+    assert "controlPlaneEndpoint" not in world.get("ByoCluster", "my-cluster")["spec"]
+    info = {"namespace": "kube-public", "name": "cluster-info"}
+    text = "clusters:\n- cluster:\n    server: https://10.0.0.1:7443\n"
+    world.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": info, "data": {"kubeconfig": text}})
+    world.run()
+    assert world.get("ByoCluster", "my-cluster")["spec"]["controlPlaneEndpoint"] == {"host": "10.0.0.1", "port": 7443}

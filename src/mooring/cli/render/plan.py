@@ -8,7 +8,7 @@ from typing import Any
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
-from mooring.cli.explainer import Explainer, PodOutcome
+from mooring.cli.explainer import Explainer, PodOutcome, add_pool_notes
 from mooring.cli.render.explanation import explanation_page
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted
@@ -105,6 +105,7 @@ def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, SchedulerC
             Engine(snapshot.cluster), snapshot.priorities, thorough=False, each_node=False, limit=advice
         )
         (outcome,) = explainer.run([unplaced])
+        add_pool_notes([outcome], plan.pools)
         yield outcome, snapshot.cluster, len(members)
 
 

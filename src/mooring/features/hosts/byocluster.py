@@ -1,14 +1,19 @@
-"""ByoClusters: ready as soon as a Cluster has them, and gone only after the last ByoMachine of that Cluster."""
+"""ByoClusters: ready as soon as a Cluster has them, and gone only after the last ByoMachine of that Cluster.
+
+One that does not say where its API server is means the cluster that it is in, which says so in `cluster-info`.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from mooring.api.kinds import Key, key_of
-from mooring.features.hosts.api.clusters import ByoCluster
+from mooring.features.hosts.api.clusters import APIEndpoint, ByoCluster
 from mooring.features.hosts.api.conditions import CLUSTER_NOT_FOUND, READY, WAITING_FOR_MACHINES
 from mooring.features.hosts.api.kinds import BYO_CLUSTER, BYO_MACHINE
 from mooring.features.hosts.api.names import BYOCLUSTER_FINALIZER, CLUSTER_NAME
+from mooring.features.hosts.bootstrap.kubeconfig import CLUSTER_INFO, CONFIG_MAP_BY_NAME, address_in
 from mooring.features.hosts.statuses import holds, status_patch, waiting
 from mooring.features.machines.api.clusters import Cluster
 from mooring.features.machines.api.kinds import CLUSTER
@@ -39,12 +44,24 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision(status=_told(own, READY, CLUSTER_NOT_FOUND, message, now))
     # 3. Machines may be made.
     intent: tuple[Write, ...] = add_finalizer(BYO_CLUSTER, own, BYOCLUSTER_FINALIZER)
-    endpoint = own.spec.control_plane_endpoint
-    if endpoint is not None and not endpoint.port:
-        port = {"spec": {"controlPlaneEndpoint": {"port": DEFAULT_PORT}}}
-        intent = intent or (Patch(BYO_CLUSTER, key_of(own), port),)
+    wanted = _endpoint(view, own)
+    if not intent and wanted is not None and wanted != own.spec.control_plane_endpoint:
+        body = {"spec": {"controlPlaneEndpoint": {"host": wanted.host, "port": wanted.port}}}
+        intent = (Patch(BYO_CLUSTER, key_of(own), body),)
     ready = status_patch(BYO_CLUSTER, own, own.status, (holds(READY),), now, {"ready": True})
     return Decision(intent=intent, status=ready)
+
+
+def _endpoint(view: View, own: ByoCluster) -> APIEndpoint | None:
+    said = own.spec.control_plane_endpoint
+    if said is not None:
+        return APIEndpoint(said.host, said.port or DEFAULT_PORT)
+    info = view.get(CONFIG_MAP_BY_NAME, *CLUSTER_INFO)
+    found = None if info is None else address_in(info.data.get("kubeconfig", ""))
+    parts = None if found is None else urlsplit(found.server)
+    if parts is None or not parts.hostname:
+        return None
+    return APIEndpoint(parts.hostname, parts.port or DEFAULT_PORT)
 
 
 def _cluster(view: View, own: ByoCluster) -> Cluster | None:
@@ -65,6 +82,6 @@ CONTROLLER = Controller(
     "byocluster",
     reconcile,
     of=BYO_CLUSTER,
-    reads=(BYO_MACHINE, CLUSTER),
+    reads=(BYO_MACHINE, CLUSTER, CONFIG_MAP_BY_NAME),
     writes={BYO_CLUSTER: ("patch", "status")},
 )

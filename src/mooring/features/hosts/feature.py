@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from mooring.features.hosts.settings import TIMEOUTS
 from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
@@ -31,10 +34,31 @@ def _rules() -> tuple[Object, ...]:
     return agent_rules()
 
 
+def _with_timeouts(timeouts: Mapping[str, timedelta]) -> tuple[Controller, ...]:
+    from mooring.features.hosts.controllers import host_controllers
+    from mooring.features.hosts.settings import HostSettings
+
+    return host_controllers(HostSettings.of(timeouts))
+
+
 def _webhooks() -> tuple[Webhook, ...]:
     from mooring.features.hosts.webhooks import WEBHOOKS
 
     return WEBHOOKS
+
+
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.hosts import plan_cluster_info, plan_nodes
+
+    return (plan_cluster_info.CONTROLLER, plan_nodes.CONTROLLER)
+
+
+def _machine_progress(obj: Object) -> str:
+    status = obj.get("status", {})
+    if status.get("ready"):
+        return ""
+    found = [each for each in status.get("conditions", ()) if each["type"] == "BYOHostReady"]
+    return str(found[0].get("message", "")) if found else "no host is claimed yet"
 
 
 HOSTS: Final = Feature(
@@ -56,6 +80,10 @@ HOSTS: Final = Feature(
     ),
     rules=_rules,
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
+    progress={("infrastructure.cluster.x-k8s.io/v1beta1", "ByoMachine"): _machine_progress},
+    plan_controllers=_plan_controllers,
+    timeouts=TIMEOUTS,
+    with_timeouts=_with_timeouts,
     # On a real cluster an agent speaks for each host.
     on_request=frozenset({"simulated-hosts"}),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from msgspec import to_builtins
+import msgspec
 
 from mooring.api.conditions import condition_objects, set_conditions
 from mooring.api.kinds import HasMeta, Kind
@@ -40,6 +40,7 @@ def status_patch(
     body: Object = {}
     if told != known.conditions:
         body["conditions"] = condition_objects(told)
-    have = to_builtins(known)
+    # As the API has it: with lists, where views have tuples.
+    have = msgspec.json.decode(msgspec.json.encode(known))
     body |= {name: value for name, value in (fields or {}).items() if have.get(name) != value}
     return (status(kind, obj, body),) if body else ()

@@ -6,6 +6,7 @@ a token of its own, and `bootstrapConfigRef` of the provider's template goes bef
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -92,17 +93,25 @@ def _unknown(field: str, group_kind: tuple[str, str], known: str) -> Block:
 def written(value: Any) -> Any:
     """A typed value as it was written: without what nobody said. Maps are kept whole, whatever their values."""
     if isinstance(value, msgspec.Struct):
-        fields = msgspec.structs.fields(value)
-        return {
-            each.encode_name: written(part)
-            for each in fields
-            if (part := getattr(value, each.name)) is not None and part != _default(each)
-        }
+        found = ((field, getattr(value, field.name)) for field in _fields(type(value)))
+        return {field.encoded: written(part) for field, part in found if part is not None and part != field.default}
     if isinstance(value, dict):
         return {name: written(part) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [written(part) for part in value]
     return value
+
+
+class _Field(NamedTuple):
+    name: str
+    encoded: str
+    default: Any
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
+    """The fields of a type; asking msgspec takes longer than all the rest of a decision."""
+    return tuple(_Field(each.name, each.encode_name, _default(each)) for each in msgspec.structs.fields(kind))
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

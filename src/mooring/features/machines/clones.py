@@ -23,6 +23,7 @@ from mooring.features.machines.api.names import (
     TEMPLATE_HASH,
 )
 from mooring.features.machines.blueprints import BOOTSTRAP_KIND, INFRASTRUCTURE_KIND, Blueprint, Source, written
+from mooring.features.machines.pools.naming import base_name
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Apply, Create
 from mooring.runtime.view import View
@@ -38,6 +39,7 @@ def machine_of(machine_set: MachineSet, name: str, existing: Machine | None = No
     inherited = {name: meta.labels[name] for name in (DEPLOYMENT_NAME, TEMPLATE_HASH) if name in meta.labels}
     metadata: Object = {
         "name": name,
+        "generateName": f"{base_name(machine_set)}-",
         "namespace": meta.namespace,
         "labels": {**template.metadata.labels, **inherited, **own},
         "ownerReferences": [controller_reference(MACHINE_SET, machine_set)],

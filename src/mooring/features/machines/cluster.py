@@ -135,8 +135,8 @@ def _workers(view: View, cluster: Cluster) -> ClusterReplicas:
 
 def _status(view: View, cluster: Cluster, wanted: tuple[Condition, ...], now: datetime) -> tuple[Patch, ...]:
     old, generation = cluster.status, cluster.metadata.generation
-    conditions = set_conditions(old.conditions, wanted, now, generation=generation)
-    conditions = set_conditions(conditions, (_available(cluster, conditions),), now, generation=generation)
+    conditions = set_conditions(old.conditions, wanted, now)
+    conditions = set_conditions(conditions, (_available(cluster, conditions),), now)
     done = ClusterInitialization(
         old.initialization.infrastructure_provisioned or is_true(conditions, say.INFRASTRUCTURE_READY),
         old.initialization.control_plane_initialized or is_true(conditions, say.CONTROL_PLANE_INITIALIZED),

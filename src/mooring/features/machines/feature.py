@@ -9,6 +9,7 @@ from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.node_pools import NodePoolKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
 
@@ -35,7 +36,7 @@ def _webhooks() -> tuple[Webhook, ...]:
     return WEBHOOKS
 
 
-def _pool_progress(obj: Object) -> str:
+def pool_progress(obj: Object) -> str:
     status = obj.get("status", {})
     wanted, ready = obj.get("spec", {}).get("replicas", 1), status.get("readyReplicas", 0)
     if ready >= wanted:
@@ -60,14 +61,21 @@ def _machine_progress(obj: Object) -> str:
     return going or _message(status, "Ready")
 
 
+def _node_pools() -> tuple[NodePoolKind, ...]:
+    from mooring.features.machines.node_pools import MACHINE_DEPLOYMENTS
+
+    return (MACHINE_DEPLOYMENTS,)
+
+
 MACHINES: Final = Feature(
     "machines",
     resources=_resources,
     controllers=Parts(("cluster", "machinedeployment", "machineset", "machine"), _controllers),
     webhooks=Parts(("machines-webhook",), _webhooks),
+    node_pools=_node_pools,
     progress={
-        (_API_VERSION, "MachineDeployment"): _pool_progress,
-        (_API_VERSION, "MachineSet"): _pool_progress,
+        (_API_VERSION, "MachineDeployment"): pool_progress,
+        (_API_VERSION, "MachineSet"): pool_progress,
         (_API_VERSION, "Machine"): _machine_progress,
     },
 )

@@ -10,6 +10,7 @@ from mooring.api.core.pod_references import MIRROR, secret_names
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
+from mooring.registry.admission.certificate_subjects import restrict_certificate_subject
 from mooring.registry.admission.chain import Admission, AdmissionRequest, ClusterView
 from mooring.registry.admission.classes import (
     check_growth,
@@ -216,6 +217,7 @@ BUILTIN_ADMISSION: Final[tuple[Admission, ...]] = (
 )
 BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
     restrict_deletion,
+    restrict_certificate_subject,
     keep_system_priorities,
     check_limits,
     check_growth,

@@ -60,7 +60,8 @@ async def _settle(transport: HttpTransport, fleet: str | None) -> str:
     new = sum(map(bool, made))
     nodes = sum(obj["kind"] == "Node" for obj in objects)
     there = "" if new == len(objects) else f", {len(objects) - new} of {len(objects)} objects there already"
-    return f"{_nodes(nodes)} of {name}{there}."
+    what = _nodes(nodes) if nodes else f"{len(objects)} objects"
+    return f"{what} of {name}{there}."
 
 
 async def _create(transport: HttpTransport, obj: Object) -> bool:

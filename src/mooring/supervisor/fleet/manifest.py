@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mooring.api.core.validation.nodes import validate_node
+from mooring.api.crds.resource import definition
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, ApiError, NotFoundError
 from mooring.manifests import Document, ManifestError, read_manifests
@@ -53,11 +55,13 @@ def read_fleet(path: Path) -> Fleet:
     return Fleet(objects, [_name(obj) for obj in objects if obj["kind"] == "Node" and not _simulated(obj)])
 
 
-def check_fleet(path: Path, now: datetime) -> Fleet:
-    """The fleet, if an API server would take all of it; ManifestError with file, line and field if not."""
+def check_fleet(path: Path, now: datetime, controllers: Collection[str] = ()) -> Fleet:
+    """The fleet, if an API server would take all of it; ManifestError with file, line and field if not.
+
+    `controllers` are those that will run, and bring the kinds of their features with them.
+    """
     registry = Registry(now=now)
-    definition = stage_definition()
-    registry.create(registry.resource(definition["apiVersion"], definition["kind"]), definition, now=now)
+    _define(registry, stage_definition(), now)
     seen: set[tuple[str, str, str]] = set()
     for document in read_manifests(path):
         replicas = _written_out(document)
@@ -66,10 +70,25 @@ def check_fleet(path: Path, now: datetime) -> Fleet:
             if key in seen:
                 raise _error(document, f'{obj["kind"]} "{_name(obj)}" is there twice', "metadata.name")
             seen.add(key)
+        _define_own(registry, document.value, controllers, now)
         # Those in between differ in nothing that could be wrong.
         for obj in (replicas[0], *replicas[1:][-1:]):
             _check(registry, document, obj, now)
     return read_fleet(path)
+
+
+def _define(registry: Registry, definition: Object, now: datetime) -> None:
+    registry.create(registry.resource(definition["apiVersion"], definition["kind"]), definition, now=now)
+
+
+def _define_own(registry: Registry, obj: Object, controllers: Collection[str], now: datetime) -> None:
+    """Define a kind of a feature when the first object of it is met: a fleet has few of them."""
+    group = str(obj.get("apiVersion")).rpartition("/")[0]
+    if any((each.api_version, each.kind) == (obj.get("apiVersion"), obj.get("kind")) for each in registry.resources):
+        return
+    for resource in CATALOG.resources(controllers):
+        if (resource.group, resource.kind) == (group, obj.get("kind")):
+            _define(registry, definition(resource), now)
 
 
 def _check(registry: Registry, document: Document[Object], obj: Object, now: datetime) -> None:

@@ -98,7 +98,8 @@ def _incarnations(view: View, replica_set: ReplicaSet, census: Census, known: Is
     known = None if view.problem else known
     counted = replica_set.status.replicas
     most = max(replica_set.spec.replicas, counted)
-    return Incarnations(replica_set, view.owned(POD, replica_set), most, known, counted - census.replicas)
+    pods = view.owned(POD, replica_set)
+    return Incarnations(replica_set, pods, most, known, counted - census.replicas)
 
 
 def _standing_failure(replica_set: ReplicaSet) -> Condition | None:

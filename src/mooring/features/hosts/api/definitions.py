@@ -75,7 +75,7 @@ BOOTSTRAP_KUBECONFIGS: Final = _resource(
     BootstrapKubeconfig,
     (
         PrinterColumn("Secret", "string", ".status.dataSecretName", "The Secret with the kubeconfig"),
-        PrinterColumn("Expires", "date", ".status.expirationTime", "When the token ends"),
+        PrinterColumn("Expires", "string", ".status.expirationTime", "When the token ends"),
     ),
 )
 BOOTSTRAP_KUBECONFIG_TEMPLATES: Final = _resource(BootstrapKubeconfigTemplate, (), ("bkt",))

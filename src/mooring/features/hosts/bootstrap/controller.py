@@ -24,7 +24,13 @@ from mooring.features.hosts.api.names import (
     CLUSTER_NAME,
     SECRET_TYPE,
 )
-from mooring.features.hosts.bootstrap.kubeconfig import ServerAddress, address_in, kubeconfig_text
+from mooring.features.hosts.bootstrap.kubeconfig import (
+    CLUSTER_INFO,
+    CONFIG_MAP_BY_NAME,
+    ServerAddress,
+    address_in,
+    kubeconfig_text,
+)
 from mooring.features.hosts.settings import HostSettings
 from mooring.features.hosts.statuses import holds, status_patch, waiting
 from mooring.features.machines.api.kinds import CLUSTER, MACHINE
@@ -36,11 +42,10 @@ from mooring.runtime.decision import Create, Decision, Delete
 from mooring.runtime.minted import Minted
 from mooring.runtime.reads import named
 from mooring.runtime.view import View
-from mooring.workloads.kinds import CONFIG_MAP, SECRET
+from mooring.workloads.kinds import SECRET
 from mooring.workloads.ownerrefs import controller_reference, is_controlled_by
 
 _SECRET: Final = named(SECRET)
-_CONFIG_MAP: Final = named(CONFIG_MAP)
 # Sixteen characters, as bootstrap tokens have.
 _TOKEN_BYTES: Final = 8
 
@@ -100,7 +105,7 @@ def bootstrap_controller(settings: HostSettings) -> Controller:
         "bootstrapkubeconfig",
         reconcile,
         of=BOOTSTRAP_KUBECONFIG,
-        reads=(MACHINE, CLUSTER, _SECRET, _CONFIG_MAP),
+        reads=(MACHINE, CLUSTER, _SECRET, CONFIG_MAP_BY_NAME),
         writes={BOOTSTRAP_KUBECONFIG: ("status", "finalizers"), _SECRET: ("create", "delete")},
     )
 
@@ -147,7 +152,7 @@ def _address(view: View, config: BootstrapKubeconfig, machine: Machine | None) -
     original = view.get(BOOTSTRAP_KUBECONFIG, config.metadata.namespace, source) if source else None
     if original is not None and original.spec.apiserver:
         return _of_spec(original.spec)
-    info = view.get(_CONFIG_MAP, "kube-public", "cluster-info")
+    info = view.get(CONFIG_MAP_BY_NAME, *CLUSTER_INFO)
     found = None if info is None else address_in(info.data.get("kubeconfig", ""))
     cluster = None if machine is None else view.get(CLUSTER, config.metadata.namespace, machine.spec.cluster_name)
     if cluster is not None and cluster.spec.control_plane_endpoint.host:

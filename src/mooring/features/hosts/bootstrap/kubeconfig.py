@@ -7,8 +7,15 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-__all__ = ["ServerAddress", "address_in", "kubeconfig_text"]
+from mooring.api.kinds import Key
+from mooring.runtime.reads import named
+from mooring.workloads.kinds import CONFIG_MAP
 
+__all__ = ["CLUSTER_INFO", "CONFIG_MAP_BY_NAME", "ServerAddress", "address_in", "kubeconfig_text"]
+
+# Where a cluster says how it is reached.
+CLUSTER_INFO: Final = Key("kube-public", "cluster-info")
+CONFIG_MAP_BY_NAME: Final = named(CONFIG_MAP)
 # A kubeconfig without a user, as `cluster-info` has it: YAML that kubeadm and API servers write by machine.
 _SERVER: Final = re.compile(r"^\s*server:\s*(\S+)\s*$", re.MULTILINE)
 _AUTHORITY: Final = re.compile(r"^\s*certificate-authority-data:\s*(\S+)\s*$", re.MULTILINE)

@@ -25,7 +25,7 @@ from mooring.features.hosts.api.kinds import (
 )
 from mooring.features.hosts.api.machines import ByoMachine
 from mooring.features.hosts.api.names import BYOMACHINE_FINALIZER, CLUSTER_NAME, PAUSED, provider_id
-from mooring.features.hosts.byomachine.choice import choose_host, host_selector, shortage
+from mooring.features.hosts.byomachine.choice import choose_host, host_selector, shortage, suits
 from mooring.features.hosts.byomachine.host_metadata import ClaimContext, host_patch, wanted_version
 from mooring.features.hosts.byomachine.installation import installation_of
 from mooring.features.hosts.byomachine.ownership import (
@@ -125,7 +125,8 @@ def _claimed_host(view: View, machine: ByoMachine, now: datetime) -> HostClaim |
     present = host if host is not None and host.metadata.uid == ref.uid else None
     if present is not None and is_claimed_by(present, machine):
         return present if ref.claimed else Decision(children=strays, status=(confirm(machine, present),))
-    if present is not None and is_claimable(present):
+    # Its labels may have changed since it was chosen; a claim that both once agreed on stands whatever they are.
+    if present is not None and is_claimable(present) and (ref.claimed or suits(present, machine.spec)):
         return Decision(children=(*strays, claim(machine, present)))
     if not ref.claimed:
         return Decision(children=strays, status=(step_back(machine),))
@@ -241,6 +242,6 @@ CONTROLLER = Controller(
     writes={
         BYO_MACHINE: ("patch", "status", "finalizers"),
         BYO_HOST: ("patch", "status"),
-        K8S_INSTALLER_CONFIG: ("create", "delete"),
+        K8S_INSTALLER_CONFIG: ("create",),
     },
 )

@@ -57,7 +57,7 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
     """The write that brings the claim to its host; none where it has arrived."""
     machine, owner = context.machine, context.owner
     namespace = machine.metadata.namespace
-    labels = node_labels(owner)
+    labels = node_labels(owner.metadata.labels)
     managed = set(noted(host, MANAGED_LABELS))
     taints = tuple(HostTaint(each.key, each.effect, each.value) for each in owner.spec.taints)
     noted_taints = set(map(tuple, noted(host, MANAGED_TAINTS)))

@@ -4,7 +4,7 @@ One host belongs to one ByoMachine because `status.machineRef` of the host is wr
 else decided. One ByoMachine has one host because
 
 1. it records its choice (`status.hostRef`) before it claims, and claims only what is on record;
-2. it undoes a choice only for something that happened to the host, which a claim under way then no longer matches;
+2. it undoes a choice that it has not confirmed, which a claim under way may outlast: that leaves a stray host, below;
 3. once it has seen both agree it notes that (`hostRef.claimed`), and from then on never chooses again. Everything that
    reaches the host (Secrets, labels, taints) is written only after that.
 

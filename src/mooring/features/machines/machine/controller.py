@@ -31,7 +31,6 @@ from mooring.features.machines.machine.deletion import delete
 from mooring.features.machines.machine.node import synced_node
 from mooring.features.machines.machine.status import node_conditions, with_conditions, with_phase, written_status
 from mooring.features.machines.pools.templates import is_current
-from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event, Patch
 from mooring.runtime.view import View
@@ -165,13 +164,12 @@ def _infrastructure(view: View, machine: Machine) -> tuple[Found, ByoMachine | N
 
 
 def _facts(machine: Machine, secret: str, provided: ByoMachine | None) -> tuple[Patch, ...]:
-    """What is filled into the spec, once."""
-    spec: Object = {}
+    """What is filled into the spec, once: bootstrap data first, since no provider delivers without them."""
     if secret:
-        spec["bootstrap"] = {"dataSecretName": secret}
+        return (Patch(MACHINE, key_of(machine), {"spec": {"bootstrap": {"dataSecretName": secret}}}),)
     if provided is not None and provided.spec.provider_id and not machine.spec.provider_id:
-        spec["providerID"] = provided.spec.provider_id
-    return (Patch(MACHINE, key_of(machine), {"spec": spec}),) if spec else ()
+        return (Patch(MACHINE, key_of(machine), {"spec": {"providerID": provided.spec.provider_id}}),)
+    return ()
 
 
 def _adopted(view: View, machine: Machine, provided: ByoMachine | None) -> tuple[Patch, ...]:

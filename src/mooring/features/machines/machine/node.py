@@ -54,7 +54,7 @@ def _domain(name: str) -> str:
 
 def synced_node(machine: Machine, node: MachineNode) -> tuple[Patch, ...]:
     """The write that brings a Node in step; none where it is."""
-    labels, annotations = node_labels(machine), _node_annotations(machine)
+    labels, annotations = node_labels(machine.metadata.labels), _node_annotations(machine)
     known, meta = node.metadata.annotations, node.metadata
     owner = machine.metadata.controller
     records = {

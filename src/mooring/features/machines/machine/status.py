@@ -89,10 +89,10 @@ def with_conditions(
 ) -> MachineStatus:
     """A status with these conditions, and with Ready and Available as they follow from them."""
     generation = machine.metadata.generation
-    own = set_conditions(status.conditions, wanted, now, generation=generation)
-    own = set_conditions(own, (ready_condition(machine, own),), now, generation=generation)
+    own = set_conditions(status.conditions, wanted, now)
+    own = set_conditions(own, (ready_condition(machine, own),), now)
     ready = find_condition(own, say.READY) or Condition(say.READY, "False")
-    own = set_conditions(own, (_available(view, machine, ready),), now, generation=generation)
+    own = set_conditions(own, (_available(view, machine, ready),), now)
     return replace(status, conditions=own, observed_generation=generation)
 
 

@@ -265,7 +265,7 @@ def _status(
     )
     new = replace(
         old,
-        conditions=set_conditions(old.conditions, wanted, pool.now, generation=meta.generation),
+        conditions=set_conditions(old.conditions, wanted, pool.now),
         observed_generation=meta.generation,
         selector=str(selector_of(deployment.spec.selector)),
         replicas=there,

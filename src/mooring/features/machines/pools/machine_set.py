@@ -56,7 +56,7 @@ class Seen(NamedTuple):
         wanted = conditions_of(self.machines, self.machine_set.wanted, block, paused_condition(pause), going=going)
         new = replace(
             old,
-            conditions=set_conditions(old.conditions, wanted, self.now, generation=generation),
+            conditions=set_conditions(old.conditions, wanted, self.now),
             selector=str(selector_of(self.machine_set.spec.selector)),
             replicas=len(self.machines),
             ready_replicas=count(self.machines, say.READY),

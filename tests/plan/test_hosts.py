@@ -1,0 +1,73 @@
+"""Plans with pools of hosts: a claim makes a node for the pod that waits, and a pool without a host says why.
+
+`MOORING_UPDATE_GOLDEN=1 pytest tests/plan/test_hosts.py` writes the page anew; look at the difference before keeping
+it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mooring.kube.objects import Object
+from mooring.manifests.emit import to_yaml
+from mooring.testing.builders import node, pod
+from mooring.testing.hosts import bootstrap_kubeconfig, byo_cluster, byo_host, byo_machine_template, machine_cluster
+from mooring.testing.machines import BOOTSTRAP, machine_deployment, machine_template
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pools(purpose: str) -> list[Object]:
+    """A pool of one worker, and a host of some purpose."""
+    return [
+        byo_cluster(),
+        machine_cluster(),
+        bootstrap_kubeconfig(BOOTSTRAP),
+        byo_machine_template("worker-template", {"purpose": "worker"}),
+        byo_host("node10", labels={"purpose": purpose}),
+        machine_deployment(
+            "worker-pool", 1, template=machine_template("worker-template", labels={"purpose": "worker"})
+        ),
+    ]
+
+
+def answered(folder: Path, command: list[str], *files: tuple[str, list[Object]]) -> str:
+    for name, objects in files:
+        (folder / name).write_text("---\n".join(map(to_yaml, objects)), encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-m", "mooring", *command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert not ran.stderr, ran.stderr
+    # The last part of a Machine's name follows from a uid.
+    return re.sub(r"(worker-pool-\w+)-\w{5}\b", r"\1-xxxxx", ran.stdout)
+
+
+@pytest.fixture
+def waiting() -> Object:
+    made = pod("web", cpu="2")
+    made["spec"]["nodeSelector"] = {"purpose": "worker"}
+    return made
+
+
+@pytest.mark.parametrize(("purpose", "page"), [("worker", "pools.txt"), ("wroker", "pools-short.txt")])
+def test_the_page_of_a_pod_that_waits_for_a_pool(tmp_path: Path, waiting: Object, purpose: str, page: str) -> None:
+    work = ("work.yaml", [*pools(purpose), waiting])
+    command = ["plan", "-f", "work.yaml", "--snapshot", "cluster.yaml"]
+    found = answered(tmp_path, command, work, ("cluster.yaml", [node("other")]))
+    golden = GOLDEN / page
+    if os.environ.get("MOORING_UPDATE_GOLDEN"):
+        golden.write_text(found, encoding="utf-8")
+    assert found == golden.read_text(encoding="utf-8")
+
+
+def test_explain_tells_of_the_pool_that_a_pod_waits_for(tmp_path: Path, waiting: Object) -> None:
+    cluster = ("cluster.yaml", [node("other"), *pools("worker")])
+    command = ["explain", "-f", "work.yaml", "--snapshot", "cluster.yaml"]
+    found = answered(tmp_path, command, ("work.yaml", [waiting]), cluster)
+    assert "MachineDeployment default/worker-pool brings nodes that web suits, and waits: 0 of 1 Machines" in found
