@@ -129,6 +129,27 @@ def test_a_failed_install_is_told_with_its_output_and_a_claim_that_goes_meanwhil
     assert host.left_on_the_machine() == []
 
 
+def test_a_host_that_cannot_be_cleaned_says_why_and_is_not_released(play: Play) -> None:
+    host = play("stuck")
+    host.start()
+    eventually(lambda: host.says("HostClean", "True"), "a registered host")
+    host.claim(install="true", uninstall="echo the disk is busy; exit 1")
+    eventually(lambda: host.says("K8sNodeBootstrapSucceeded", "True"), "a node")
+    host.release()
+    told = eventually(lambda: host.says("HostClean", "False"), "a host that is not clean")
+    assert told["reason"] == "CleanupFailed"
+    assert "the disk is busy" in told["message"]
+    assert "machineRef" in host.status
+    # The way out that the message names; whoever starts the agent again does not wait for the next try.
+    script = host.root.scripts / "uninstall.sh"
+    assert f"remove {script}" in told["message"]
+    script.unlink()
+    host.agents[-1].kill()
+    host.start()
+    eventually(host.is_released, "a released host")
+    assert host.left_on_the_machine() == []
+
+
 def test_a_host_released_by_force_is_cleaned_when_its_agent_returns(play: Play) -> None:
     host = play("forced")
     host.start("--skip-installation")
