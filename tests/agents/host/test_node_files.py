@@ -21,7 +21,9 @@ from mooring.features.hosts.api.hosts import ByoHost
 from mooring.kube.errors import InputError
 
 ROOT = RootFolder(Path("/var/lib/mooring-agent"))
-PLAN = NodePlan(ROOT, "node10", systemd=False, pod_cidr="10.244.1.0/24", search_path="/usr/bin", address="192.0.2.2")
+PLAN = NodePlan(
+    ROOT, "node10", systemd=False, pod_cidr="10.244.1.0/24", download_path=Path("/bundles"), address="192.0.2.2"
+)
 
 
 def claimed(**spec: object) -> ByoHost:
@@ -103,7 +105,10 @@ def test_a_range_that_is_none_is_refused(text: str) -> None:
 
 
 def test_the_files_of_a_node_are_private_and_name_its_authority(tmp_path: Path) -> None:
-    plan = PLAN._replace(root=RootFolder(tmp_path))
+    plugins = tmp_path / "bundles" / "opt" / "cni" / "bin"
+    plugins.mkdir(parents=True)
+    (plugins / "bridge").touch()
+    plan = PLAN._replace(root=RootFolder(tmp_path), download_path=tmp_path / "bundles")
     cluster = {"server": "https://192.0.2.1:6443", "certificate-authority-data": "QVVUSE9SSVRZ"}
     bootstrap = {"kind": "Config", "clusters": [{"name": "c", "cluster": cluster}]}
     write_node_files(plan, claimed(), json.dumps(bootstrap).encode())
@@ -111,6 +116,8 @@ def test_the_files_of_a_node_are_private_and_name_its_authority(tmp_path: Path) 
     assert (root.etc / "ca.crt").read_text() == "AUTHORITY"
     assert json.loads((root.etc / "kubelet.json").read_text())["kind"] == "KubeletConfiguration"
     assert (root.network_configuration / "10-mooring.conflist").exists()
+    containerd = tomllib.loads((root.etc / "containerd.toml").read_text())
+    assert containerd["plugins"]["io.containerd.grpc.v1.cri"]["cni"]["bin_dir"] == str(plugins)
     assert all(path.stat().st_mode & 0o077 == 0 for path in root.etc.rglob("*"))
 
 

@@ -112,7 +112,7 @@ class HostWork:
             bootstrap = await self._client.secret(host.spec.bootstrap_secret, BOOTSTRAP_VALUE)
             await asyncio.to_thread(write_node_files, self._plan(), host, bootstrap)
             seconds = self._settings.join_timeout.total_seconds()
-            await join(self._plan(), self._services, self._settings.download_path, seconds)
+            await join(self._plan(), self._services, seconds)
         except ProgramMissing as error:
             # It was there when it was installed: the installation is done once more.
             _log.warning("%s", error)
@@ -130,7 +130,7 @@ class HostWork:
 
     async def _serve(self) -> None:
         try:
-            await ensure_services(self._plan(), self._services, self._settings.download_path)
+            await ensure_services(self._plan(), self._services)
         except _FAILURES as error:
             _log.warning("the services of the node cannot be started: %s", error)
 
@@ -142,7 +142,7 @@ class HostWork:
             settings.name,
             settings.systemd,
             settings.pod_cidr,
-            search_path(settings.download_path),
+            settings.download_path,
             kubelet_overrides=str(overrides) if overrides.is_dir() else "",
             address=node_address(find_network((settings.root.bridge,))),
             restrict_oom_score=not may_lower_oom_score(),

@@ -59,12 +59,13 @@ def write_node_files(plan: NodePlan, host: ByoHost, bootstrap: bytes) -> None:
         root.network_configuration.mkdir(mode=0o700, exist_ok=True)
         network = network_configuration(root, plan.pod_cidr)
         _write_json(root.network_configuration / "10-mooring.conflist", network)
-    plugins = next((each for each in PLUGIN_FOLDERS if Path(each, "bridge").exists()), PLUGIN_FOLDERS[0])
+    folders = (str(plan.download_path / "opt" / "cni" / "bin"), *PLUGIN_FOLDERS)
+    plugins = next((each for each in folders if Path(each, "bridge").exists()), PLUGIN_FOLDERS[0])
     write_private(root.etc / "containerd.toml", containerd_configuration(plan, plugins).encode())
     _write_json(root.etc / "node-labels.json", node_labels(host))
 
 
-async def ensure_services(plan: NodePlan, services: ServiceManager, download_path: Path) -> None:
+async def ensure_services(plan: NodePlan, services: ServiceManager) -> None:
     """Have containerd and kubelet run, from the files that are there."""
     root = plan.root
     environment = {**os.environ, "PATH": plan.search_path, MARK_VARIABLE: root.mark}
@@ -75,16 +76,16 @@ async def ensure_services(plan: NodePlan, services: ServiceManager, download_pat
     await _socket_answers(plan)
     # Noted when it is done: an agent that was killed in between imports them again.
     if not root.images_imported.exists():
-        await import_images(root.containerd_socket, download_path / "images", plan.search_path)
+        await import_images(root.containerd_socket, plan.download_path / "images", plan.search_path)
         root.images_imported.touch()
     labels = json.loads((root.etc / "node-labels.json").read_bytes())
     arguments = kubelet_arguments(find_program("kubelet", plan.search_path), plan, labels)
     await services.ensure(NodeService(KUBELET, arguments, environment, root.logs / "kubelet.log"))
 
 
-async def join(plan: NodePlan, services: ServiceManager, download_path: Path, seconds: float) -> None:
+async def join(plan: NodePlan, services: ServiceManager, seconds: float) -> None:
     """Return once the kubelet has a certificate of its own. Raises JoinFailed with the end of its log."""
-    await ensure_services(plan, services, download_path)
+    await ensure_services(plan, services)
     certificate = plan.root.kubelet / "pki" / "kubelet-client-current.pem"
     try:
         async with asyncio.timeout(seconds):
