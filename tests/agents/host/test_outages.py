@@ -110,6 +110,9 @@ class NoServices:
     async def stop(self, name: str) -> None:
         return
 
+    async def stop_pods(self) -> None:
+        return
+
     async def close(self) -> None:
         return
 

@@ -231,10 +231,12 @@ def test_services_are_units_of_systemd_where_it_runs(tmp_path: Path, monkeypatch
         await services.stop("kubelet")
         await services.stop("kubelet")
         assert not await services.is_running("kubelet")
+        await services.stop_pods()
         (state / "refuses").touch()
         with pytest.raises(MooringError, match="systemd does not start mooring-1234-kubelet"):
             await services.ensure(kubelet)
 
     asyncio.run(story())
     calls = (state / "calls").read_text().splitlines()
+    assert "systemctl stop kubepods.slice" in calls
     assert len([call for call in calls if call.startswith("systemd-run")]) == 2

@@ -127,6 +127,8 @@ class HostWork:
         else:
             self._journal.record(joined=True, join_failure=None)
             _log.info("the host is a node")
+            if host.spec.manage_kube_proxy:
+                _log.warning("manageKubeProxy is set, and this agent runs no kube-proxy; run it as a DaemonSet")
 
     async def _serve(self) -> None:
         try:
