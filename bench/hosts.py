@@ -97,17 +97,15 @@ def _phases(wire: Wire) -> Counter[str]:
 
 def _ready(wire: Wire) -> int:
     pools = _items(wire, f"{_MACHINES}/machinedeployments")
-    return sum(each.get("status", {}).get("readyReplicas", 0) for each in pools)
+    return sum(int(each.get("status", {}).get("readyReplicas", 0)) for each in pools)
 
 
 def _double_claims(wire: Wire) -> int:
     """Machines with more than one host, and hosts of the wrong pool."""
     hosts = [each for each in _items(wire, f"{_HOSTS}/byohosts") if each["status"].get("machineRef")]
     owners = Counter(each["status"]["machineRef"]["uid"] for each in hosts)
-    strangers = sum(
-        each["status"]["machineRef"]["name"].split("-")[0] != each["metadata"]["labels"]["pool"] for each in hosts
-    )
-    return sum(count > 1 for count in owners.values()) + strangers
+    pools = [(each["status"]["machineRef"]["name"].split("-")[0], each["metadata"]["labels"]["pool"]) for each in hosts]
+    return sum(count > 1 for count in owners.values()) + len([claimer for claimer, own in pools if claimer != own])
 
 
 def _wait(reached: Any, what: str) -> int:

@@ -85,6 +85,14 @@ def test_a_folder_without_permission_is_said(tmp_path: Path) -> None:
         ),
         (("--controllers", ","), "--controllers names none; there are deployment,"),
         (
+            ("--timeouts", "ferry=5m"),
+            '--timeouts: there is no timeout "ferry"; there are bootstrap-token, host-cleanup, host-heartbeat',
+        ),
+        (
+            ("--timeouts", "host-cleanup=soon"),
+            '--timeouts: "host-cleanup=soon" must be host-cleanup=TIME, such as host-cleanup=90s',
+        ),
+        (
             ("--feature-gates", "Ferry=true"),
             '--feature-gates: there is no gate "Ferry"; there are MaxUnavailableStatefulSet',
         ),

@@ -99,3 +99,15 @@ def test_keys_go_on_exactly_when_their_last_version_is_seen(steps: list[Any]) ->
         assert set(gone) == over
         waiting = {name: version for name, version in waiting.items() if name not in over}
         assert len(desk.expectations) == len(waiting)
+
+
+def test_a_kind_that_is_followed_no_more_holds_nobody() -> None:
+    stores: dict[Any, Store[Any]] = {CONFIG_MAP: Store(CONFIG_MAP)}
+    expectations: Expectations[str] = Expectations(stores)
+    stores[CONFIG_MAP].put({"metadata": {"name": "a", "namespace": "default", "uid": "uid-a"}})
+    expectations.expect("written", {CONFIG_MAP: 5}, ())
+    expectations.expect("deleted", {}, [(CONFIG_MAP, A, "uid-a")])
+    assert expectations.release(CONFIG_MAP) == ["written", "deleted"]
+    del stores[CONFIG_MAP]
+    expectations.changed(CONFIG_MAP, A)
+    assert expectations.over() == []

@@ -139,6 +139,22 @@ def put_machine(
     return create(simulation, {"apiVersion": API_VERSION, "kind": "ByoMachine", "metadata": meta, "spec": own})
 
 
+def claimed_hosts(registry: Registry) -> dict[str, str]:
+    """The ByoMachine of every host that is claimed: where the host names it, and it has chosen the host."""
+    machines = {each["metadata"]["name"]: each for each in _all(registry, "ByoMachine")}
+    found = {}
+    for host in _all(registry, "ByoHost"):
+        ref = host.get("status", {}).get("machineRef")
+        chosen = machines.get(ref["name"], {}).get("status", {}).get("hostRef") if ref else None
+        if ref and chosen and chosen["uid"] == host["metadata"]["uid"]:
+            found[host["metadata"]["name"]] = ref["name"]
+    return found
+
+
+def _all(registry: Registry, kind: str) -> list[Object]:
+    return list(registry.list(registry.resource(API_VERSION, kind)).items)
+
+
 def _ref(kind: str, name: str) -> Object:
     return {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": kind, "name": name}
 

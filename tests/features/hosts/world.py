@@ -20,7 +20,7 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import START
-from mooring.testing.hosts import byo_host, put_cluster
+from mooring.testing.hosts import byo_host, claimed_hosts, put_cluster
 from mooring.testing.simulations import checked_simulation
 
 VERSIONS = {"Machine": MACHINES_VERSION, "Cluster": MACHINES_VERSION, "Node": "v1", "Secret": "v1", "Event": "v1"}
@@ -131,14 +131,7 @@ class HostWorld:
 
     def claims(self) -> dict[str, str]:
         """ByoMachines by their hosts, where both agree."""
-        machines = self.all("ByoMachine")
-        found = {}
-        for name, host in self.all("ByoHost").items():
-            ref = host.get("status", {}).get("machineRef")
-            chosen = machines.get(ref["name"], {}).get("status", {}).get("hostRef") if ref else None
-            if ref and chosen and chosen["name"] == name:
-                found[name] = ref["name"]
-        return found
+        return claimed_hosts(self.simulation.registry)
 
     def condition(self, kind: str, name: str, type_: str = "BYOHostReady") -> Object:
         conditions = self.get(kind, name).get("status", {}).get("conditions", [])

@@ -54,8 +54,9 @@ def data(key: Key, view: View, now: datetime) -> Decision:
 def shelter(key: Key, view: View, now: datetime) -> Decision:
     """A cluster whose infrastructure is there at once."""
     cluster = view.get(BYO_CLUSTER, *key)
-    ready = cluster is None or cluster.status.ready
-    return Decision() if ready else Decision(status=(status(BYO_CLUSTER, cluster, {"ready": True}),))
+    if cluster is None or cluster.status.ready:
+        return Decision()
+    return Decision(status=(status(BYO_CLUSTER, cluster, {"ready": True}),))
 
 
 PROVIDER = (

@@ -29,14 +29,18 @@ def seen(name: str, *, days: int = 0, node: bool = True, **metadata: Any) -> Mac
     return msgspec.convert(obj, Machine)
 
 
-MARKED = {"annotations": {"cluster.x-k8s.io/delete-machine": "now"}}
+MARKED: Any = {"cluster.x-k8s.io/delete-machine": "now"}
 ORDERS = {
     "by name where nothing else is said": ([seen("b"), seen("a")], "", ["a", "b"]),
     "the oldest": ([seen("a", days=1), seen("b", days=9)], "Oldest", ["b", "a"]),
     "the newest": ([seen("a", days=9), seen("b", days=1)], "Newest", ["b", "a"]),
     "one without a Node": ([seen("a", days=99), seen("b", node=False)], "Oldest", ["b", "a"]),
-    "a marked one": ([seen("a", node=False), seen("b", **MARKED)], "Newest", ["b", "a"]),
-    "one that is going": ([seen("a", **MARKED), seen("b", deletionTimestamp=timestamp(NOON))], "", ["b", "a"]),
+    "a marked one": ([seen("a", node=False), seen("b", annotations=MARKED)], "Newest", ["b", "a"]),
+    "one that is going": (
+        [seen("a", annotations=MARKED), seen("b", deletionTimestamp=timestamp(NOON))],
+        "",
+        ["b", "a"],
+    ),
 }
 
 
@@ -54,7 +58,9 @@ def on_node(name: str, node: str, **parts: Any) -> Object:
 
 
 def pool_with_pods(*pods: Object, **deletion: int) -> PoolWorld:
-    template = machine_template("worker-template", **({"deletion": deletion} if deletion else {}))
+    template = machine_template("worker-template")
+    if deletion:
+        template["spec"]["deletion"] = deletion
     world = PoolWorld(machine_deployment(replicas=1, template=template), hosts=workers("a"))
     world.run()
     for each in pods:

@@ -23,7 +23,7 @@ from mooring.features.machines.blocks import Block
 from mooring.kube.objects import Object
 from mooring.runtime.view import View
 
-__all__ = ["BOOTSTRAP_KIND", "INFRASTRUCTURE_KIND", "Blueprint", "Source", "find_blueprint", "written"]
+__all__ = ["BOOTSTRAP_KIND", "INFRASTRUCTURE_KIND", "MachineBlueprint", "Source", "find_blueprint", "written"]
 
 INFRASTRUCTURE_KIND: Final = "ByoMachine"
 BOOTSTRAP_KIND: Final = "BootstrapKubeconfig"
@@ -39,13 +39,13 @@ class Source(NamedTuple):
     annotations: dict[str, str]
 
 
-class Blueprint(NamedTuple):
+class MachineBlueprint(NamedTuple):
     infrastructure: Source
     # None where the template names a Secret instead.
     bootstrap: Source | None
 
 
-def find_blueprint(view: View, namespace: str, spec: MachineSpec) -> Blueprint | Block:
+def find_blueprint(view: View, namespace: str, spec: MachineSpec) -> MachineBlueprint | Block:
     """What Machines of this spec are made from, or what of it is missing."""
     wanted = spec.infrastructure_ref
     if wanted.group_kind != (HOSTS_GROUP, "ByoMachineTemplate"):
@@ -56,14 +56,14 @@ def find_blueprint(view: View, namespace: str, spec: MachineSpec) -> Blueprint |
     machine = template.spec.template.spec
     infrastructure = Source("ByoMachineTemplate", wanted.name, written(machine), {}, {})
     if not spec.bootstrap.config_ref and machine.bootstrap_config_ref is None:
-        return Blueprint(infrastructure, None)
+        return MachineBlueprint(infrastructure, None)
     if machine.bootstrap_config_ref is not None:
         given = machine.bootstrap_config_ref
         group_kind, name, field = (given.group, given.kind), given.name, "bootstrapConfigRef of the template"
     else:
         group_kind, name, field = spec.bootstrap.config_ref.group_kind, spec.bootstrap.config_ref.name, "configRef"
     bootstrap = _bootstrap(view, namespace, group_kind, name, field)
-    return bootstrap if isinstance(bootstrap, Block) else Blueprint(infrastructure, bootstrap)
+    return bootstrap if isinstance(bootstrap, Block) else MachineBlueprint(infrastructure, bootstrap)
 
 
 def _bootstrap(view: View, namespace: str, group_kind: tuple[str, str], name: str, field: str) -> Source | Block:

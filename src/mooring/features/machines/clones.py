@@ -22,7 +22,7 @@ from mooring.features.machines.api.names import (
     SET_NAME,
     TEMPLATE_HASH,
 )
-from mooring.features.machines.blueprints import BOOTSTRAP_KIND, INFRASTRUCTURE_KIND, Blueprint, Source, written
+from mooring.features.machines.blueprints import BOOTSTRAP_KIND, INFRASTRUCTURE_KIND, MachineBlueprint, Source, written
 from mooring.features.machines.pools.naming import base_name
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Apply, Create
@@ -62,7 +62,7 @@ def machine_of(machine_set: MachineSet, name: str, existing: Machine | None = No
     return Apply(MACHINE, {"metadata": metadata, "spec": spec})
 
 
-def missing_clones(view: View, machine: Machine, blueprint: Blueprint) -> tuple[Create, ...]:
+def missing_clones(view: View, machine: Machine, blueprint: MachineBlueprint) -> tuple[Create, ...]:
     """The objects of a Machine that are not there yet. What a provider has delivered once is not made again."""
     namespace, made = machine.metadata.namespace, []
     infrastructure, bootstrap = machine.spec.infrastructure_ref, machine.spec.bootstrap.config_ref

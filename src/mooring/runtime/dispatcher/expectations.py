@@ -73,9 +73,12 @@ class Expectations(Generic[K]):
         return over
 
     def release(self, kind: Kind[Any]) -> list[K]:
-        """Drop the expectations of every key that waits for a version of a kind; returns the keys."""
+        """Drop the expectations of every key that waits for anything of a kind; returns the keys."""
+        self._by_version.pop(kind, None)
         released = [
-            key for key, expected in self._expecting.items() if any(kind is each for each, _ in expected.versions)
+            key
+            for key, expected in self._expecting.items()
+            if any(kind is each for each, _ in expected.versions) or any(kind is each for each, _, _ in expected.gone)
         ]
         for key in released:
             del self._expecting[key]

@@ -24,13 +24,11 @@ from mooring.features.hosts.statuses import holds, status_patch, waiting
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Decision
-from mooring.runtime.reads import named
 from mooring.runtime.view import View
 from mooring.workloads.kinds import SECRET
-from mooring.workloads.ownerrefs import controller_reference, is_controlled_by
+from mooring.workloads.ownerrefs import controller_reference
 
 BUNDLE_TYPE: Final = "k8s"
-_SECRET: Final = named(SECRET)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -56,22 +54,17 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     except UnsupportedPlatform as error:
         message = f"ByoHost {host.metadata.name}: {error}"
         return _stop(config, now, told.UNSUPPORTED_PLATFORM, message, "Error")
-    # 3. The Secret has its scripts.
-    name = secret_name(key.name)
-    secret = view.get(_SECRET, key.namespace, name)
-    if secret is not None and not is_controlled_by(secret, config):
-        message = f"Secret {name} belongs to another; delete it, so that the scripts can be written"
-        return _stop(config, now, told.UNSUPPORTED_BUNDLE, message, "Error")
+    # 3. The Secret has its scripts. It is written and never read, so that this controller may read no Secrets.
     data = _encoded(scripts_for(platform, info.architecture, version, config.spec.bundle_repo))
-    if secret is None or secret.data != data:
-        return Decision(children=(Apply(_SECRET, _secret(config, data)),))
-    written = reference_to("v1", "Secret", key.namespace, name)
-    known = config.status.installation_secret
     fields: Object = {"ready": True}
+    known, name = config.status.installation_secret, secret_name(key.name)
     if known is None or known.name != name:
-        fields["installationSecret"] = written
+        fields["installationSecret"] = reference_to("v1", "Secret", key.namespace, name)
     ready = holds(told.READY, told.SECRET_WRITTEN)
-    return Decision(status=status_patch(K8S_INSTALLER_CONFIG, config, config.status, (ready,), now, fields))
+    return Decision(
+        children=(Apply(SECRET, _secret(config, data)),),
+        status=status_patch(K8S_INSTALLER_CONFIG, config, config.status, (ready,), now, fields),
+    )
 
 
 def secret_name(config: str) -> str:
@@ -114,6 +107,6 @@ CONTROLLER = Controller(
     "k8sinstallerconfig",
     reconcile,
     of=K8S_INSTALLER_CONFIG,
-    reads=(BYO_MACHINE, BYO_HOST, _SECRET),
-    writes={K8S_INSTALLER_CONFIG: ("status", "finalizers"), _SECRET: ("create", "patch")},
+    reads=(BYO_MACHINE, BYO_HOST),
+    writes={K8S_INSTALLER_CONFIG: ("status", "finalizers"), SECRET: ("create", "patch")},
 )

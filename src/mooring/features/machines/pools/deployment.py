@@ -51,7 +51,7 @@ ON_DELETE: Final = "OnDelete"
 NAME_TAKEN: Final = "MachineSetNameTaken"
 
 
-class Pool(NamedTuple):
+class ObservedPool(NamedTuple):
     """One look at a MachineDeployment."""
 
     deployment: MachineDeployment
@@ -88,7 +88,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
     owned = view.owned(MACHINE_SET, deployment)
     machines = tuple(machine for each in owned for machine in view.owned(MACHINE, each))
-    pool = Pool(deployment, sort_out(view, deployment, owned), machines, now)
+    pool = ObservedPool(deployment, sort_out(view, deployment, owned), machines, now)
 
     # 1. A pool that goes takes its sets along, and waits for them.
     if deployment.metadata.deleting:
@@ -134,7 +134,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     )
 
 
-def _deleted(pool: Pool) -> Decision:
+def _deleted(pool: ObservedPool) -> Decision:
     if not pool.sets.all:
         return Decision(release=remove_finalizer(MACHINE_DEPLOYMENT, pool.deployment, MACHINE_DEPLOYMENT_FINALIZER))
     going = tuple(Delete(MACHINE_SET, key_of(each)) for each in pool.sets.all if not each.metadata.deleting)
@@ -151,7 +151,7 @@ def _adopted(view: View, deployment: MachineDeployment) -> tuple[Patch, ...]:
     )
 
 
-def _revision(pool: Pool, machine_set: MachineSet) -> int:
+def _revision(pool: ObservedPool, machine_set: MachineSet) -> int:
     """The newest set has the highest number, also one that is taken up again."""
     number = revision_of(machine_set)
     if machine_set is not pool.sets.new:
@@ -159,7 +159,7 @@ def _revision(pool: Pool, machine_set: MachineSet) -> int:
     return max(number, 1 + max((revision_of(each) for each in pool.sets.old), default=0))
 
 
-def _introduced(view: View, pool: Pool) -> Decision:
+def _introduced(view: View, pool: ObservedPool) -> Decision:
     """A set for today's template. It gets its Machines in the next steps."""
     deployment = pool.deployment
     key, word = key_of(deployment), template_hash(view, deployment)
@@ -194,7 +194,7 @@ def _event(deployment: MachineDeployment, kind: str, reason: str, text: str, aft
     return Event(MACHINE_DEPLOYMENT, key, "Normal", reason, text, (MACHINE_SET, after.key))
 
 
-def _written(pool: Pool, sizes: dict[str, int]) -> tuple[list[Write], list[Event]]:
+def _written(pool: ObservedPool, sizes: dict[str, int]) -> tuple[list[Write], list[Event]]:
     """The sets with their sizes; old ones that have no Machine any more go."""
     writes: list[Write] = []
     events: list[Event] = []
@@ -214,7 +214,7 @@ def _written(pool: Pool, sizes: dict[str, int]) -> tuple[list[Write], list[Event
     return writes, events
 
 
-def _stuck(pool: Pool) -> Block | None:
+def _stuck(pool: ObservedPool) -> Block | None:
     """Why a rollout does not go on: a Machine of the new template finds no host while the old ones keep theirs."""
     if pool.sets.new is None or not pool.outdated or not pool.replaces:
         return None
@@ -230,7 +230,7 @@ def _stuck(pool: Pool) -> Block | None:
     return None
 
 
-def _rolling_out(pool: Pool, stuck: Block | None) -> Condition:
+def _rolling_out(pool: ObservedPool, stuck: Block | None) -> Condition:
     if not pool.outdated:
         return Condition(say.ROLLING_OUT, "False", say.NOT_ROLLING_OUT)
     if stuck is not None:
@@ -241,7 +241,7 @@ def _rolling_out(pool: Pool, stuck: Block | None) -> Condition:
     return Condition(say.ROLLING_OUT, "True", say.IS_ROLLING_OUT, text)
 
 
-def _available(pool: Pool, block: Block | None, available: int) -> Condition:
+def _available(pool: ObservedPool, block: Block | None, available: int) -> Condition:
     least = pool.deployment.wanted - pool.limits.unavailable
     if available >= least:
         return Condition(say.AVAILABLE, "True", say.IS_AVAILABLE)
@@ -252,7 +252,7 @@ def _available(pool: Pool, block: Block | None, available: int) -> Condition:
 
 
 def _status(
-    pool: Pool, block: Block | None = None, *, pause: str = "", stuck: Block | None = None
+    pool: ObservedPool, block: Block | None = None, *, pause: str = "", stuck: Block | None = None
 ) -> tuple[Patch, ...]:
     deployment, sets = pool.deployment, pool.sets.all
     old, meta = deployment.status, deployment.metadata

@@ -1,0 +1,94 @@
+"""Pools as users change them, with kubectl, in both homes: updates of a full pool, pauses, and drains that wait."""
+
+from __future__ import annotations
+
+import json
+
+from mooring.kube.objects import Object
+from mooring.testing.workloads import budget, deployment, template
+from tests.e2e.test_hosts import Shell, eventually, pools, reason_of, shell
+
+# Fixtures of this module too.
+__all__ = ["pools", "shell"]
+
+POOL = "machinedeployment worker-pool -n default"
+
+
+def change(shell: Shell, what: str, spec: Object) -> None:
+    shell.run(f"kubectl patch {what} --type merge -p '{json.dumps({'spec': spec})}'")
+
+
+def versions(shell: Shell) -> dict[str, str]:
+    nodes = shell.items("nodes", "-l purpose=worker").items()
+    return {name: node["status"]["nodeInfo"]["kubeletVersion"] for name, node in nodes}
+
+
+def rolling_out(shell: Shell, part: str = "reason") -> str:
+    return reason_of(shell.items("machinedeployment")["worker-pool"], part, "RollingOut")
+
+
+def test_a_full_pool_is_updated_by_using_its_hosts_again(pools: Shell) -> None:
+    before = dict.fromkeys(("node10", "node12"), "v1.34.1")
+    assert versions(pools) == before
+    change(pools, POOL, {"template": {"spec": {"version": "v1.35.0"}}})
+    eventually(lambda: rolling_out(pools) == "RolloutBlocked", "it is told that no host is free")
+    assert "set maxSurge to 0 and maxUnavailable to 1" in rolling_out(pools, "message")
+    assert versions(pools) == before
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    change(pools, POOL, {"rollout": {"strategy": strategy}})
+    eventually(lambda: rolling_out(pools) == "NotRollingOut", "the rollout ends")
+    eventually(lambda: pools.ready("worker-pool") == 2, "both are ready")
+    assert versions(pools) == dict.fromkeys(before, "v1.35.0")
+    assert len(pools.items("machineset", "-n default -l cluster.x-k8s.io/deployment-name=worker-pool")) == 1
+
+
+def test_both_versions_of_the_api_are_one_object(pools: Shell) -> None:
+    old = json.loads(
+        pools.run("kubectl get machinedeployments.v1beta1.cluster.x-k8s.io worker-pool -n default -o json")
+    )
+    assert old["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+    assert old["status"]["updatedReplicas"] == 2
+    assert old["spec"]["template"]["spec"]["infrastructureRef"] == {
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1",
+        "kind": "ByoMachineTemplate",
+        "name": "worker-template",
+    }
+
+
+def test_a_paused_cluster_is_left_as_it_is(pools: Shell) -> None:
+    change(pools, "cluster my-cluster -n default", {"paused": True})
+    eventually(lambda: reason_of(pools.items("machinedeployment")["worker-pool"], "status", "Paused") == "True", "told")
+    pools.run("kubectl scale machinedeployment worker-pool -n default --replicas=1")
+    # Pauses are told where hosts are, so that their agents rest too.
+    eventually(
+        lambda: "cluster.x-k8s.io/paused" in pools.items("byohost")["node10"]["metadata"].get("annotations", {}),
+        "the host is paused",
+    )
+    assert sorted(versions(pools)) == ["node10", "node12"]
+    change(pools, "cluster my-cluster -n default", {"paused": False})
+    eventually(lambda: len(versions(pools)) == 1, "one goes")
+    pools.run("kubectl scale machinedeployment worker-pool -n default --replicas=2")
+    eventually(lambda: pools.ready("worker-pool") == 2, "and comes back")
+
+
+def test_a_drain_waits_for_the_disruption_budget(pools: Shell) -> None:
+    made = deployment("web", 2, pods=template(app="web", nodeSelector={"purpose": "worker"}))
+    for obj in (made, budget("web", "web", minAvailable=2)):
+        obj["metadata"]["namespace"] = "default"
+        pools.run(f"kubectl apply -f - <<'EOF'\n{json.dumps(obj)}\nEOF")
+    pools.run("kubectl rollout status deployment/web -n default --timeout=60s")
+    pods = pools.items("pods", "-n default -l app=web").values()
+    node = next(iter(pods))["spec"]["nodeName"]
+    machine = next(
+        name
+        for name, each in pools.items("machine").items()
+        if each.get("status", {}).get("nodeRef", {}).get("name") == node
+    )
+    pools.run(f"kubectl delete machine {machine} -n default --wait=false")
+    eventually(lambda: "disruption budget" in reason_of(pools.items("machine")[machine], "message", "Deleting"), "told")
+    assert reason_of(pools.items("machine")[machine], "reason", "Deleting") == "DrainingNode"
+    assert pools.items("nodes", "")[node]["spec"]["unschedulable"] is True
+    pools.run("kubectl delete pdb web -n default")
+    eventually(lambda: machine not in pools.items("machine"), "the Machine goes")
+    eventually(lambda: pools.ready("worker-pool") == 2, "another takes its place")
+    pools.run("kubectl delete deployment web -n default --wait=false")
