@@ -121,6 +121,8 @@ def test_a_kubelet_joins_and_its_pods_can_be_reached(joined: tuple[Home, RealNod
 
     until(lambda: "hello from app" in kubectl.run("logs", "app").stdout, "log")
     assert kubectl("exec", "app", "--", "hostname") == "app\n"
+    # Over WebSocket at the first try, though the container engine speaks SPDY.
+    assert "fallback" not in kubectl.run("exec", "app", "-v=6", "--", "hostname").stderr
     assert kubectl("exec", "-i", "app", "--", "cat", stdin="to and fro") == "to and fro"
     assert kubectl.run("exec", "app", "--", "sh", "-c", "exit 3").returncode == 3
     by_spdy = {"KUBECTL_REMOTE_COMMAND_WEBSOCKETS": "false"}

@@ -14,7 +14,7 @@ from mooring.apiserver.calls import Call, Context, wrong_method
 from mooring.apiserver.kubelets import DIAL_SECONDS, Kubelets
 from mooring.apiserver.proxy_targets import ProxyTarget, node_target, pod_target, service_target
 from mooring.apiserver.relay import relay
-from mooring.apiserver.streams import pass_upgrade
+from mooring.apiserver.upgrades import pass_upgrade
 from mooring.kube.status import BadRequestError, ServiceUnavailableError
 from mooring.net.asgi import Header, Message, Send
 from mooring.net.client_connection import ConnectionCut, HttpResponse, request_bytes

@@ -11,14 +11,22 @@ import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, Protocol
 
-__all__ = ["ByteStream", "join_streams"]
+__all__ = ["BytePipe", "ByteStream", "join_streams"]
 
 # With more unread bytes than this, reading from the socket pauses, so the peer has to wait.
 _HIGH_WATER_BYTES: Final = 256 * 1024
 _PROBE_AFTER_SECONDS: Final = 60
 _PROBE_EVERY_SECONDS: Final = 15
+
+
+class BytePipe(Protocol):
+    """Whatever bytes can be read from and written to, such as the messages of a WebSocket."""
+
+    async def read(self) -> bytes: ...
+    async def write(self, data: bytes) -> None: ...
+    def close(self) -> None: ...
 
 
 class ByteStream(asyncio.Protocol):
@@ -104,7 +112,7 @@ class ByteStream(asyncio.Protocol):
             self._waiter.set_result(None)
 
 
-async def join_streams(one: ByteStream, other: ByteStream) -> None:
+async def join_streams(one: BytePipe, other: BytePipe) -> None:
     """Pass bytes both ways until either end has gone; then both are closed."""
     ways = [asyncio.ensure_future(_pass_on(one, other)), asyncio.ensure_future(_pass_on(other, one))]
     try:
@@ -117,7 +125,7 @@ async def join_streams(one: ByteStream, other: ByteStream) -> None:
         other.close()
 
 
-async def _pass_on(source: ByteStream, target: ByteStream) -> None:
+async def _pass_on(source: BytePipe, target: BytePipe) -> None:
     with suppress(ConnectionResetError):
         while data := await source.read():
             await target.write(data)

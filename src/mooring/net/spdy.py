@@ -1,4 +1,4 @@
-"""A SPDY/3.1 connection whose client opens streams: several streams of bytes over one, for the server's side.
+"""A SPDY/3.1 connection whose client opens streams: several streams of bytes over one, for both sides.
 
 What carries it is anything that bytes can be read from and written to: a connection that left HTTP for SPDY, or the
 messages of a WebSocket.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
+from mooring.net.byte_stream import BytePipe
 from mooring.net.spdy_frames import (
     GoAway,
     OpenStream,
@@ -26,19 +27,13 @@ from mooring.net.spdy_frames import (
 )
 from mooring.net.websocket import WebSocket
 
-__all__ = ["BytePipe", "SpdySession", "SpdyStream", "WebSocketPipe"]
+__all__ = ["SpdySession", "SpdyStream", "WebSocketPipe"]
 
 _MOST_STREAMS: Final = 1024
 # A stream with more unread bytes than this makes the whole connection wait, for there are no windows.
 _HIGH_WATER_BYTES: Final = 1024 * 1024
 # A client that went without a word is found by the write that fails.
 _PING_SECONDS: Final = 10.0
-
-
-class BytePipe(Protocol):
-    async def read(self) -> bytes: ...
-    async def write(self, data: bytes) -> None: ...
-    def close(self) -> None: ...
 
 
 class WebSocketPipe:
@@ -61,7 +56,7 @@ class WebSocketPipe:
 
 
 class SpdyStream:
-    """One stream that the client has opened. It is answered with `reply` or `reset`."""
+    """One stream that the client has opened. A server answers it with `reply` or `reset`."""
 
     def __init__(self, session: SpdySession, number: int, headers: Mapping[str, str]) -> None:
         self.number = number
@@ -69,7 +64,7 @@ class SpdyStream:
         self._session = session
         self._parts: list[bytes] = []
         self._size = 0
-        # Whether the client sends nothing more, and whether this end does.
+        # Whether the peer sends nothing more, and whether this end does.
         self._received = self._sent = False
         self._news = asyncio.Event()
         self._room = asyncio.Event()
@@ -132,8 +127,12 @@ class SpdyStream:
 
 
 class SpdySession:
-    def __init__(self, pipe: BytePipe) -> None:
+    """`client` says which side this is: clients have odd numbers, and servers even ones."""
+
+    def __init__(self, pipe: BytePipe, *, client: bool = False) -> None:
         self.streams: dict[int, SpdyStream] = {}
+        self._first = 1 if client else 2
+        self._next_stream = self._first
         self._pipe = pipe
         self._reader, self._encoder = SpdyReader(), SpdyEncoder()
         self._opened: asyncio.Queue[SpdyStream | None] = asyncio.Queue()
@@ -142,6 +141,13 @@ class SpdySession:
     async def accept(self) -> SpdyStream | None:
         """The next stream that the client opens; None at the end of the connection."""
         return await self._opened.get()
+
+    async def open(self, headers: Mapping[str, str]) -> SpdyStream:
+        """A stream of this end's own. Raises ConnectionResetError when the peer has gone."""
+        stream = self.streams[self._next_stream] = SpdyStream(self, self._next_stream, headers)
+        self._next_stream += 2
+        await self.send(OpenStream(stream.number, headers))
+        return stream
 
     async def send(self, frame: SpdyFrame) -> None:
         """Raises ConnectionResetError when the client has gone."""
@@ -185,8 +191,7 @@ class SpdySession:
                 if (stream := self.streams.get(number)) is not None:
                     stream.end(cut=True)
             case Ping(number):
-                # Even numbers are this end's own.
-                if number % 2:
+                if number % 2 != self._first % 2:
                     await self.send(frame)
             case GoAway() | StreamReply():
                 return
@@ -201,10 +206,10 @@ class SpdySession:
         self._opened.put_nowait(stream)
 
     async def _ping(self) -> None:
-        number = 0
+        number = self._first
         with suppress(ConnectionResetError):
             while True:
                 await asyncio.sleep(_PING_SECONDS)
-                number += 2
                 await self.send(Ping(number))
+                number += 2
         self.close()

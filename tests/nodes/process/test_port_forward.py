@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from mooring.kube.objects import Object
+from mooring.net.byte_stream import BytePipe
 from mooring.net.client_connection import request_bytes
 from mooring.net.destination import Destination
-from mooring.net.spdy import BytePipe, WebSocketPipe
+from mooring.net.spdy import WebSocketPipe
 from mooring.net.spdy_frames import OpenStream, ResetStream, SpdyEncoder, SpdyReader, StreamData, StreamReply
 from mooring.net.websocket import HandshakeRefused, open_websocket
 from mooring.nodes.process.containers.processes import ContainerProcess

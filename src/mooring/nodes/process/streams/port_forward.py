@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, Protocol
 
+from mooring.net.byte_stream import BytePipe
 from mooring.net.destination import Destination, dial_failure
-from mooring.net.spdy import BytePipe, SpdySession, SpdyStream
+from mooring.net.spdy import SpdySession, SpdyStream
 from mooring.net.spdy_frames import ResetStatus
 from mooring.net.websocket import WebSocket
 
