@@ -7,7 +7,7 @@ matter of owner references: pools of one cluster may have equal selectors.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -100,7 +100,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     cluster = view.get(CLUSTER, key.namespace, deployment.spec.cluster_name)
     if cluster is None:
         return Decision(status=_status(pool, missing_cluster(key.namespace, deployment.spec.cluster_name)))
-    if pause := pause_of(view, cluster, deployment.metadata.annotations, paused=deployment.spec.paused):
+    if pause := pause_of(cluster, deployment.metadata.annotations, paused=deployment.spec.paused):
         return Decision(status=_status(pool, pause=pause))
 
     # 3. Sets that were its own before.
@@ -187,11 +187,10 @@ def _equal_selectors(view: View, deployment: MachineDeployment) -> list[str]:
     return sorted(each.metadata.name for each in others if str(selector_of(each.spec.selector)) == str(own))
 
 
-def _event(deployment: MachineDeployment, kind: str, reason: str, text: str, after: Apply) -> Event:
-    key = key_of(deployment)
-    if kind == "Warning":
-        return Event(MACHINE_DEPLOYMENT, key, "Warning", reason, text, (MACHINE_SET, after.key))
-    return Event(MACHINE_DEPLOYMENT, key, "Normal", reason, text, (MACHINE_SET, after.key))
+def _event(
+    deployment: MachineDeployment, kind: Literal["Normal", "Warning"], reason: str, text: str, after: Apply
+) -> Event:
+    return Event(MACHINE_DEPLOYMENT, key_of(deployment), kind, reason, text, (MACHINE_SET, after.key))
 
 
 def _written(pool: ObservedPool, sizes: dict[str, int]) -> tuple[list[Write], list[Event]]:
