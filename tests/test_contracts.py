@@ -14,6 +14,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "mooring"
 DECIDING = (
     "admission",
+    "agents/host/conditions.py",
+    "agents/host/steps.py",
     "api",
     "builtin",
     "features",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,22 @@ from mooring.cli.main import cli
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="An agent runs as root")
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """Sockets lie below the root of an agent, and the kernel limits the length of their paths."""
+    with tempfile.TemporaryDirectory(prefix="m-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
 def agent(*arguments: str | Path, **environment: str) -> Result:
     known = {"KUBECONFIG": "/nonexistent/kubeconfig", "KUBERNETES_SERVICE_HOST": "", **environment}
     return CliRunner().invoke(cli, ["agent", *map(str, arguments)], env=known)
 
 
-def test_a_dry_run_prints_the_host_and_changes_nothing(tmp_path: Path) -> None:
-    done = agent("--dry-run", "--root", tmp_path / "root", "--label", "purpose=gpu", "--hostname-override", "node11")
+def test_a_dry_run_prints_the_host_and_changes_nothing(short_path: Path) -> None:
+    done = agent("--dry-run", "--root", short_path / "root", "--label", "purpose=gpu", "--hostname-override", "node11")
     assert done.exit_code == 0, done.output
-    assert list(tmp_path.iterdir()) == []
+    assert list(short_path.iterdir()) == []
     host = yaml.safe_load(done.output)
     assert host["kind"] == "ByoHost"
     assert host["metadata"]["name"] == "node11"
@@ -33,14 +42,14 @@ def test_a_dry_run_prints_the_host_and_changes_nothing(tmp_path: Path) -> None:
     assert host["metadata"]["labels"]["byohost.infrastructure.cluster.x-k8s.io/host"] == "node11"
     assert host["spec"]["capacity"]["cpu"] == str(os.cpu_count())
     assert "# ByoHost default/node11 would be created or updated" in done.output
-    assert f"# files below {tmp_path}/root" in done.output
+    assert f"# files below {short_path}/root" in done.output
 
 
-def test_a_dry_run_tells_of_a_claim_that_is_on_record(tmp_path: Path) -> None:
-    root = RootFolder(tmp_path)
+def test_a_dry_run_tells_of_a_claim_that_is_on_record(short_path: Path) -> None:
+    root = RootFolder(short_path)
     root.prepare()
     root.journal.write_text(json.dumps({"claim": {"namespace": "default", "name": "worker-1", "uid": "1"}}))
-    done = agent("--dry-run", "--root", tmp_path)
+    done = agent("--dry-run", "--root", short_path)
     assert "# next: clean this machine, because its ByoHost is gone" in done.output
 
 
@@ -69,8 +78,8 @@ def test_the_version_is_told() -> None:
     ],
 )
 @needs_root
-def test_bad_input_is_one_line_and_exit_code_1(arguments: list[str], problem: str, tmp_path: Path) -> None:
-    done = agent(*(str(tmp_path) if word == "ROOT" else word for word in arguments))
+def test_bad_input_is_one_line_and_exit_code_1(arguments: list[str], problem: str, short_path: Path) -> None:
+    done = agent(*(str(short_path) if word == "ROOT" else word for word in arguments))
     assert done.exit_code == 1
     (line,) = done.output.splitlines()
     assert line.startswith("error: ")
@@ -78,15 +87,15 @@ def test_bad_input_is_one_line_and_exit_code_1(arguments: list[str], problem: st
 
 
 @needs_root
-def test_reset_cleans_a_machine_without_an_api_and_with_a_broken_journal(tmp_path: Path) -> None:
-    root = RootFolder(tmp_path)
+def test_reset_cleans_a_machine_without_an_api_and_with_a_broken_journal(short_path: Path) -> None:
+    root = RootFolder(short_path)
     root.prepare()
     root.kubelet.mkdir(parents=True)
     root.journal.write_text("{")
-    refused = agent("--root", tmp_path, "--dry-run")
+    refused = agent("--root", short_path, "--dry-run")
     assert refused.exit_code == 1
     assert "mooring agent --reset" in refused.output
-    done = agent("--root", tmp_path, "--reset")
+    done = agent("--root", short_path, "--reset")
     assert done.exit_code == 0, done.output
     assert not root.node.exists()
     assert not root.journal.exists()

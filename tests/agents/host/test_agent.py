@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from mooring.agents.host.services.process_record import read_record
 from mooring.testing.homes import EMBEDDED, Home, api_only
 from mooring.testing.http import Api
+from mooring.testing.processes import free_port
 from tests.agents.host.played import CONTAINERD, KUBELET, PlayedHost, eventually, serve_hosts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="An agent runs as root")
@@ -32,11 +34,11 @@ def api(home: Home) -> Iterator[Api]:
 
 
 @pytest.fixture
-def play(home: Home, api: Api, tmp_path: Path) -> Iterator[Play]:
+def play(home: Home, api: Api, short_path: Path) -> Iterator[Play]:
     hosts = []
 
     def make(name: str) -> PlayedHost:
-        hosts.append(PlayedHost(name, tmp_path, home, api))
+        hosts.append(PlayedHost(name, short_path, home, api))
         return hosts[-1]
 
     yield make
@@ -46,7 +48,9 @@ def play(home: Home, api: Api, tmp_path: Path) -> Iterator[Play]:
 
 def test_a_host_is_registered_with_what_its_machine_has_and_keeps_the_labels_of_people(play: Play) -> None:
     host = play("registered")
-    agent = host.start("--label", "purpose=worker,rack=a", "--heartbeat-interval", "1s")
+    metrics = f"127.0.0.1:{free_port()}"
+    arguments = ("--heartbeat-interval", "1s", "--metricsbindaddress", metrics)
+    agent = host.start("--label", "purpose=worker,rack=a", *arguments)
     found = eventually(lambda: host.host if host.says("HostClean", "True") else None, "a registered host")
     assert found["metadata"]["labels"]["byohost.infrastructure.cluster.x-k8s.io/host"] == "registered"
     assert found["metadata"]["labels"]["capacity.infrastructure.cluster.x-k8s.io/cpu"] == str(os.cpu_count())
@@ -55,6 +59,10 @@ def test_a_host_is_registered_with_what_its_machine_has_and_keeps_the_labels_of_
     assert sum(link["isDefault"] for link in found["status"]["network"]) <= 1
     first = found["status"]["lastHeartbeatTime"]
     eventually(lambda: host.status["lastHeartbeatTime"] > first, "the next heartbeat")
+
+    with Api(f"http://{metrics}") as own:
+        assert own.get("/readyz").code == 200
+        assert "byoh_agent_last_heartbeat_timestamp 1" in own.get("/metrics").body
 
     host.patch({"metadata": {"labels": {"gpu": "true"}}})
     assert agent.stop() == 0
@@ -68,7 +76,7 @@ def test_a_host_is_registered_with_what_its_machine_has_and_keeps_the_labels_of_
     eventually(lambda: host.says("HostClean", "True"), "a host that is registered again")
 
 
-def test_an_agent_that_is_killed_at_every_step_resumes_and_leaves_nothing(play: Play, tmp_path: Path) -> None:
+def test_an_agent_that_is_killed_at_every_step_resumes_and_leaves_nothing(play: Play, short_path: Path) -> None:
     host = play("killed")
     host.put_program("containerd", CONTAINERD, kills=True)
     host.put_program("kubelet", KUBELET, kills=True)
@@ -76,16 +84,16 @@ def test_an_agent_that_is_killed_at_every_step_resumes_and_leaves_nothing(play: 
     eventually(lambda: host.says("HostClean", "True"), "a registered host")
     host.claim(
         version="v1.35.8",
-        install=f"touch {tmp_path}/installed-on-{{{{.Hostname}}}}\n{host.kill_once('install')}",
-        uninstall=f"{host.kill_once('uninstall')}\nrm -f {tmp_path}/installed-on-killed",
+        install=f"touch {short_path}/installed-on-{{{{.Hostname}}}}\n{host.kill_once('install')}",
+        uninstall=f"{host.kill_once('uninstall')}\nrm -f {short_path}/installed-on-killed",
     )
     host.keep_agent(lambda: host.says("K8sNodeBootstrapSucceeded", "True"), "a node")
-    assert {path.name for path in tmp_path.glob("killed-*")} == {
+    assert {path.name for path in short_path.glob("killed-*")} == {
         "killed-install",
         "killed-containerd",
         "killed-kubelet",
     }
-    assert (tmp_path / "installed-on-killed").exists()
+    assert (short_path / "installed-on-killed").exists()
     # Each was started by an agent that died of it, and taken over by the next.
     assert [line.split()[0] for line in host.started] == ["containerd", "kubelet"]
     assert "--node-labels=byohost.infrastructure.cluster.x-k8s.io/host=killed,purpose=worker" in host.started[-1]
@@ -94,15 +102,15 @@ def test_an_agent_that_is_killed_at_every_step_resumes_and_leaves_nothing(play: 
 
     host.release()
     host.keep_agent(host.is_released, "a released host")
-    assert (tmp_path / "killed-uninstall").exists()
-    assert not (tmp_path / "installed-on-killed").exists()
+    assert (short_path / "killed-uninstall").exists()
+    assert not (short_path / "installed-on-killed").exists()
     assert host.condition("K8sNodeBootstrapSucceeded") is None
     eventually(lambda: not host.root.journal.exists(), "a journal without a claim")
     assert host.left_on_the_machine() == []
 
 
 def test_a_failed_install_is_told_with_its_output_and_a_claim_that_goes_meanwhile_breaks_it_off(
-    play: Play, tmp_path: Path
+    play: Play, short_path: Path
 ) -> None:
     host = play("failing")
     host.start()
@@ -114,9 +122,30 @@ def test_a_failed_install_is_told_with_its_output_and_a_claim_that_goes_meanwhil
     assert (host.condition(told["type"]) or {})["severity"] == "Error"
 
     # Another claim comes, whose script never ends, and goes.
-    host.claim(uid="uid-2", install=f"touch {tmp_path}/hangs; sleep 1000", uninstall="true")
-    eventually((tmp_path / "hangs").exists, "the other script")
+    host.claim(uid="uid-2", install=f"touch {short_path}/hangs; sleep 1000", uninstall="true")
+    eventually((short_path / "hangs").exists, "the other script")
     host.release()
+    eventually(host.is_released, "a released host")
+    assert host.left_on_the_machine() == []
+
+
+def test_a_host_that_cannot_be_cleaned_says_why_and_is_not_released(play: Play) -> None:
+    host = play("stuck")
+    host.start()
+    eventually(lambda: host.says("HostClean", "True"), "a registered host")
+    host.claim(install="true", uninstall="echo the disk is busy; exit 1")
+    eventually(lambda: host.says("K8sNodeBootstrapSucceeded", "True"), "a node")
+    host.release()
+    told = eventually(lambda: host.says("HostClean", "False"), "a host that is not clean")
+    assert told["reason"] == "CleanupFailed"
+    assert "the disk is busy" in told["message"]
+    assert "machineRef" in host.status
+    # The way out that the message names; whoever starts the agent again does not wait for the next try.
+    script = host.root.scripts / "uninstall.sh"
+    assert f"remove {script}" in told["message"]
+    script.unlink()
+    host.agents[-1].kill()
+    host.start()
     eventually(host.is_released, "a released host")
     assert host.left_on_the_machine() == []
 
@@ -158,7 +187,7 @@ def test_a_machine_without_kubelet_says_so(play: Play) -> None:
     eventually(host.is_released, "a released host")
 
 
-def test_two_agents_do_not_share_a_folder(play: Play) -> None:
+def test_two_agents_share_neither_a_folder_nor_an_address(play: Play, short_path: Path) -> None:
     host = play("shared")
     first = host.start()
     eventually(lambda: host.says("HostClean", "True"), "a registered host")
@@ -166,3 +195,9 @@ def test_two_agents_do_not_share_a_folder(play: Play) -> None:
     eventually(lambda: not second.running(), "the end of the second agent")
     assert "another agent runs in this folder" in second.tail()
     assert first.running()
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        third = host.start("--root", str(short_path / "other"), "--metricsbindaddress", address)
+        eventually(lambda: not third.running(), "the end of the third agent")
+    assert f"error: --metricsbindaddress {address} cannot be served" in third.tail()

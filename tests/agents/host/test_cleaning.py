@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from mooring.agents.host.cleaning import outside_files
 from mooring.agents.host.cleaning.cleaner import LeftBehind, clean_machine
@@ -135,6 +136,26 @@ def test_only_own_files_outside_of_the_root_are_removed(tmp_path: Path, monkeypa
     outside_files.remove_outside_files((), before)
     assert not logs.exists()
     assert not results.parent.exists()
+
+
+class Pods(ServiceSupervisor):
+    """Counts how often pods were ended."""
+
+    ended = 0
+
+    async def stop_pods(self) -> None:
+        self.ended += 1
+
+
+@needs_root
+def test_pods_of_another_kubelet_are_not_ended(tmp_path: Path) -> None:
+    root, pods = RootFolder(tmp_path), Pods(tmp_path / "services")
+    found = baseline_of_machine()
+    found = replace(found, paths=tuple(path for path in found.paths if "kubepods" not in path))
+    asyncio.run(clean_machine(root, pods, replace(found, paths=(*found.paths, "/sys/fs/cgroup/kubepods.slice"))))
+    assert pods.ended == 0
+    asyncio.run(clean_machine(root, pods, found))
+    assert pods.ended == 1
 
 
 # In a mount namespace of its own, and a network of its own with a bridge: what pods leave, without a kubelet.

@@ -35,10 +35,10 @@ ROUTES_V6 = (
     f"{ZERO} 00 {ZERO} 00 {ZERO} ffffffff 00000001 00000000 00200200       lo\n"
 )
 # As an H200 on Ubuntu answered, and as NVIDIA documents it for a card that is cut by MIG.
-WHOLE_CARD = "GPU 0: NVIDIA H200 (UUID: GPU-227af999-35bf-ace2-8745-5540ebbb7ff7)\n"
-CUT_CARD = """GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77)
-  MIG 3g.20gb     Device  0: (UUID: MIG-86bfa5ba-4a5d-5a4a-a3ec-4d6d3d0b6c2a)
-  MIG 3g.20gb     Device  1: (UUID: MIG-2f5c1f8a-1a6f-5b0b-8f6a-2f4a8f4f1f6e)
+WHOLE_CARD = "GPU 0: NVIDIA H200 (UUID: GPU-00000000-0000-0000-0000-000000000000)\n"
+CUT_CARD = """GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-00000000-0000-0000-0000-000000000001)
+  MIG 3g.20gb     Device  0: (UUID: MIG-00000000-0000-0000-0000-000000000000)
+  MIG 3g.20gb     Device  1: (UUID: MIG-00000000-0000-0000-0000-000000000001)
 """
 
 
@@ -95,7 +95,7 @@ def test_gpus_are_found_through_nvidia_smi(tmp_path: Path, monkeypatch: pytest.M
     import asyncio
 
     program = tmp_path / "nvidia-smi"
-    line = "0, GPU-227af999-35bf-ace2-8745-5540ebbb7ff7, NVIDIA H200, 143771, 580.159.04, 00000000:00:06.0"
+    line = "0, GPU-00000000-0000-0000-0000-000000000000, NVIDIA H200, 143771, 580.159.04, 00000000:00:06.0"
     program.write_text(f'#!/bin/sh\n[ "$1" = -L ] && echo "{WHOLE_CARD.strip()}" || echo "{line}"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")

@@ -56,12 +56,12 @@ class Issuing(AsyncInProcess):
 
 
 @pytest.fixture
-def authority(tmp_path: Path) -> Certificates:
-    return ensure_certificates(tmp_path / "authority", ["127.0.0.1"], now=NOW)
+def authority(short_path: Path) -> Certificates:
+    return ensure_certificates(short_path / "authority", ["127.0.0.1"], now=NOW)
 
 
 @pytest.fixture
-def bootstrap(tmp_path: Path, authority: Certificates) -> Path:
+def bootstrap(short_path: Path, authority: Certificates) -> Path:
     """A kubeconfig with a token; the authority stands in a file beside it."""
     cluster = {"server": "https://127.0.0.1:6443", "certificate-authority": str(authority.authority)}
     config = {
@@ -72,7 +72,7 @@ def bootstrap(tmp_path: Path, authority: Certificates) -> Path:
         "users": [{"name": "u", "user": {"token": "abcdef.0123456789abcdef"}}],
         "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
     }
-    path = tmp_path / "bootstrap.yaml"
+    path = short_path / "bootstrap.yaml"
     path.write_text(yaml.safe_dump(config))
     return path
 
@@ -114,11 +114,11 @@ def test_a_certificate_is_renewed_when_a_fifth_of_its_life_is_left(passed: int, 
 
 
 def test_an_agent_gets_a_kubeconfig_of_its_own_and_uses_it_after_a_restart(
-    tmp_path: Path, authority: Certificates, bootstrap: Path, monkeypatch: pytest.MonkeyPatch
+    short_path: Path, authority: Certificates, bootstrap: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transport = Issuing(authority)
     monkeypatch.setattr(agent_identity, "HttpTransport", lambda _: transport)
-    root = RootFolder(tmp_path / "root")
+    root = RootFolder(short_path / "root")
     root.prepare()
     identity = AgentIdentity(root, "node10", DAY, lambda: NOW)
     assert identity.life() is None
@@ -138,11 +138,11 @@ def test_an_agent_gets_a_kubeconfig_of_its_own_and_uses_it_after_a_restart(
 
 
 def test_a_key_that_was_asked_for_before_a_crash_is_used_again(
-    tmp_path: Path, authority: Certificates, bootstrap: Path, monkeypatch: pytest.MonkeyPatch
+    short_path: Path, authority: Certificates, bootstrap: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transport = Issuing(authority)
     monkeypatch.setattr(agent_identity, "HttpTransport", lambda _: transport)
-    root = RootFolder(tmp_path / "root")
+    root = RootFolder(short_path / "root")
     root.prepare()
     root.new_key.write_bytes(new_key())
     asyncio.run(request_certificate(transport, "node10", root.new_key.read_bytes(), DAY))
@@ -151,11 +151,11 @@ def test_a_key_that_was_asked_for_before_a_crash_is_used_again(
 
 
 def test_a_certificate_is_renewed_while_the_agent_runs(
-    tmp_path: Path, authority: Certificates, bootstrap: Path, monkeypatch: pytest.MonkeyPatch
+    short_path: Path, authority: Certificates, bootstrap: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transport = Issuing(authority)
     monkeypatch.setattr(agent_identity, "HttpTransport", lambda _: transport)
-    root = RootFolder(tmp_path / "root")
+    root = RootFolder(short_path / "root")
     root.prepare()
     asyncio.run(AgentIdentity(root, "node10", DAY, lambda: NOW).obtain(bootstrap))
     before = root.kubeconfig.read_text()

@@ -10,7 +10,7 @@ import pytest
 
 from mooring.agents.host.host_informer import typed_host
 from mooring.agents.host.node.containerd import containerd_configuration
-from mooring.agents.host.node.join import JoinFailed, write_node_files
+from mooring.agents.host.node.join import JoinFailed, why_no_certificate, write_node_files
 from mooring.agents.host.node.kubelet import NodePlan, kubelet_arguments, kubelet_configuration, node_labels
 from mooring.agents.host.node.pod_network import default_pod_cidr, network_configuration, parse_pod_cidr
 from mooring.agents.host.node.programs import ProgramMissing, find_program, search_path
@@ -21,7 +21,9 @@ from mooring.features.hosts.api.hosts import ByoHost
 from mooring.kube.errors import InputError
 
 ROOT = RootFolder(Path("/var/lib/mooring-agent"))
-PLAN = NodePlan(ROOT, "node10", systemd=False, pod_cidr="10.244.1.0/24", search_path="/usr/bin", address="192.0.2.2")
+PLAN = NodePlan(
+    ROOT, "node10", systemd=False, pod_cidr="10.244.1.0/24", download_path=Path("/bundles"), address="192.0.2.2"
+)
 
 
 def claimed(**spec: object) -> ByoHost:
@@ -103,7 +105,10 @@ def test_a_range_that_is_none_is_refused(text: str) -> None:
 
 
 def test_the_files_of_a_node_are_private_and_name_its_authority(tmp_path: Path) -> None:
-    plan = PLAN._replace(root=RootFolder(tmp_path))
+    plugins = tmp_path / "bundles" / "opt" / "cni" / "bin"
+    plugins.mkdir(parents=True)
+    (plugins / "bridge").touch()
+    plan = PLAN._replace(root=RootFolder(tmp_path), download_path=tmp_path / "bundles")
     cluster = {"server": "https://192.0.2.1:6443", "certificate-authority-data": "QVVUSE9SSVRZ"}
     bootstrap = {"kind": "Config", "clusters": [{"name": "c", "cluster": cluster}]}
     write_node_files(plan, claimed(), json.dumps(bootstrap).encode())
@@ -111,6 +116,8 @@ def test_the_files_of_a_node_are_private_and_name_its_authority(tmp_path: Path) 
     assert (root.etc / "ca.crt").read_text() == "AUTHORITY"
     assert json.loads((root.etc / "kubelet.json").read_text())["kind"] == "KubeletConfiguration"
     assert (root.network_configuration / "10-mooring.conflist").exists()
+    containerd = tomllib.loads((root.etc / "containerd.toml").read_text())
+    assert containerd["plugins"]["io.containerd.grpc.v1.cri"]["cni"]["bin_dir"] == str(plugins)
     assert all(path.stat().st_mode & 0o077 == 0 for path in root.etc.rglob("*"))
 
 
@@ -118,6 +125,27 @@ def test_the_files_of_a_node_are_private_and_name_its_authority(tmp_path: Path) 
 def test_a_bootstrap_secret_without_a_kubeconfig_is_told(tmp_path: Path, text: bytes) -> None:
     with pytest.raises(JoinFailed, match="the bootstrap Secret has no kubeconfig under the key value"):
         write_node_files(PLAN._replace(root=RootFolder(tmp_path)), claimed(), text)
+
+
+# As a kubelet 1.35 logged it, whose token was unknown.
+REFUSED = """I1116 06:02:24.743509   22344 server.go:951] "Client rotation is on, will bootstrap in background"
+E1116 06:02:24.757957   22344 certificate_manager.go:596] "Failed while requesting a signed certificate from the \
+control plane" err="cannot create certificate signing request: Unauthorized" logger="UnhandledError"
+E1116 06:02:26.994405   22344 reflector.go:204] "Failed to watch" err="failed to list *v1.Service: forbidden"
+"""
+
+
+def test_why_a_kubelet_has_no_certificate_is_read_from_its_log() -> None:
+    told = why_no_certificate(REFUSED)
+    assert told.startswith(
+        "the API server does not accept the bootstrap token, which has expired or is gone; it logged: E"
+    )
+    assert "cannot create certificate signing request: Unauthorized" in told
+    assert "Service" not in told
+    denied = REFUSED.replace("Unauthorized", "denied")
+    assert why_no_certificate(denied).startswith("it logged: E1116 06:02:24.757957")
+    assert why_no_certificate("F1116 cannot read its configuration").endswith("F1116 cannot read its configuration")
+    assert why_no_certificate("") == "its log ends: it is empty"
 
 
 def test_programs_of_a_bundle_come_first(tmp_path: Path) -> None:

@@ -110,6 +110,9 @@ class NoServices:
     async def stop(self, name: str) -> None:
         return
 
+    async def stop_pods(self) -> None:
+        return
+
     async def close(self) -> None:
         return
 
@@ -170,7 +173,7 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mooring.agents.host.host_work.search_path", lambda _: "/nonexistent")
 
 
-def test_an_agent_that_starts_before_its_server_registers_when_it_is_there(tmp_path: Path) -> None:
+def test_an_agent_that_starts_before_its_server_registers_when_it_is_there(short_path: Path) -> None:
     async def story(played: AgentInOutages) -> None:
         await played.until(lambda: played.condition("HostClean").get("status") == "True", "a registered host")
         health = AgentHealth(played.agent.client, HARDWARE)
@@ -184,10 +187,12 @@ def test_an_agent_that_starts_before_its_server_registers_when_it_is_there(tmp_p
         played.server.come_back()
         await story(played)
 
-    played(tmp_path, begun_away)
+    played(short_path, begun_away)
 
 
-def test_a_release_that_is_asked_for_while_the_server_is_away_is_done_and_told_once_it_is_back(tmp_path: Path) -> None:
+def test_a_release_that_is_asked_for_while_the_server_is_away_is_done_and_told_once_it_is_back(
+    short_path: Path,
+) -> None:
     async def story(played: AgentInOutages) -> None:
         await played.until(lambda: played.condition("HostClean").get("status") == "True", "a registered host")
         reference = {"kind": "ByoMachine", "name": "worker-1", "namespace": "default", "uid": "uid-1"}
@@ -204,20 +209,20 @@ def test_a_release_that_is_asked_for_while_the_server_is_away_is_done_and_told_o
         played.server.come_back()
         await played.until(lambda: "machineRef" not in played.host()["status"], "a released host")
         await played.until(lambda: not played.server.loses_next_answer, "a lost answer")
-        await played.until(lambda: not (tmp_path / "agent" / "journal.json").exists(), "a journal without a claim")
+        await played.until(lambda: not (short_path / "agent" / "journal.json").exists(), "a journal without a claim")
         freeing = [request for request in played.server.written if request.verb == "patch"]
         # Written twice, because the answer to the first was lost; each decided on what was just read.
         assert all(request.resource_version for request in freeing)
         assert played.condition("HostClean")["status"] == "True"
         assert played.condition(kind) == {}
 
-    played(tmp_path, story)
+    played(short_path, story)
 
 
-def test_one_agent_at_a_time_has_a_folder(tmp_path: Path) -> None:
-    root = RootFolder(tmp_path)
+def test_one_agent_at_a_time_has_a_folder(short_path: Path) -> None:
+    root = RootFolder(short_path)
     root.prepare()
-    settings = AgentSettings("node10", "default", root, tmp_path)
+    settings = AgentSettings("node10", "default", root, short_path)
     with process.only_agent(settings), pytest.raises(Exception, match="another agent"), process.only_agent(settings):
         pass
     with process.only_agent(settings):

@@ -18,6 +18,8 @@ from mooring.agents.host.scripts import LONGEST_OUTPUT_CHARACTERS, SCRIPT_VARIAB
 from mooring.agents.host.services.process_record import ProcessRecord, parse_stat, read_record
 from mooring.agents.host.services.service import NodeService
 from mooring.agents.host.services.supervisor import ServiceSupervisor, restart_pause
+from mooring.agents.host.services.systemd import SystemdServices
+from mooring.kube.errors import MooringError
 
 SECONDS = 10.0
 
@@ -192,3 +194,49 @@ def test_a_service_of_a_killed_agent_is_taken_over_and_not_started_twice(tmp_pat
         assert not await supervisor.is_running("kubelet")
 
     asyncio.run(story())
+
+
+# Stands for systemctl and systemd-run: a unit is active while a file of its name is there.
+SYSTEMD = """#!/bin/sh
+echo "$(basename "$0") $*" >> {folder}/calls
+case "$(basename "$0") $1" in
+  "systemctl is-active") [ -e "{folder}/$2" ] && echo active || {{ echo inactive; exit 3; }} ;;
+  "systemctl stop") rm -f "{folder}/$2" ;;
+  "systemctl reset-failed") exit 1 ;;
+  *) [ ! -e {folder}/refuses ] || {{ echo no; exit 1; }}
+     for word; do case "$word" in --unit=*) touch "{folder}/${{word#*=}}" ;; esac; done ;;
+esac
+"""
+
+
+def test_services_are_units_of_systemd_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs, state = tmp_path / "bin", tmp_path / "state"
+    for folder in (programs, state):
+        folder.mkdir()
+    for name in ("systemctl", "systemd-run"):
+        (programs / name).write_text(SYSTEMD.format(folder=state))
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+
+    async def story() -> None:
+        services = SystemdServices("mooring-1234")
+        kubelet = service(tmp_path, "exec sleep 1000")
+        assert not await services.is_running("kubelet")
+        await services.ensure(kubelet)
+        await services.ensure(kubelet)
+        assert await services.is_running("kubelet")
+        # The agent ends, and the unit does not.
+        await services.close()
+        assert (state / "mooring-1234-kubelet.service").exists()
+        await services.stop("kubelet")
+        await services.stop("kubelet")
+        assert not await services.is_running("kubelet")
+        await services.stop_pods()
+        (state / "refuses").touch()
+        with pytest.raises(MooringError, match="systemd does not start mooring-1234-kubelet"):
+            await services.ensure(kubelet)
+
+    asyncio.run(story())
+    calls = (state / "calls").read_text().splitlines()
+    assert "systemctl stop kubepods.slice" in calls
+    assert len([call for call in calls if call.startswith("systemd-run")]) == 2

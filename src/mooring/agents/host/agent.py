@@ -19,6 +19,7 @@ from mooring.agents.host.host_client import HostClient
 from mooring.agents.host.host_informer import HostInformer
 from mooring.agents.host.host_work import HostWork
 from mooring.agents.host.journal import AgentJournal
+from mooring.agents.host.progress import due_now
 from mooring.agents.host.registration import HOST_KIND
 from mooring.agents.host.services.service import ServiceManager
 from mooring.agents.host.settings import AgentSettings
@@ -51,6 +52,12 @@ class HostAgent:
         self.informer = HostInformer()
         self.client = HostClient(settings, transport, self.informer, clock)
         self._journal = AgentJournal(settings.root.journal)
+        known, now = self._journal.progress, clock()
+        self._journal.record(
+            install_failure=due_now(known.install_failure, now),
+            join_failure=due_now(known.join_failure, now),
+            clean_failure=due_now(known.clean_failure, now),
+        )
         self._work = HostWork(settings, self._journal, self.client, services, clock)
         self._services = services
         # The uid of the object, and the conditions that were written into it last.

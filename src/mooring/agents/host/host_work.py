@@ -14,9 +14,9 @@ from mooring.agents.host.cleaning.firewall import list_chains
 from mooring.agents.host.cleaning.outside_files import existing_paths
 from mooring.agents.host.cleaning.sysctls import read_sysctls
 from mooring.agents.host.detection.network import find_network, node_address
-from mooring.agents.host.host_client import HostClient, SecretUnavailable
+from mooring.agents.host.host_client import HostClient
 from mooring.agents.host.journal import AgentJournal
-from mooring.agents.host.node.join import JoinFailed, ensure_services, join, may_lower_oom_score, write_node_files
+from mooring.agents.host.node.join import ensure_services, join, may_lower_oom_score, write_node_files
 from mooring.agents.host.node.kubelet import NodePlan
 from mooring.agents.host.node.programs import REQUIRED, ProgramMissing, find_program, kubelet_version, search_path
 from mooring.agents.host.progress import AgentProgress, MachineBaseline, failed_again
@@ -31,7 +31,8 @@ from mooring.net.private_files import write_private
 
 __all__ = ["HostWork", "baseline_for", "baseline_of_machine", "uninstall"]
 
-_FAILURES: Final = (SecretUnavailable, ProgramMissing, JoinFailed)
+# What is told in a condition and tried again, and does not end the agent.
+_FAILURES: Final = (MooringError, OSError)
 _log = logging.getLogger("mooring.agent")
 
 
@@ -111,7 +112,7 @@ class HostWork:
             bootstrap = await self._client.secret(host.spec.bootstrap_secret, BOOTSTRAP_VALUE)
             await asyncio.to_thread(write_node_files, self._plan(), host, bootstrap)
             seconds = self._settings.join_timeout.total_seconds()
-            await join(self._plan(), self._services, self._settings.download_path, seconds)
+            await join(self._plan(), self._services, seconds)
         except ProgramMissing as error:
             # It was there when it was installed: the installation is done once more.
             _log.warning("%s", error)
@@ -119,18 +120,20 @@ class HostWork:
                 installed=False,
                 install_failure=failed_again(self._journal.progress.install_failure, str(error), self._clock()),
             )
-        except (SecretUnavailable, JoinFailed, OSError) as error:
+        except _FAILURES as error:
             _log.warning("%s", error)
             failure = failed_again(self._journal.progress.join_failure, str(error), self._clock())
             self._journal.record(join_failure=failure)
         else:
             self._journal.record(joined=True, join_failure=None)
             _log.info("the host is a node")
+            if host.spec.manage_kube_proxy:
+                _log.warning("manageKubeProxy is set, and this agent runs no kube-proxy; run it as a DaemonSet")
 
     async def _serve(self) -> None:
         try:
-            await ensure_services(self._plan(), self._services, self._settings.download_path)
-        except (MooringError, OSError) as error:
+            await ensure_services(self._plan(), self._services)
+        except _FAILURES as error:
             _log.warning("the services of the node cannot be started: %s", error)
 
     def _plan(self) -> NodePlan:
@@ -141,7 +144,7 @@ class HostWork:
             settings.name,
             settings.systemd,
             settings.pod_cidr,
-            search_path(settings.download_path),
+            settings.download_path,
             kubelet_overrides=str(overrides) if overrides.is_dir() else "",
             address=node_address(find_network((settings.root.bridge,))),
             restrict_oom_score=not may_lower_oom_score(),
@@ -156,7 +159,7 @@ class HostWork:
         try:
             await uninstall(self._settings, self._services, progress)
             await clean_machine(self._settings.root, self._services, await baseline_for(progress))
-        except (LeftBehind, OSError) as error:
+        except _FAILURES as error:
             _log.warning("%s", error)
             failure = failed_again(progress.clean_failure, str(error), self._clock())
             self._journal.record(clean_failure=failure)
@@ -186,7 +189,7 @@ async def uninstall(settings: AgentSettings, services: ServiceManager, progress:
         seconds = settings.script_timeout.total_seconds()
         done = await run_script(settings.root, path, seconds)
         if problem := done.problem("uninstall", seconds):
-            raise LeftBehind(problem)
+            raise LeftBehind(f"{problem}; remove {path} to have the rest cleaned without it")
 
 
 def _script_of(settings: AgentSettings, name: str) -> Path:

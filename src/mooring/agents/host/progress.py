@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
-__all__ = ["AgentProgress", "ClaimRecord", "MachineBaseline", "StepFailure", "failed_again"]
+__all__ = ["AgentProgress", "ClaimRecord", "MachineBaseline", "StepFailure", "due_now", "failed_again"]
 
 FIRST_RETRY: Final = timedelta(seconds=10)
 LONGEST_RETRY: Final = timedelta(minutes=10)
@@ -49,6 +50,11 @@ class AgentProgress(msgspec.Struct, frozen=True):
     join_failure: StepFailure | None = None
     clean_failure: StepFailure | None = None
     kubelet_version: str = ""
+
+
+def due_now(failure: StepFailure | None, now: datetime) -> StepFailure | None:
+    """The failure with its next attempt brought forward: whoever starts the agent again has mended something."""
+    return None if failure is None else replace(failure, retry_at=min(failure.retry_at, now))
 
 
 def failed_again(before: StepFailure | None, message: str, now: datetime) -> StepFailure:

@@ -122,6 +122,10 @@ class RootFolder:
         return self.node / "run" / "containerd.sock"
 
     @property
+    def images_imported(self) -> Path:
+        return self.containerd / "images-imported"
+
+    @property
     def network_configuration(self) -> Path:
         return self.etc / "cni"
 

@@ -21,7 +21,7 @@ from mooring.agents.host.cleaning.control_groups import group_folders, remove_co
 from mooring.agents.host.cleaning.firewall import remove_chains
 from mooring.agents.host.cleaning.inventory import node_processes
 from mooring.agents.host.cleaning.mounts import unmount_below
-from mooring.agents.host.cleaning.outside_files import own_outside_files, remove_outside_files
+from mooring.agents.host.cleaning.outside_files import has_pod_slice, own_outside_files, remove_outside_files
 from mooring.agents.host.cleaning.sysctls import restore_sysctls
 from mooring.agents.host.detection.netlink import delete_link, list_links
 from mooring.agents.host.progress import MachineBaseline
@@ -46,6 +46,8 @@ class LeftBehind(MooringError):
 async def clean_machine(root: RootFolder, services: ServiceManager, baseline: MachineBaseline) -> None:
     """Remove everything of a claim but its scripts, which are run before this. Raises LeftBehind."""
     await stop_node(root, services)
+    if not has_pod_slice(baseline.paths):
+        await services.stop_pods()
     await asyncio.to_thread(_remove, root, baseline)
 
 

@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Final
 
 from mooring.agents.host.root_folder import RootFolder
+from mooring.agents.host.services.systemd import POD_SLICE
 from mooring.nodes.process.containers.mount_table import below
 
-__all__ = ["FOLDERS", "existing_paths", "own_outside_files", "remove_outside_files"]
+__all__ = ["FOLDERS", "existing_paths", "has_pod_slice", "own_outside_files", "remove_outside_files"]
 
 CONTAINER_LOGS: Final = Path("/var/log/containers")
 NETWORK_RESULTS: Final = Path("/var/lib/cni/results")
 KUBELET: Final = Path("/var/lib/kubelet")
 # Where a network that the cluster brings writes its configuration; the next claim must not find it.
 NETWORK_CONFIGURATION: Final = Path("/etc/cni/net.d")
+_POD_SLICES: Final = tuple(Path("/sys/fs/cgroup", each, POD_SLICE) for each in ("", "systemd"))
 # The innermost first: a folder that was not there before the claim goes when it is empty.
 FOLDERS: Final = (
     NETWORK_CONFIGURATION,
@@ -41,8 +43,13 @@ FOLDERS: Final = (
 
 def existing_paths() -> tuple[str, ...]:
     """The folders that there are, and the configuration of networks."""
-    folders = [str(folder) for folder in FOLDERS if folder.exists()]
+    folders = [str(folder) for folder in (*FOLDERS, *_POD_SLICES) if folder.exists()]
     return (*folders, *(str(path) for path in NETWORK_CONFIGURATION.glob("*")))
+
+
+def has_pod_slice(paths: Collection[str]) -> bool:
+    """Whether another kubelet had pods on the machine, as systemd has them: those are not this agent's to end."""
+    return any(str(folder) in paths for folder in _POD_SLICES)
 
 
 def own_outside_files(root: RootFolder) -> list[Path]:

@@ -11,7 +11,7 @@ __all__ = ["containerd_configuration"]
 
 SANDBOX_IMAGE: Final = "registry.k8s.io/pause:3.10.1"
 _CRI: Final = 'plugins."io.containerd.grpc.v1.cri"'
-# Where Debian's package and upstream's bundle put the plug-ins.
+# Where upstream's and Debian's packages put the plug-ins; a bundle has them in opt/cni/bin too.
 PLUGIN_FOLDERS: Final = ("/opt/cni/bin", "/usr/lib/cni")
 CLUSTER_NETWORK_FOLDER: Final = "/etc/cni/net.d"
 

@@ -22,7 +22,16 @@ from mooring.features.hosts.api.hosts import ByoHost
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
-__all__ = ["CONTAINERD", "KUBELET", "JoinFailed", "ensure_services", "join", "may_lower_oom_score", "write_node_files"]
+__all__ = [
+    "CONTAINERD",
+    "KUBELET",
+    "JoinFailed",
+    "ensure_services",
+    "join",
+    "may_lower_oom_score",
+    "why_no_certificate",
+    "write_node_files",
+]
 
 CONTAINERD: Final = "containerd"
 KUBELET: Final = "kubelet"
@@ -30,7 +39,7 @@ _SOCKET_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.1
 _LOG_CHARACTERS: Final = 1500
 _RESOLVERS: Final = ("/run/systemd/resolve/resolv.conf", "/etc/resolv.conf")
-_EXPIRED: Final = "the API server does not accept the bootstrap token, which has expired or is gone"
+_REFUSED: Final = "the API server does not accept the bootstrap token, which has expired or is gone"
 
 
 class JoinFailed(MooringError):
@@ -50,31 +59,33 @@ def write_node_files(plan: NodePlan, host: ByoHost, bootstrap: bytes) -> None:
         root.network_configuration.mkdir(mode=0o700, exist_ok=True)
         network = network_configuration(root, plan.pod_cidr)
         _write_json(root.network_configuration / "10-mooring.conflist", network)
-    plugins = next((each for each in PLUGIN_FOLDERS if Path(each, "bridge").exists()), PLUGIN_FOLDERS[0])
+    folders = (str(plan.download_path / "opt" / "cni" / "bin"), *PLUGIN_FOLDERS)
+    plugins = next((each for each in folders if Path(each, "bridge").exists()), PLUGIN_FOLDERS[0])
     write_private(root.etc / "containerd.toml", containerd_configuration(plan, plugins).encode())
     _write_json(root.etc / "node-labels.json", node_labels(host))
 
 
-async def ensure_services(plan: NodePlan, services: ServiceManager, download_path: Path) -> None:
+async def ensure_services(plan: NodePlan, services: ServiceManager) -> None:
     """Have containerd and kubelet run, from the files that are there."""
     root = plan.root
     environment = {**os.environ, "PATH": plan.search_path, MARK_VARIABLE: root.mark}
     if not plan.systemd:
         await asyncio.to_thread(make_control_group, root.control_group)
     argv = (find_program("containerd", plan.search_path), f"--config={root.etc / 'containerd.toml'}")
-    fresh = not await services.is_running(CONTAINERD)
     await services.ensure(NodeService(CONTAINERD, argv, environment, root.logs / "containerd.log"))
-    if fresh:
-        await _socket_answers(plan)
-        await import_images(root.containerd_socket, download_path / "images", plan.search_path)
+    await _socket_answers(plan)
+    # Noted when it is done: an agent that was killed in between imports them again.
+    if not root.images_imported.exists():
+        await import_images(root.containerd_socket, plan.download_path / "images", plan.search_path)
+        root.images_imported.touch()
     labels = json.loads((root.etc / "node-labels.json").read_bytes())
     arguments = kubelet_arguments(find_program("kubelet", plan.search_path), plan, labels)
     await services.ensure(NodeService(KUBELET, arguments, environment, root.logs / "kubelet.log"))
 
 
-async def join(plan: NodePlan, services: ServiceManager, download_path: Path, seconds: float) -> None:
+async def join(plan: NodePlan, services: ServiceManager, seconds: float) -> None:
     """Return once the kubelet has a certificate of its own. Raises JoinFailed with the end of its log."""
-    await ensure_services(plan, services, download_path)
+    await ensure_services(plan, services)
     certificate = plan.root.kubelet / "pki" / "kubelet-client-current.pem"
     try:
         async with asyncio.timeout(seconds):
@@ -82,9 +93,17 @@ async def join(plan: NodePlan, services: ServiceManager, download_path: Path, se
                 await asyncio.sleep(_POLL_SECONDS)
     except TimeoutError:
         await services.stop(KUBELET)
-        said = await asyncio.to_thread(_tail, plan.root.logs / "kubelet.log")
-        why = f"{_EXPIRED}; " if "Unauthorized" in said else ""
-        raise JoinFailed(f"the kubelet got no certificate in {seconds:.0f} s: {why}its log ends: {said}") from None
+        log = await asyncio.to_thread(_text, plan.root.logs / "kubelet.log")
+        raise JoinFailed(f"the kubelet got no certificate in {seconds:.0f} s: {why_no_certificate(log)}") from None
+
+
+def why_no_certificate(log: str) -> str:
+    """What a kubelet's log says of it: its last error about certificates, and without one how the log ends."""
+    errors = [line for line in log.splitlines() if line.startswith("E") and "signed certificate" in line]
+    if not errors:
+        return f"its log ends: {log[-_LOG_CHARACTERS:].strip() or 'it is empty'}"
+    reason = f"{_REFUSED}; " if "Unauthorized" in errors[-1] else ""
+    return f"{reason}it logged: {errors[-1][:_LOG_CHARACTERS]}"
 
 
 async def _socket_answers(plan: NodePlan) -> None:
@@ -96,7 +115,8 @@ async def _socket_answers(plan: NodePlan) -> None:
             continue
         writer.close()
         return
-    said = await asyncio.to_thread(_tail, plan.root.logs / "containerd.log")
+    log = await asyncio.to_thread(_text, plan.root.logs / "containerd.log")
+    said = log[-_LOG_CHARACTERS:].strip() or "it is empty"
     raise JoinFailed(f"containerd does not answer after {_SOCKET_SECONDS:.0f} s; its log ends: {said}")
 
 
@@ -127,8 +147,8 @@ def _write_json(path: Path, content: Mapping[str, object]) -> None:
     write_private(path, json.dumps(content, indent=2).encode() + b"\n")
 
 
-def _tail(log: Path) -> str:
+def _text(log: Path) -> str:
     try:
-        return log.read_text(errors="replace")[-_LOG_CHARACTERS:].strip() or "it is empty"
+        return log.read_text(errors="replace")
     except OSError:
-        return "it cannot be read"
+        return ""

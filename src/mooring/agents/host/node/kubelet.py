@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from mooring.agents.host.node.programs import search_path
 from mooring.agents.host.root_folder import RootFolder
 from mooring.features.hosts.api.hosts import ByoHost
 from mooring.features.hosts.api.names import HOST_LABEL, provider_id
@@ -26,12 +28,16 @@ class NodePlan(NamedTuple):
     name: str
     systemd: bool
     pod_cidr: str
-    search_path: str
+    download_path: Path
     # A folder of files that the kubelet reads over its configuration, where the administrator has one.
     kubelet_overrides: str = ""
     address: str = ""
     restrict_oom_score: bool = False
     sandbox_image: str = ""
+
+    @property
+    def search_path(self) -> str:
+        return search_path(self.download_path)
 
 
 def kubelet_configuration(plan: NodePlan, host: ByoHost, resolver: str) -> Object:

@@ -27,5 +27,8 @@ class ServiceManager(Protocol):
     async def stop(self, name: str) -> None:
         """End the service for good; nothing happens where it does not run."""
 
+    async def stop_pods(self) -> None:
+        """Remove the control groups of pods, where the manager of services has made them."""
+
     async def close(self) -> None:
         """The agent ends and the services go on."""

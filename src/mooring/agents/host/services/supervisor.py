@@ -69,6 +69,10 @@ class ServiceSupervisor:
                         await self._ended(record)
         self._record(name).unlink(missing_ok=True)
 
+    async def stop_pods(self) -> None:
+        # Their group is the agent's own, and removed as a folder.
+        return
+
     async def close(self) -> None:
         for task in self._tasks.values():
             task.cancel()

@@ -12,9 +12,11 @@ from typing import Final
 from mooring.agents.host.services.service import NodeService
 from mooring.kube.errors import MooringError
 
-__all__ = ["SystemdServices", "start_command", "systemd_runs"]
+__all__ = ["POD_SLICE", "SystemdServices", "start_command", "systemd_runs"]
 
 RESTART_SECONDS: Final = 5
+# Where a kubelet has systemd put its pods.
+POD_SLICE: Final = "kubepods.slice"
 _RUNTIME: Final = Path("/run/systemd/system")
 
 
@@ -66,6 +68,9 @@ class SystemdServices:
     async def stop(self, name: str) -> None:
         await _call("systemctl", "stop", self.unit(name))
         await _call("systemctl", "reset-failed", self.unit(name))
+
+    async def stop_pods(self) -> None:
+        await _call("systemctl", "stop", POD_SLICE)
 
     async def close(self) -> None:
         return
