@@ -27,7 +27,7 @@ from mooring.features.workspaces.selection import (
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL, node_requirement
+from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL, required_with_reason
 from mooring.features.workspaces.workload.serving import serving_stateful_set
 from mooring.kube.errors import MooringError, plainly
 from mooring.kube.objects import Object
@@ -77,7 +77,7 @@ def select_nodes(value: Object, namespace: str, known: KnownCluster) -> NodeSele
     asked = _question(value, namespace, known)
     workspace, settings = asked.workspace, asked.settings
     try:
-        required, reason = node_requirement(workspace, asked.matching, settings, asked.cluster)
+        required, reason = required_with_reason(workspace, asked.matching, settings, asked.cluster)
     except MooringError:
         required, reason = 0, "cannot be told"
     usable = {node.metadata.name for node in asked.usable}
@@ -154,7 +154,7 @@ def _uncounted_reason(workspace: Workspace, node: Node) -> str:
 def _pods(asked: _Question, known: KnownCluster) -> Expansion:
     """Through the functions that the controller uses. The labels of a node that is not ready tell its GPUs, too."""
     workspace, settings = asked.workspace, asked.settings
-    required, _ = node_requirement(workspace, asked.matching, settings, asked.cluster)
+    required, _ = required_with_reason(workspace, asked.matching, settings, asked.cluster)
     if required > MAX_PODS:
         raise WorkloadError(f"{required:,} pods are too many to be told; {MAX_PODS:,} is the limit", "resource.count")
     owner = controller_reference(WORKSPACE, workspace)

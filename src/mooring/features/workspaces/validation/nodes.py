@@ -22,7 +22,7 @@ from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.near_labels import nearest_labels
 from mooring.kube.errors import FieldError, MooringError, plainly
 
-__all__ = ["check_nodes", "node_requirement", "readiness_warnings", "required_nodes", "type_warnings"]
+__all__ = ["check_nodes", "readiness_warnings", "required_nodes", "required_with_reason", "type_warnings"]
 
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
@@ -77,7 +77,7 @@ def readiness_warnings(
         matching = tuple(node for node in matching if node.metadata.labels.get(INSTANCE_TYPE_LABEL) == wanted)
         needed = len(matching)
     else:
-        needed = node_requirement(workspace, matching, settings, facts).nodes
+        needed = required_with_reason(workspace, matching, settings, facts).nodes
     if sum(map(is_usable, matching)) >= needed:
         return ()
     return (f"nodes that match the selector do not count until they are ready: {_not_ready(matching)}",)
@@ -87,26 +87,26 @@ def _not_ready(nodes: Sequence[Node]) -> str:
     return listed([f"{node.metadata.name} {not_ready_reason(node)}" for node in nodes if not is_usable(node)])
 
 
-class NodeRequirement(NamedTuple):
+class RequiredNodes(NamedTuple):
     """How many nodes are needed, and why that many."""
 
     nodes: int
     why: str
 
 
-def node_requirement(
+def required_with_reason(
     workspace: Workspace, matching: Sequence[Node], settings: Settings, facts: ClusterFacts
-) -> NodeRequirement:
-    """Raises where the model's need cannot be told although a node is ready."""
+) -> RequiredNodes:
+    """Raises where the model's need cannot be told although a node is ready, or of the type that is asked for."""
     count = max(workspace.resource.count, 1)
     estimate = count
     try:
         estimate = estimated_nodes(workspace, settings, matching, _config(workspace, facts))
     except MooringError:
-        if any(map(is_usable, matching)):
+        if settings.provisions or any(map(is_usable, matching)):
             raise
     why = f"count is {count}" + (f" and the model needs {estimate}" if estimate > count else "")
-    return NodeRequirement(max(count, estimate), why)
+    return RequiredNodes(max(count, estimate), why)
 
 
 def _check_amounts(
@@ -119,7 +119,7 @@ def _check_amounts(
 ) -> None:
     ready = sum(map(is_usable, matching))
     try:
-        needed, why = node_requirement(workspace, matching, settings, facts)
+        needed, why = required_with_reason(workspace, matching, settings, facts)
     except MooringError as error:
         errors.append(plainly("resource.count", str(error)))
         return

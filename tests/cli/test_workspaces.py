@@ -1,0 +1,90 @@
+"""Workspaces as `explain` shows them: the nodes they chose, and what admission would refuse.
+
+`MOORING_UPDATE_GOLDEN=1 pytest tests/cli/test_workspaces.py` writes the pages anew; look at the difference before
+keeping it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner
+
+from mooring.cli.main import cli
+from mooring.kube.objects import Object
+from mooring.testing.workspaces import A100, gpu_node, workspace
+from tests.cli.live import Live
+from tests.cli.test_pages import check
+from tests.cli.world import World
+from tests.features.workspaces.town import WorkspaceTown
+
+LLAMA = "llama-3.3-70b-instruct"
+SAVED = ("Node", "Pod", "Service", "StatefulSet", "Workspace")
+
+
+def lost(name: str) -> Object:
+    made = gpu_node(name, taints=["node.kubernetes.io/not-ready:NoSchedule"])
+    made["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "KubeletNotReady"}]
+    return made
+
+
+def test_a_workspace_that_lands_and_the_node_that_it_leaves_out(world: World) -> None:
+    world.add(*(gpu_node(f"gpu-{i}") for i in range(1, 5)), lost("gpu-5"))
+    done = world.explain(workspace("llama", preset=LLAMA))
+    check("workspace-lands", done.stdout)
+    assert done.exit_code == 0
+
+
+def test_a_workspace_with_too_few_nodes_is_told_in_the_words_of_admission(world: World) -> None:
+    world.add(gpu_node("gpu-1"), lost("gpu-2"), gpu_node("gpu-3", labels={"apps": "llms"}))
+    done = world.explain(workspace("llama", preset=LLAMA))
+    check("workspace-too-few", done.stdout)
+    assert done.exit_code == 2
+
+
+def test_a_workspace_without_a_node_that_matches(world: World) -> None:
+    world.add(gpu_node("gpu-1", labels={"apps": "llms"}))
+    done = world.explain(workspace("llama", preset=LLAMA))
+    check("workspace-no-nodes", done.stdout)
+    assert done.exit_code == 2
+    (told,) = world.answer(workspace("llama", preset=LLAMA))["workloads"]
+    assert told["invalid"] == [done.stdout.splitlines()[0].partition("is invalid: ")[2]]
+
+
+def test_claims_for_the_nodes_that_are_missing(world: World) -> None:
+    world.add(gpu_node("mine", instance_type=A100), gpu_node("other", instance_type="Standard_NV36ads_A10_v5"))
+    obj = workspace("llama", preset=LLAMA, instance_type=A100)
+    done = world.explain(obj, "--node-provisioner", "karpenter")
+    check("workspace-claims", done.stdout)
+    assert done.exit_code == 0
+    answer = world.answer(obj, "--feature-gates", "disableNodeAutoProvisioning=false")
+    (told,) = answer["workloads"]
+    assert told["nodes"]["claims"] == {"count": 2, "type": A100}
+    assert {pod["node"] for pod in answer["pods"]} == {"llama-new-1", "llama-new-2", "mine"}
+
+
+def test_advice_about_a_preset_leaves_its_pods_alone(world: World) -> None:
+    world.add(gpu_node("gpu-1", taints=["dedicated=training:NoSchedule"]))
+    answer = world.answer(workspace(preset="phi-4"))
+    edits = [edit for advice in answer["pods"][0]["advice"] for edit in advice["edits"]]
+    assert edits
+    assert "pod" not in {edit["target"] for edit in edits}
+    template = world.answer(workspace(gpu=1))
+    assert "pod" in {edit["target"] for advice in template["pods"][0]["advice"] for edit in advice["edits"]}
+
+
+def test_a_snapshot_holds_workspaces_and_a_plan_leaves_their_pods_alone(live: Live) -> None:
+    town = WorkspaceTown(gpu_node("gpu-1"), gpu_node("gpu-2"), workspace(preset="phi-4"), nodes=0)
+    live.cluster.serve_features()
+    for kind in SAVED:
+        live.cluster.add(*town.all(kind).values())
+    assert live.run("snapshot", "-o", "cluster.yaml").stderr == ""
+    alive = live.run("explain", "workspace/llm", "-o", "json")
+    saved = CliRunner().invoke(cli, ["explain", "wk/llm", "-o", "json", "--snapshot", "cluster.yaml"])
+    assert (saved.exit_code, json.loads(saved.stdout)) == (0, json.loads(alive.stdout))
+
+    (live.world.folder / "more.yaml").write_text(json.dumps(workspace("more", preset="phi-4")))
+    plan = CliRunner().invoke(cli, ["plan", "-f", "more.yaml", "-o", "json", "--snapshot", "cluster.yaml"])
+    found = json.loads(plan.stdout)
+    assert [(pod["pod"], pod["phase"]) for pod in found["pods"]] == [("default/more-0", "Running")]
+    assert found["evicted"] == []
