@@ -97,7 +97,7 @@ def _lose(wire: Wire, number: int) -> float:
 
 
 def _nodes_ready(workspace: dict[str, Any]) -> str:
-    found = {each["type"]: each["status"] for each in workspace["status"]["conditions"]}
+    found: dict[str, str] = {each["type"]: each["status"] for each in workspace["status"]["conditions"]}
     return found.get("NodesReady", "")
 
 
