@@ -1,4 +1,7 @@
-"""Writes the definitions of our own kinds to config/crd/; with --check it only says whether they differ."""
+"""Writes the definitions of our own kinds to config/crd/; with --check it only says whether they differ.
+
+Kinds that only the embedded cluster brings along are not among them: elsewhere they belong to others.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def texts(resources: Iterable[CustomResource]) -> dict[str, str]:
 
 
 def main() -> int:
-    wanted = {FOLDER / name: text for name, text in texts(CATALOG.resources()).items()}
+    wanted = {FOLDER / name: text for name, text in texts(CATALOG.resources(CATALOG.external)).items()}
     return write_or_check(wanted, "python -m scripts.crds")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.groups.feature import GROUPS
-from mooring.features.workspaces.feature import WORKSPACES
+from mooring.features.workspaces.feature import SIMULATED_CLAIMS, WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
 from mooring.runtime.feature import Feature
@@ -28,6 +28,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     NODES,
     GROUPS,
     WORKSPACES,
+    SIMULATED_CLAIMS,
 )
 
 
@@ -132,9 +133,15 @@ class Catalog:
         return {name: program for feature in self.features for name, program in feature.conflicts.items()}
 
     @property
+    def embedded_only(self) -> frozenset[str]:
+        """The names that run on the embedded cluster alone."""
+        return frozenset(name for feature in self.features for name in feature.embedded_only)
+
+    @property
     def external(self) -> tuple[str, ...]:
         """The names that run on an external cluster by default."""
-        left_out = {*self.conflicts, *(name for feature in self.features for name in feature.on_request)}
+        on_request = (name for feature in self.features for name in feature.on_request)
+        left_out = {*self.conflicts, *on_request, *self.embedded_only}
         return tuple(name for name in self.names if name not in left_out)
 
 

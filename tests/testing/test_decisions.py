@@ -10,7 +10,6 @@ import pytest
 
 from mooring.api.kinds import Key
 from mooring.catalog import CATALOG
-from mooring.features.workspaces.feature import WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.stages.crd import stage_definition
 from mooring.runtime.controller import Controller
@@ -22,12 +21,10 @@ from mooring.testing.builders import node, pod
 from mooring.testing.decisions import DecidingTwice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
+from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
-from tests.features.groups.town import CONTROLLERS, Town
-from tests.features.workspaces.objects import workspace
-
-EVERY_CONTROLLER = (*CONTROLLERS, *WORKSPACES.controllers.load())
+from tests.features.groups.town import EVERY_CONTROLLER, Town
 
 LOST = {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}}
 
@@ -52,11 +49,10 @@ def orphan() -> Object:
 def test_every_controller_decides_the_same_twice() -> None:
     claims = [claim_template("data", storage_class="standard")]
     town = Town(
-        stage_definition(), *CATALOG.definitions(WORKSPACES.names), deployment("web", 3), service("web", "web"),
-        budget("web", "web", minAvailable=1),
+        stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
-        pod("big", cpu="200"), pod("elsewhere", node="n5"), workspace(image="serve:1", labelSelector={}),
+        pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)

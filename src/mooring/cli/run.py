@@ -81,7 +81,7 @@ def command(
     if listing:
         _list()
         return 0
-    chosen = CATALOG.external if names is None else select_controllers(names, CATALOG.external)
+    chosen = CATALOG.external if names is None else select_controllers(names, CATALOG.external, external=True)
     if not chosen:
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
@@ -143,5 +143,7 @@ def _list() -> None:
         lines.setdefault(webhook.switch, described(webhook))
     width, usual = max(map(len, lines)), CATALOG.external
     for name, line in lines.items():
+        if name in CATALOG.embedded_only:
+            continue
         click.echo(f"{'*' if name in usual else ' '} {name:{width}}  {line}")
     click.echo("\n* runs unless others are chosen. The rest is what Kubernetes has of its own.")

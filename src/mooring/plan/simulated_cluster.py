@@ -97,6 +97,12 @@ class SimulatedCluster:
             feature = CATALOG.feature_of(api_version, kind)
         if feature is None:
             return False
+        for each in (feature, *feature.needs):
+            if each not in self._features:
+                self._serve_feature(each)
+        return True
+
+    def _serve_feature(self, feature: Feature) -> None:
         self._features.append(feature)
         definitions = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         resources = feature.resources()
@@ -110,7 +116,6 @@ class SimulatedCluster:
             conversions=conversions,
             configuration=self._configuration,
         )
-        return True
 
     def _adopt(self, obj: Object) -> None:
         namespace = obj["metadata"].get("namespace")

@@ -76,6 +76,8 @@ class Feature:
     progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
     # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
+    # Features that a plan with objects of this one needs too.
+    needs: tuple[Feature, ...] = ()
     # Feature gates, and whether each is open by default.
     gates: Mapping[str, bool] = field(default_factory=dict)
     # Gates that another product has for the same kinds and this one does not, and why.
@@ -88,6 +90,8 @@ class Feature:
     conflicts: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.
     on_request: frozenset[str] = frozenset()
+    # Parts that run on the embedded cluster alone; kinds that only they bring are defined nowhere else.
+    embedded_only: frozenset[str] = frozenset()
     # Parts that work beside another product's controllers of the same kinds; alone they bring no definitions.
     add_ons: frozenset[str] = frozenset()
 

@@ -48,6 +48,8 @@ def roles_of(catalog: Catalog) -> list[Object]:
     conflicts = catalog.conflicts
     found = [_role(RUNTIME, _runtime_rules()), _role(WEBHOOKS, _registration(catalog))]
     for controller in catalog.controllers():
+        if controller.name in catalog.embedded_only:
+            continue
         rules = _rules(_granted(controller, plurals))
         if (program := conflicts.get(controller.name)) is not None:
             # To warn of a program that does the same work.

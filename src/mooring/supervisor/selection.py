@@ -14,13 +14,17 @@ PROCESS_NODE: Final = "process-node"
 """Not a controller, but switched like one: this machine as a node of `mooring up`."""
 
 
-def select_controllers(text: str, usual: Sequence[str] | None = None, extra: Sequence[str] = ()) -> tuple[str, ...]:
+def select_controllers(
+    text: str, usual: Sequence[str] | None = None, extra: Sequence[str] = (), *, external: bool = False
+) -> tuple[str, ...]:
     """`a,b` runs these, `-c` the usual ones but that one, `*` all; later words count more than earlier ones.
 
-    `extra` are words that are known too.
+    `extra` are words that are known too. On an external cluster, what is for the embedded one alone is not.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     known = (*CATALOG.names, *extra)
+    if external:
+        known = tuple(name for name in known if name not in CATALOG.embedded_only)
     if not words:
         raise InputError(f"--controllers names none; there are {', '.join(known)}, * for all and -NAME for all but one")
     chosen = set(known if usual is None else usual) if words[0].startswith("-") else set()

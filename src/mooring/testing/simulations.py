@@ -13,6 +13,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.dispatcher.dispatcher import Dispatcher
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import START, Simulation
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.testing.decisions import DecidingTwice
 
 
@@ -24,6 +25,7 @@ def checked_simulation(
     faults: Faults | None = None,
     now: datetime = START,
     decider: DecidingTwice | None = None,
+    configuration: Configuration = DEFAULTS,
 ) -> Simulation:
     """`decider` counts the decisions, for those who want to know."""
     return Simulation(
@@ -32,6 +34,7 @@ def checked_simulation(
         seed=seed,
         faults=faults,
         now=now,
+        configuration=configuration,
         decider=decider or DecidingTwice(),
         at_rest=Dispatcher.validate_state,
     )

@@ -6,16 +6,19 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+from mooring.builtin.feature import CONTROL_PLANE
 from mooring.catalog import CATALOG
 from mooring.features.groups.api import API_VERSION, KIND, REVISION
 from mooring.features.groups.feature import GROUPS
 from mooring.features.groups.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
+from mooring.nodes.feature import NODES
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import START, Settled
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.builders import node
 from mooring.testing.controllers import whole_control_plane
@@ -23,17 +26,28 @@ from mooring.testing.decisions import DecidingTwice
 from mooring.testing.simulations import checked_simulation
 
 CONTROLLERS: tuple[Controller, ...] = (*whole_control_plane(), *GROUPS.controllers.load())
+# With those of all other features too.
+EVERY_CONTROLLER: tuple[Controller, ...] = (
+    *whole_control_plane(),
+    *(
+        each
+        for feature in CATALOG.features
+        if feature not in (CONTROL_PLANE, NODES)
+        for each in feature.controllers.load()
+    ),
+)
 VERSIONS = {
     "Pod": "v1", "Node": "v1", "Service": "v1", "StatefulSet": "apps/v1", "ControllerRevision": "apps/v1",
     "Event": "v1", "PersistentVolumeClaim": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",
     "ReplicaSet": "apps/v1", "Namespace": "v1", "ConfigMap": "v1", "Lease": "coordination.k8s.io/v1", KIND: API_VERSION,
+    "Workspace": "kaito.sh/v1beta1", "NodeClaim": "karpenter.sh/v1",
 }  # fmt: skip
 
 
 def registry_with_groups(seed: int = 0) -> Registry:
     registry = Registry(now=START, seed=seed)
     kind = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    for definition in CATALOG.definitions(GROUPS.names):
+    for definition in CATALOG.definitions():
         registry.create(kind, definition, now=START)
     install(registry, WEBHOOKS, clock=lambda: START)
     return registry
@@ -50,10 +64,16 @@ class Town:
         seed: int = 0,
         faults: Faults | None = None,
         run: bool = True,
+        configuration: Configuration = DEFAULTS,
     ) -> None:
         self.decider = DecidingTwice()
         self.simulation = checked_simulation(
-            controllers, registry=registry_with_groups(seed), seed=seed, faults=faults, decider=self.decider
+            controllers,
+            registry=registry_with_groups(seed),
+            seed=seed,
+            faults=faults,
+            decider=self.decider,
+            configuration=configuration,
         )
         self.registry = self.simulation.registry
         for number in range(nodes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mooring.features.workspaces.flags import GATE, NODE_PROVISIONER, NOT_READY_NODES, contradiction
+from mooring.features.workspaces.flags import GATE, NODE_CLAIM_DELAY, NODE_PROVISIONER, NOT_READY_NODES, contradiction
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
@@ -33,11 +33,33 @@ def _webhooks() -> tuple[Webhook, ...]:
     return WEBHOOKS
 
 
+def _claim_resources() -> tuple[CustomResource, ...]:
+    from mooring.features.workspaces.provisioning.definition import NODE_CLAIMS
+
+    return (NODE_CLAIMS,)
+
+
+def _claim_controllers() -> tuple[Controller, ...]:
+    from mooring.features.workspaces.provisioning.simulated_claims import CONTROLLER
+
+    return (CONTROLLER,)
+
+
+# A cloud for the embedded cluster: it comes with the definition of NodeClaims, which elsewhere is a provisioner's.
+SIMULATED_CLAIMS: Final = Feature(
+    "simulated-node-claims",
+    resources=_claim_resources,
+    controllers=Parts(("simulated-node-claims",), _claim_controllers),
+    settings=(NODE_CLAIM_DELAY,),
+    embedded_only=frozenset({"simulated-node-claims"}),
+)
+
 WORKSPACES: Final = Feature(
     "workspaces",
     resources=_resources,
     controllers=Parts(("workspaces",), _controllers),
     webhooks=Parts(("workspaces-webhook",), _webhooks),
+    needs=(SIMULATED_CLAIMS,),
     gates={GATE: True},
     refused_gates={
         "vLLM": "a Workspace chooses its runtime with the annotation kaito.sh/runtime",

@@ -6,15 +6,16 @@ a mistake.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, cast
 
 from mooring.features.workspaces.settings import NodeProvisioner, Settings
-from mooring.runtime.settings import Configuration, choice
+from mooring.runtime.settings import Configuration, choice, duration
 
 if TYPE_CHECKING:
     from mooring.runtime.view import View
 
-__all__ = ["GATE", "NODE_PROVISIONER", "NOT_READY_NODES", "contradiction", "settings_of"]
+__all__ = ["GATE", "NODE_CLAIM_DELAY", "NODE_PROVISIONER", "NOT_READY_NODES", "contradiction", "settings_of"]
 
 GATE: Final = "disableNodeAutoProvisioning"
 
@@ -29,6 +30,11 @@ NOT_READY_NODES: Final = choice(
     ("reject", "pending"),
     "reject",
     "What becomes of a Workspace whose nodes are there and not ready: refused (the default) or left waiting.",
+)
+NODE_CLAIM_DELAY: Final = duration(
+    "node-claim-delay",
+    timedelta(seconds=5),
+    "How long a NodeClaim takes to become a simulated node on the embedded cluster.",
 )
 
 

@@ -11,19 +11,11 @@ from mooring.api.core.types import Labels, View
 from mooring.api.kinds import Kind
 from mooring.api.meta import Bare, Condition, Meta
 from mooring.features.workspaces.api import API_VERSION, KIND, NAME_LABEL, OWNER_LABELS, Workspace
+from mooring.features.workspaces.provisioning import api as provisioning
+from mooring.features.workspaces.provisioning.api import NodeClaim
 from mooring.runtime.reads import named, selected
 
 __all__ = ["CONFIG_MAP", "NODE_CLAIM", "SERVING_POD", "STORAGE_CLASS", "WORKSPACE", "NodeClaim", "ServingPod"]
-
-
-class NodeClaimStatus(View, frozen=True):
-    node_name: str = ""
-    conditions: tuple[Condition, ...] = ()
-
-
-class NodeClaim(View, frozen=True):
-    metadata: Meta = Meta()
-    status: NodeClaimStatus = NodeClaimStatus()
 
 
 class ContainerEnd(View, frozen=True):
@@ -83,7 +75,7 @@ def _claim_workspace(claim: NodeClaim) -> Iterable[str]:
 
 WORKSPACE: Final = Kind(API_VERSION, KIND, Workspace, optional=True)
 NODE_CLAIM: Final = Kind(
-    "karpenter.sh/v1", "NodeClaim", NodeClaim, indexes={"workspace": _claim_workspace}, optional=True
+    provisioning.API_VERSION, provisioning.KIND, NodeClaim, indexes={"workspace": _claim_workspace}, optional=True
 )
 SERVING_POD: Final = selected(Kind("v1", "Pod", ServingPod, indexes={"workspace": _pod_workspace}), NAME_LABEL)
 CONFIG_MAP: Final = named(Kind("v1", "ConfigMap", ConfigMap))

@@ -13,6 +13,7 @@ from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.condition_messages import shortened
 from mooring.features.workspaces.kinds import NodeClaim
+from mooring.features.workspaces.provisioning.api import AWAITING, NODE_POOL_LABEL, STAGES
 from mooring.features.workspaces.selection import is_usable, own_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
@@ -23,13 +24,10 @@ from mooring.kube.quantities import value
 
 __all__ = ["ClaimState", "brought_nodes", "claim_names", "has_plugins", "is_ready", "node_claim", "usable_nodes"]
 
-NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
 _NODE_POOL: Final = "kaito"
 _PROVISIONED: Final = frozenset({NODE_POOL_LABEL, api.NAME_LABEL, api.KARPENTER_NAME_LABEL})
 _NAME_HASH_CHARS: Final = 9
 _DEFAULT_DISK: Final = "1Ti"
-_LIFECYCLE: Final = ("Launched", "Registered", "Initialized")
-_WAITING: Final = "AwaitingReconciliation"
 _NODE_CLASSES: Final[Mapping[CloudProvider, Object]] = {
     "azure": {"group": "kaito.sh", "kind": "KaitoNodeClass", "name": "default"},
     "aws": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
@@ -80,12 +78,12 @@ def claim_state(claims: Iterable[NodeClaim]) -> ClaimState | None:
     """The first stage of its life that a claim does not get through; a real error before mere waiting."""
     waiting = None
     living = sorted((each for each in claims if not each.metadata.deleting), key=lambda each: each.metadata.name)
-    for kind, claim in product(_LIFECYCLE, living):
+    for kind, claim in product(STAGES, living):
         told = find_condition(claim.status.conditions, kind)
         if told is None or told.status == "True" or not told.message:
             continue
         found = ClaimState(told.reason, shortened(told.message))
-        if told.reason != _WAITING:
+        if told.reason != AWAITING:
             return found
         waiting = waiting or found
     return waiting
