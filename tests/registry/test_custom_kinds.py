@@ -217,3 +217,16 @@ def test_kinds_are_served_again_after_a_restart() -> None:
     second.create(kind, {"metadata": {"name": "w", "namespace": "default"}}, now=START)
     with refused(410, "too old resource version"):
         second.watch(kind, resource_version="2")
+
+
+def test_a_finalizer_without_a_path_is_warned_of_when_it_is_added_and_not_at_every_change(world: World) -> None:
+    world.make("crd", definition())
+    make(world)
+    told = []
+    for metadata in ({"finalizers": ["mine.example.com"]}, {"labels": {"team": "a"}}):
+        warnings: list[str] = []
+        body = {"metadata": metadata}
+        world.registry.patch(widgets(world), "default", "w", "merge", body, now=world.now, warnings=warnings)
+        told.append(warnings)
+    head = 'metadata.finalizers: "mine.example.com": prefer a domain-qualified finalizer name including a path (/)'
+    assert told == [[f"{head} to avoid accidental conflicts with other finalizer writers"], []]

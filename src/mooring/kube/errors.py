@@ -116,7 +116,7 @@ class FieldError(NamedTuple):
         return "FieldValueTypeInvalid" if self.type_mismatch else _CAUSES[self.kind]
 
     def __str__(self) -> str:
-        return f"{one_line(self.path)}: {self.body}" if self.path else self.body
+        return f"{one_line(self.path)}: {self.body}"
 
 
 class InvalidObjectError(MooringError):

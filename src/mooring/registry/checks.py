@@ -93,13 +93,19 @@ def check_change(
     return errors
 
 
-def add_warnings(strategy: Strategy, resource: Resource, obj: Object, options: Options) -> None:
+def add_warnings(
+    strategy: Strategy, resource: Resource, obj: Object, options: Options, old: Object | None = None
+) -> None:
     """Add the warnings about fields that are accepted but deprecated or ineffective."""
     options.warnings += strategy.warn(obj)
-    for finalizer in obj["metadata"].get("finalizers", ()) if resource.custom else ():
-        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+    if not resource.custom:
+        return
+    known = () if old is None else old["metadata"].get("finalizers", ())
+    for finalizer in obj["metadata"].get("finalizers", ()):
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS and finalizer not in known:
             head = f"metadata.finalizers: {go_quote(finalizer)}: prefer a domain-qualified finalizer name"
-            options.warnings.append(f"{head} to avoid accidental conflicts with other finalizer writers")
+            path = " including a path (/)" if "." in finalizer else ""
+            options.warnings.append(f"{head}{path} to avoid accidental conflicts with other finalizer writers")
 
 
 def _any_name(name: str, prefix: bool) -> list[str]:

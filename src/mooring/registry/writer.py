@@ -256,7 +256,7 @@ class Writer:
         if errors:
             raise InvalidError(resource.kind, resource.group, name, errors)
         if subresource != "status":
-            add_warnings(strategy, resource, new, options)
+            add_warnings(strategy, resource, new, options, current)
         self._chain.validate(request.about(new), self._view)
         if same(new, current) and (untouched or same_managers(new, current)):
             return self._core.load(served, current)

@@ -63,14 +63,21 @@ def api_only(name: str, folder: Path, users: Users | None = None) -> AbstractCon
 
 
 def whole(
-    name: str, folder: Path, nodes: Sequence[Object] = (), *, run_arguments: Sequence[str] = RUN_ARGUMENTS
+    name: str,
+    folder: Path,
+    nodes: Sequence[Object] = (),
+    *,
+    run_arguments: Sequence[str] = RUN_ARGUMENTS,
+    up_arguments: Sequence[str] = (),
 ) -> AbstractContextManager[Home]:
     """The home with its scheduler and controllers, and with these Nodes, simulated by Mooring in both.
 
     Without nodes the embedded one has its small default fleet, and the real one none. `run_arguments` are those of the
-    `mooring run` beside the real one.
+    `mooring run` beside the real one, `up_arguments` those of the embedded one's `mooring up`.
     """
-    return _embedded_whole(folder, nodes) if name == EMBEDDED else _real_whole(folder, nodes, run_arguments)
+    if name == EMBEDDED:
+        return _embedded_whole(folder, nodes, up_arguments)
+    return _real_whole(folder, nodes, run_arguments)
 
 
 @contextmanager
@@ -101,7 +108,7 @@ def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: i
 
 
 @contextmanager
-def _embedded_whole(folder: Path, nodes: Sequence[Object]) -> Iterator[Home]:
+def _embedded_whole(folder: Path, nodes: Sequence[Object], up_arguments: Sequence[str]) -> Iterator[Home]:
     folder.mkdir(parents=True, exist_ok=True)
     kubeconfig = folder / "kubeconfig"
     command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"127.0.0.1:{free_port()}"]
@@ -110,7 +117,7 @@ def _embedded_whole(folder: Path, nodes: Sequence[Object]) -> Iterator[Home]:
         fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")
         # These nodes and no others: not this machine either.
         command += ["--fleet", str(fleet), "--controllers", "-process-node"]
-    process = ProgramProcess(command, folder / "up.log")
+    process = ProgramProcess([*command, *up_arguments], folder / "up.log")
     try:
         process.wait_until(kubeconfig.exists, READY_SECONDS)
         home = _home_of(kubeconfig, folder)

@@ -63,7 +63,8 @@ def test_nodes_that_are_not_ready_can_be_waited_for() -> None:
 
 def test_a_selector_without_nodes_names_the_nearest_label() -> None:
     (refusal,) = refusals(workspace(pool="gpu-b"), [gpu_node("n0")])
-    assert "No nodes found matching the specified label selector; the nearest label is pool=gpu-a on n0" in refusal
+    assert refusal.endswith("the nearest label is pool=gpu-a on n0; to add nodes: kubectl label node NAME pool=gpu-b")
+    assert "No nodes found matching the specified label selector: 0 nodes match, 1 or more are required" in refusal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -18,7 +18,8 @@ from mooring.features.workspaces.selection import matching_nodes, selector_label
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.models import find_model
 from mooring.features.workspaces.sizing.target import estimated_nodes
-from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
+from mooring.features.workspaces.validation.creation import TEMPLATE_PATH, validate_workspace, workspace_warnings
+from mooring.features.workspaces.validation.nodes import NODES_PATH, RUNTIME_PATH
 from mooring.features.workspaces.validation.update import validate_workspace_update
 from mooring.kube.errors import FieldError, MooringError, invalid
 from mooring.kube.names import is_dns1123_subdomain
@@ -31,6 +32,9 @@ from mooring.kube.schemas.structural import structural_schema
 from mooring.kube.schemas.validation import validate
 
 __all__ = ["answer", "recorded_cluster"]
+
+# Of a new Workspace, upstream tells these without a field.
+_WITHOUT_FIELD: Final = frozenset({NODES_PATH, RUNTIME_PATH, "inference"})
 
 
 def answer(request: Object) -> Object:
@@ -144,7 +148,8 @@ def _admit(request: Object) -> Object:
         errors = validate_workspace(workspace, settings, facts)
         answered["warnings"] = [*workspace_warnings(workspace, settings, facts)]
     if errors:
-        return {**answered, "allowed": False, "stage": "webhook", "errors": [*map(_error, errors)]}
+        told = [{**_error(each), "path": _upstream_path(each, is_new="old" not in request)} for each in errors]
+        return {**answered, "allowed": False, "stage": "webhook", "errors": told}
     return {**answered, "allowed": True, "errors": []}
 
 
@@ -163,6 +168,11 @@ def _schema_errors(schema: Schema, obj: Object) -> list[FieldError]:
 
 def _error(error: FieldError) -> Object:
     return {"path": error.path, "message": error.body}
+
+
+def _upstream_path(error: FieldError, *, is_new: bool) -> str:
+    without = error.path in _WITHOUT_FIELD or error.path.startswith(TEMPLATE_PATH)
+    return "" if is_new and without else error.path
 
 
 def _settings(config: Object) -> Settings:

@@ -1,6 +1,7 @@
 """What is refused in a Workspace beyond its schema, with upstream's field paths.
 
-Paths that name no field, or several, are upstream's: its users search for them.
+Paths that name several fields are upstream's: its users search for them. Where it names none, we name one: kubectl
+prints it in front of the sentence.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ __all__ = [
 
 _PERFORMANCE_MODES: Final = ("balanced", "interactivity", "throughput")
 _IMAGE_FAMILIES: Final = ("azurelinux", "ubuntu")
+TEMPLATE_PATH: Final = "inference.template"
 _INSTANCE_TYPE: Final = "spec.resource.instanceType"
 _MISSING_INSTANCE_TYPE: Final = (
     "spec.instanceType is required when node auto-provisioning is enabled, spec.resource.instanceType"
@@ -69,10 +71,8 @@ def template_errors(workspace: Workspace) -> list[FieldError]:
     template = None if workspace.inference is None else workspace.inference.template
     if template is None:
         return []
-    errors = [plainly("", f'json: unknown field "{path}"') for path in unknown_fields("PodTemplateSpec", template)]
-    return errors or [
-        plainly("", str(error)) for error in mismatches("PodTemplateSpec", template, "inference.template")
-    ]
+    errors = [plainly(TEMPLATE_PATH, text) for text in unknown_fields("PodTemplateSpec", template)]
+    return errors or list(mismatches("PodTemplateSpec", template, TEMPLATE_PATH))
 
 
 def check_name(errors: list[FieldError], workspace: Workspace) -> None:
@@ -145,7 +145,7 @@ def check_node_class(errors: list[FieldError], name: str, settings: Settings) ->
 def _check_inference(errors: list[FieldError], inference: Inference) -> bool:
     """Whether the model is known, so that there is something to check nodes against."""
     if inference.preset is not None and inference.template is not None:
-        errors.append(plainly("", "Preset and Template cannot be set at the same time"))
+        errors.append(plainly("inference", "Preset and Template cannot be set at the same time"))
         return True
     if inference.preset is None and inference.template is None:
         errors.append(required("inference.Preset or Template must be specified", "choose a model or bring a pod"))
@@ -160,7 +160,7 @@ def _check_preset(errors: list[FieldError], preset: Preset) -> bool:
     if is_hugging_face_id(name):
         text = f"{name} is not in the catalogue, and looking it up on Hugging Face needs a network that is not there"
         errors.append(plainly("inference.preset", text))
-        return True
+        return False
     if name.lower() in DEPRECATED_PRESETS:
         errors.append(plainly("resource.presetName", f"Model {name} is deprecated and no longer supported"))
     errors.append(

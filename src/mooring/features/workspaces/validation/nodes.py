@@ -24,6 +24,9 @@ from mooring.kube.errors import FieldError, MooringError, plainly
 
 __all__ = ["check_nodes", "readiness_warnings", "required_nodes", "required_with_reason", "type_warnings"]
 
+# Upstream names no field for what these tell.
+NODES_PATH: Final = "resource"
+RUNTIME_PATH: Final = f"metadata.annotations[{RUNTIME}]"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
 
@@ -33,7 +36,7 @@ def check_nodes(
     model = _model(workspace)
     if model is not None and _is_transformers(workspace) and not model.transformers:
         text = f"Runtime validation: model {model.id} does not support inference with Huggingface Transformers runtime"
-        errors.append(plainly("", text))
+        errors.append(plainly(RUNTIME_PATH, text))
     if settings.provisions:
         if model is not None and _is_transformers(workspace):
             _check_instance_memory(errors, workspace, settings, model)
@@ -41,8 +44,9 @@ def check_nodes(
     matching = matching_nodes(labels, facts.nodes)
     if model is not None:
         if not matching:
-            near = nearest_labels(labels, facts.nodes)
-            errors.append(plainly("", f"No nodes found matching the specified label selector{near}"))
+            counts = f"0 nodes match, {max(workspace.resource.count, 1)} or more are required"
+            text = f"No nodes found matching the specified label selector: {counts}{_more_nodes(labels, facts)}"
+            errors.append(plainly(NODES_PATH, text))
             return
         if not _check_gpus(errors, workspace, matching, model):
             return
@@ -81,6 +85,14 @@ def readiness_warnings(
     if sum(map(is_usable, matching)) >= needed:
         return ()
     return (f"nodes that match the selector do not count until they are ready: {_not_ready(matching)}",)
+
+
+def _more_nodes(labels: Mapping[str, str], facts: ClusterFacts) -> str:
+    """What comes near, and what to do."""
+    if not labels:
+        return "; add nodes"
+    asked = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    return f"{nearest_labels(labels, facts.nodes)}; to add nodes: kubectl label node NAME {asked}"
 
 
 def _not_ready(nodes: Sequence[Node]) -> str:
@@ -124,9 +136,8 @@ def _check_amounts(
         errors.append(plainly("resource.count", str(error)))
         return
     if len(matching) < needed:
-        near = nearest_labels(labels, facts.nodes)
-        text = f"{len(matching)} nodes match the label selector, {needed} are required ({why}){near}"
-        errors.append(plainly("resource.count", text))
+        counts = f"{len(matching)} nodes match the label selector, {needed} are required ({why})"
+        errors.append(plainly("resource.count", f"{counts}{_more_nodes(labels, facts)}"))
     elif ready < needed and not settings.not_ready_pending:
         counts = f"{ready} of {len(matching)} matching nodes are ready, {needed} are required ({why})"
         errors.append(plainly("resource.count", f"{counts}: {_not_ready(matching)}"))
@@ -140,12 +151,12 @@ def _check_gpus(errors: list[FieldError], workspace: Workspace, matching: Sequen
         try:
             gpus = gpus_of_labels(name, node.metadata.labels)
         except GpuError as error:
-            errors.append(plainly("", f"Failed to get GPU config from nvidia labels on node {name}: {error}"))
+            errors.append(plainly(NODES_PATH, f"Failed to get GPU config from nvidia labels on node {name}: {error}"))
             return False
         if first is None:
             first = gpus
         elif odd := _difference(name, gpus, first):
-            errors.append(plainly("", odd))
+            errors.append(plainly(NODES_PATH, odd))
             return False
     assert first is not None
     return _check_memory(errors, workspace, model, first.memory_gib, len(matching))
@@ -186,7 +197,7 @@ def _check_memory(errors: list[FieldError], workspace: Workspace, model: Model, 
         fits = False
     if gib * GIB < model.weight_bytes and _is_transformers(workspace):
         text = "Multi-node distributed inference is not supported with Huggingface Transformers runtime"
-        errors.append(plainly("", text))
+        errors.append(plainly(RUNTIME_PATH, text))
         fits = False
     return fits
 
