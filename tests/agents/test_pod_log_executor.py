@@ -54,7 +54,8 @@ async def read(answer: str | Exception) -> tuple[Logs, Object]:
 @awaited
 async def test_what_a_log_says_is_written_into_the_status() -> None:
     transport, found = await read('KAITO_BENCHMARK_RESULT 2026-01-01T00:00:00Z {"vllm_total_tpm": 1234.5}\n')
-    assert transport.asked == [("default", "llm-0", "llm", 500)]
+    query = {"container": "llm", "tailLines": "500", "limitBytes": "8388608"}
+    assert transport.asked == [("default", "llm-0", query)]
     (condition,) = found["status"]["conditions"]
     assert (condition["type"], condition["status"]) == ("BenchmarkCompleted", "True")
     assert found["status"]["performance"]["metrics"]["peakTokensPerMinute"]["value"] == "1234.5"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from mooring.agents.task_executor import TaskExecutor, system_clock
 from mooring.client.transport import AsyncTransport
@@ -14,12 +14,15 @@ from mooring.runtime.effects import PodLog, Report, Run
 
 __all__ = ["LogTransport", "PodLogExecutor"]
 
+# A container may write lines of any length.
+_MAX_LOG_BYTES: Final = 8 << 20
+
 
 class LogTransport(AsyncTransport, Protocol):
     """A transport to a server that has logs."""
 
-    async def log(self, namespace: str, pod: str, container: str, lines: int) -> str:
-        """The last lines of a container's log."""
+    async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str:
+        """A log, as far as the query asks for it."""
         ...
 
 
@@ -33,9 +36,10 @@ class PodLogExecutor(TaskExecutor):
         if run.effect.parse is None:
             raise MooringError(f"effect {run.effect.name} says nothing of what a log means; declare parse")
         wanted: PodLog = run.arguments
+        query = {"container": wanted.container, "tailLines": str(wanted.lines), "limitBytes": str(_MAX_LOG_BYTES)}
         text = problem = ""
         try:
-            text = await self._transport.log(wanted.namespace, wanted.pod, wanted.container, wanted.lines)
+            text = await self._transport.log(wanted.namespace, wanted.pod, query)
         except ApiError as error:
             problem = error.message
         return run.effect.parse(wanted, text, problem)

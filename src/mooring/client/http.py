@@ -67,10 +67,6 @@ _read_events = msgspec.json.Decoder(_Event).decode_lines
 _read_version = msgspec.json.Decoder(_Versioned).decode
 
 
-# A container may write lines of any length.
-MAX_LOG_BYTES: Final = 8 << 20
-
-
 class HttpTransport:
     """`idle` is how long a watch may be silent, `seconds` how long an answer may take."""
 
@@ -93,7 +89,6 @@ class HttpTransport:
         self._draw = draw or random.Random()
         self._rest_mapper = RestMapper()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
-        self._log_headers = {**self._headers, "Accept": "*/*"}
         self._metadata_headers = {**self._headers, "Accept": _METADATA}
         self._metadata_list_headers = {**self._headers, "Accept": _METADATA_LIST}
 
@@ -113,16 +108,10 @@ class HttpTransport:
         headers = self._metadata_headers if metadata_only else self._headers
         return _object(await self._read(mapping.object(namespace, name), headers), Unreachable)
 
-    async def log(self, namespace: str, pod: str, container: str, lines: int) -> str:
-        """The last lines of a container's log."""
-        mapping = await self.mapping("v1", "Pod")
-        path = _with(
-            mapping.object(namespace, pod, "log"),
-            container=container,
-            tailLines=str(lines),
-            limitBytes=str(MAX_LOG_BYTES),
-        )
-        return (await self._read(path, self._log_headers)).body.decode(errors="replace")
+    async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str:
+        """A log, as far as the query asks for it."""
+        path = _with((await self.mapping("v1", "Pod")).object(namespace, pod, "log"), **query)
+        return (await self._read(path, {**self._headers, "Accept": "*/*"})).body.decode(errors="replace")
 
     async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         mapping = await self.mapping(api_version, kind)
