@@ -81,7 +81,7 @@ def test_a_workspace_without_enough_nodes_is_refused_in_the_words_of_admission()
 def test_a_workspace_that_is_left_waiting_for_its_nodes_never_makes_pods(tmp_path: Path) -> None:
     plan = planned(workspace(count=2), gpu_node("a"), lost("b"), configuration=PENDING)
     (said,) = plan.waiting
-    assert said.startswith("Workspace default/llm: Not enough Nodes are ready: 1 of 2 matching nodes are ready")
+    assert said.startswith("Workspace default/llm: Not enough Nodes are ready: 1 of 2 matching nodes")
     done = ran(tmp_path, workspace(count=2), gpu_node("a"), lost("b"), flags=("--not-ready-nodes", "pending"))
     assert done.exit_code == 2
     assert said in done.stdout

@@ -63,18 +63,16 @@ def test_the_nodes_that_match_and_the_ones_that_count_are_told_apart() -> None:
 def test_without_a_node_that_matches_the_sentence_is_that_of_admission_and_there_are_no_pods() -> None:
     made = expanded(workspace(preset="phi-4"), gpu_node("a", labels={"apps": "llms"}))
     assert made.pods == []
-    assert refusals(made) == [
-        "Invalid value: No nodes found matching the specified label selector; the nearest label is apps=llms on a"
-    ]
+    (told,) = refusals(made)
+    assert "No nodes found matching the specified label selector" in told
+    assert "the nearest label is apps=llms on a" in told
 
 
 def test_the_pods_of_a_workspace_whose_nodes_are_not_ready_are_told_although_it_is_refused() -> None:
     made = expanded(workspace(preset="phi-4"), lost(gpu_node("a")))
     assert len(made.pods) == 1
-    assert refusals(made) == [
-        "resource.count: Invalid value: 0 of 1 matching nodes are ready, 1 are required (count is 1): "
-        "a is not ready (KubeletNotReady)"
-    ]
+    (told,) = refusals(made)
+    assert "0 of 1 matching nodes are ready, 1 are required (count is 1): a is not ready (KubeletNotReady)" in told
     assert expanded(workspace(preset="phi-4"), lost(gpu_node("a")), not_ready_nodes="pending").errors == ()
 
 
