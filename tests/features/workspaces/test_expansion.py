@@ -89,13 +89,13 @@ def test_with_auto_provisioning_the_shortfall_comes_as_new_nodes_of_the_type() -
     assert {node["metadata"]["labels"]["apps"] for node in made.new_nodes} == {"llm"}
     found = selected(obj, brought, gpu_node("b", instance_type="Standard_NV36ads_A10_v5"), **PROVISIONS)
     assert (found.required, found.counted, found.claims, found.claimed_type) == (3, ("a",), 2, A100)
-    assert found.uncounted == (("b", "is of type Standard_NV36ads_A10_v5"),)
+    assert found.uncounted == (("b", f"is of instance type Standard_NV36ads_A10_v5 and not {A100}"),)
 
 
 def test_nodes_of_another_workspace_do_not_count() -> None:
     theirs = {"apps": "llm", "kaito.sh/workspace": "other", "kaito.sh/workspacenamespace": "default"}
     found = selected(workspace(instance_type=A100), gpu_node("a", instance_type=A100, labels=theirs), **PROVISIONS)
-    assert found.uncounted == (("a", "belongs to another Workspace"),)
+    assert found.uncounted == (("a", "belongs to Workspace default/other"),)
 
 
 def test_a_type_that_nobody_knows_brings_no_node_and_leaves_a_preset_without_pods() -> None:

@@ -6,6 +6,7 @@ matches, nobody knows how many GPUs a preset's pods would ask for.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,7 +16,7 @@ from mooring.features.workspaces.api import KIND, Workspace
 from mooring.features.workspaces.explained_cluster import ExplainedCluster
 from mooring.features.workspaces.flags import settings_from
 from mooring.features.workspaces.kinds import WORKSPACE, NodeClaim
-from mooring.features.workspaces.node_claims import brought_nodes, node_claim, usable_nodes
+from mooring.features.workspaces.node_claims import brought_nodes, node_claim, uncounted_because, usable_nodes
 from mooring.features.workspaces.provisioning.simulated_node import simulated_node
 from mooring.features.workspaces.selection import (
     NodeLabelsError,
@@ -27,7 +28,7 @@ from mooring.features.workspaces.selection import (
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL, required_with_reason
+from mooring.features.workspaces.validation.nodes import required_with_reason
 from mooring.features.workspaces.workload.serving import serving_stateful_set
 from mooring.kube.errors import MooringError, plainly
 from mooring.kube.objects import Object
@@ -81,6 +82,7 @@ def select_nodes(value: Object, namespace: str, known: KnownCluster) -> NodeSele
     except MooringError:
         required, reason = 0, "cannot be told"
     usable = {node.metadata.name for node in asked.usable}
+    because = partial(uncounted_because, workspace) if settings.provisions else not_ready_reason
     return NodeSelection(
         ", ".join(f"{key}={value}" for key, value in sorted(asked.labels.items())),
         required,
@@ -88,7 +90,7 @@ def select_nodes(value: Object, namespace: str, known: KnownCluster) -> NodeSele
         tuple(node.metadata.name for node in asked.matching),
         tuple(node.metadata.name for node in asked.usable),
         tuple(
-            UncountedNode(node.metadata.name, _uncounted_reason(workspace, node))
+            UncountedNode(node.metadata.name, because(node))
             for node in asked.matching
             if node.metadata.name not in usable
         ),
@@ -140,15 +142,6 @@ def _new_nodes(asked: _Question, required: int) -> tuple[Object, ...]:
     names = (f"{workspace.metadata.name}-new-{number}" for number in range(1, required - len(asked.usable) + 1))
     claims = (msgspec.convert(node_claim(workspace, name, settings), NodeClaim) for name in names)
     return tuple(simulated_node(claim, known) for claim in claims)
-
-
-def _uncounted_reason(workspace: Workspace, node: Node) -> str:
-    if not is_usable(node):
-        return not_ready_reason(node)
-    found = node.metadata.labels.get(INSTANCE_TYPE_LABEL, "")
-    if found != workspace.resource.instance_type:
-        return f"is of type {found}" if found else f"has no label {INSTANCE_TYPE_LABEL}"
-    return f"belongs to another {KIND}"
 
 
 def _pods(asked: _Question, known: KnownCluster) -> Expansion:

@@ -30,6 +30,7 @@ __all__ = [
     "has_plugins",
     "is_ready",
     "node_claim",
+    "uncounted_because",
     "uncounted_nodes",
     "usable_nodes",
 ]
@@ -54,16 +55,16 @@ class ClaimState(NamedTuple):
 
 def usable_nodes(workspace: Workspace, matching: Iterable[Node]) -> tuple[Node, ...]:
     """Nodes that count: ready, of the right type, and not another Workspace's, wherever they came from."""
-    return tuple(node for node in matching if not _uncounted_because(workspace, node))
+    return tuple(node for node in matching if not uncounted_because(workspace, node))
 
 
 def uncounted_nodes(workspace: Workspace, matching: Iterable[Node]) -> list[str]:
     """The nodes that do not count, each with the reason."""
-    reasons = ((node.metadata.name, _uncounted_because(workspace, node)) for node in matching)
+    reasons = ((node.metadata.name, uncounted_because(workspace, node)) for node in matching)
     return [f"{name} {reason}" for name, reason in reasons if reason]
 
 
-def _uncounted_because(workspace: Workspace, node: Node) -> str:
+def uncounted_because(workspace: Workspace, node: Node) -> str:
     labels, wanted = node.metadata.labels, workspace.resource.instance_type
     if not is_usable(node):
         return not_ready_reason(node)
