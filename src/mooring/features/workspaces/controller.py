@@ -151,7 +151,8 @@ CONTROLLER: Final = Controller(
         CONTROLLER_REVISION: ("create", "delete"),
         NODE_CLAIM: ("create", "delete"),
         SERVICE: ("create",),
-        STATEFUL_SET: ("create", "patch"),
+        # Adopting one is a change of its owners.
+        STATEFUL_SET: ("create", "patch", "delete"),
         DEPLOYMENT: ("delete",),
         POD: ("log",),
     },
