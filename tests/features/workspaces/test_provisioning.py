@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooring.testing.workspaces import A100, gpu_node, workspace
-from tests.features.workspaces.town import WorkspaceTown
+from tests.features.workspaces.town import WorkspaceTown, types
 
 
 def test_missing_nodes_are_asked_for_and_pods_land_on_brought_and_provisioned_ones_alike() -> None:
@@ -26,3 +26,63 @@ def test_deletion_takes_claims_and_their_nodes_and_leaves_brought_nodes_alone() 
     assert list(town.all("Node")) == ["mine"]
     assert not town.all("NodeClaim")
     assert not town.all("Workspace")
+
+
+def test_nodes_of_another_type_are_named_and_do_not_count() -> None:
+    town = WorkspaceTown(
+        gpu_node("other", instance_type="Standard_NC40ads_H100_v5"),
+        gpu_node("bare"),
+        workspace(gpu=1, instance_type=A100),
+        provisions=True,
+    )
+    assert len(town.all("NodeClaim")) == 1
+    text = (
+        "1 of 3 matching nodes count, 1 are required; not counted: bare has no instance type, "
+        f"other is of instance type Standard_NC40ads_H100_v5 and not {A100}"
+    )
+    assert town.condition("NodesReady") == ("True", "NodesReady", f"Enough Nodes are ready: {text}")
+    assert any(text.partition(";")[2] in told for told in town.told("NodeNotReady"))
+    # Pods go by labels: what matches the selector is left to the scheduler.
+    assert town.placed()
+
+
+def test_nodes_of_another_workspace_are_named_and_do_not_count() -> None:
+    marks = {"kaito.sh/workspace": "chat", "kaito.sh/workspacenamespace": "team"}
+    taken = gpu_node("taken", instance_type=A100, labels={"apps": "llm", **marks})
+    town = WorkspaceTown(taken, workspace(gpu=1, instance_type=A100), provisions=True)
+    assert len(town.all("NodeClaim")) == 1
+    assert town.condition("NodesReady")[2].endswith("not counted: taken belongs to Workspace team/chat")
+
+
+def test_a_claim_that_fails_is_in_the_conditions_of_the_workspace() -> None:
+    town = WorkspaceTown(types(**{A100: "no quota"}), workspace(gpu=1, instance_type=A100), provisions=True)
+    assert town.condition("NodeClaimReady") == ("False", "LaunchFailed", "no quota")
+    assert town.condition("ResourceReady") == ("False", "LaunchFailed", "no quota")
+    assert "llm" not in town.all("StatefulSet")
+
+
+def test_a_cloud_that_has_too_few_nodes_fills_a_part_and_the_rest_when_it_can() -> None:
+    town = WorkspaceTown(types(**{A100: "1"}), workspace(gpu=1, count=2, instance_type=A100), provisions=True)
+    assert town.condition("NodeClaimReady")[:2] == ("False", "InsufficientCapacity")
+    assert town.condition("NodesReady")[2].startswith("Not enough Nodes are ready: 1 of 1 matching nodes count, 2 are")
+    town.patch("ConfigMap", "simulated-instance-types", {"data": {A100: "2"}}, namespace="kube-system")
+    town.run()
+    assert town.condition("WorkspaceSucceeded")[0] == "True"
+
+
+def test_a_provisioned_node_that_is_lost_is_asked_for_again() -> None:
+    town = WorkspaceTown(workspace(gpu=1, instance_type=A100), provisions=True)
+    (first,) = town.all("Node")
+    town.delete("Node", first)
+    town.run()
+    assert town.told("NodeDeleted") == [f"Node {first} is gone"]
+    assert town.condition("WorkspaceSucceeded")[0] == "True"
+    assert set(town.placed().values()) == set(town.all("Node"))
+
+
+def test_claims_are_never_more_than_what_is_missing_and_stay_when_nodes_are_brought_later() -> None:
+    town = WorkspaceTown(workspace(gpu=1, count=2, instance_type=A100), provisions=True)
+    before = set(town.all("NodeClaim"))
+    town.create(gpu_node("late", instance_type=A100))
+    town.run()
+    assert set(town.all("NodeClaim")) == before

@@ -88,6 +88,19 @@ def test_with_provisioning_nodes_that_do_not_count_are_named_in_warnings() -> No
     assert readiness.endswith("until they are ready: late is not ready (KubeletNotReady)")
 
 
+def test_a_type_that_is_not_known_needs_a_node_of_it_before_a_preset_can_be_sized() -> None:
+    asked = review(workspace(instanceType="own-8"))
+    answer = answered(VALIDATION, asked, configuration=PROVISIONING)
+    assert isinstance(answer, Admitted)
+    (warning,) = answer.warnings
+    assert warning.startswith("the GPUs of instance type 'own-8' are not known, and no node of it is ready; bring one")
+    assert "Standard_NC24ads_A100_v4" in warning
+    node = gpu_node("n0", instance_type="own-8")
+    assert answered(VALIDATION, asked, node, configuration=PROVISIONING) == Admitted()
+    template = review(workspace(image="serve:1", instanceType="own-8"))
+    assert answered(VALIDATION, template, configuration=PROVISIONING) == Admitted()
+
+
 # Changes
 
 

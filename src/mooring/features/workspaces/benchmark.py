@@ -6,9 +6,9 @@ Reading a log is an effect. Its result stands in the Workspace's status, as the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Final
 
 import msgspec
@@ -152,7 +152,7 @@ def _config(payload: str) -> Object:
 
 def _figure(number: float) -> str:
     """In full and as short as can be, as Go's FormatFloat('f', -1) has it."""
-    return str(int(number)) if math.isfinite(number) and number == int(number) else str(number)
+    return f"{Decimal(repr(number)):f}".removesuffix(".0")
 
 
 def _has_probe(there: StatefulSet) -> bool:

@@ -86,11 +86,14 @@ def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
         children += migration.writes
         events += migration.events
 
-    # 5. Status says what was observed.
-    told = report(view, workspace, around, now, settings, problem)
+    # 5. Status says what was observed, and what was refused the last time: before it is tried again, because a refusal
+    # ends a decision.
+    refused = view.problem if children else ""
+    told = report(view, workspace, around, now, settings, problem or refused)
     return Decision(
+        intent=told.writes if refused else (),
         children=tuple(children),
-        status=told.writes,
+        status=() if refused else told.writes,
         release=drop_surplus(view, workspace),
         events=(*events, *told.events),
         effects=told.effects,
@@ -148,7 +151,8 @@ CONTROLLER: Final = Controller(
         CONTROLLER_REVISION: ("create", "delete"),
         NODE_CLAIM: ("create", "delete"),
         SERVICE: ("create",),
-        STATEFUL_SET: ("create", "patch"),
+        # Adopting one is a change of its owners.
+        STATEFUL_SET: ("create", "patch", "delete"),
         DEPLOYMENT: ("delete",),
         POD: ("log",),
     },

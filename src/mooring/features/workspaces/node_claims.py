@@ -14,11 +14,10 @@ from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.condition_messages import shortened
 from mooring.features.workspaces.kinds import NodeClaim
 from mooring.features.workspaces.provisioning.api import AWAITING, NODE_POOL_LABEL, STAGES
-from mooring.features.workspaces.selection import is_usable, not_ready_reason, own_labels
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable, not_ready_reason, own_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.sizing.models import find_model
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from mooring.api.core.types import LabelSelector
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RESERVED_LABELS
 from mooring.kube.errors import MooringError
 
-__all__ = ["NodeLabelsError", "is_usable", "matching_nodes", "not_ready_reason", "own_labels", "selector_labels"]
+__all__ = [
+    "INSTANCE_TYPE_LABEL",
+    "NodeLabelsError",
+    "is_usable",
+    "matching_nodes",
+    "not_ready_reason",
+    "own_labels",
+    "selector_labels",
+]
+
+INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
 
 class NodeLabelsError(MooringError):

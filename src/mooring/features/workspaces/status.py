@@ -61,7 +61,8 @@ def nodes_condition(facts: NodeFacts, *, plugins: bool, problem: str) -> Conditi
     ready, target = len(facts.usable), facts.target
     if not target:
         return Condition(NODES_READY, "False", "NodeNotReady", problem or "The number of nodes is not known yet")
-    counts = f"{ready} of {len(facts.matching)} matching nodes count, {target} are required"
+    word = "are ready" if facts.uncounted is None else "count"
+    counts = f"{ready} of {len(facts.matching)} matching nodes {word}, {target} are required"
     if facts.reasons:
         counts = f"{counts}; not counted: {listed(facts.reasons)}"
     if ready < target:

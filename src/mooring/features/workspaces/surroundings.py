@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mooring.api.apps.views import StatefulSet
 from mooring.api.core.views import Node, Service
-from mooring.api.kinds import HasMeta, Indexers
+from mooring.api.kinds import Indexers
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.kinds import CONFIG_MAP, NODE_CLAIM, NodeClaim
@@ -67,16 +67,16 @@ def observe(view: View, workspace: Workspace, claims: tuple[NodeClaim, ...], set
     nodes = {name: node for name, node in claimed.items() if node is not None}
     there = view.get(STATEFUL_SET, namespace, name)
     services = tuple(filter(None, (view.get(SERVICE, namespace, each) for each in service_names(workspace))))
-    is_own = there is not None and _is_own_set(there, workspace)
-    foreign = [] if there is None or is_own else [f"StatefulSet {name}"]
-    foreign += [f"Service {each.metadata.name}" for each in services if not _is_own_service(each, workspace)]
+    own = there if there is not None and _is_own(there, workspace) else None
+    foreign = [] if there is own else [f"StatefulSet {name}"]
+    foreign += [f"Service {each.metadata.name}" for each in services if not _is_own(each, workspace)]
     return Surroundings(
         labels,
         matching,
         usable,
         claims,
         has_plugins(workspace, settings, claims, nodes),
-        there if is_own else None,
+        own,
         tuple(each.metadata.name for each in services),
         " and ".join(foreign),
     )
@@ -96,17 +96,10 @@ def _candidates(view: View, labels: Mapping[str, str]) -> tuple[Node, ...]:
     return view.list(NODE, "label", f"{key}={labels[key]}")
 
 
-def _is_own_set(there: StatefulSet, workspace: Workspace) -> bool:
+def _is_own(there: StatefulSet | Service, workspace: Workspace) -> bool:
     """Also one without an owner, if it selects the pods of this Workspace: upstream's operator may have made it."""
-    selected = ((there.spec.selector or {}).get("matchLabels") or {}).get(api.NAME_LABEL)
-    return _is_own(there, workspace, selected)
-
-
-def _is_own_service(there: Service, workspace: Workspace) -> bool:
-    return _is_own(there, workspace, (there.spec.selector or {}).get(api.NAME_LABEL))
-
-
-def _is_own(there: HasMeta, workspace: Workspace, selected: str | None) -> bool:
-    if there.metadata.controller is None:
-        return selected == workspace.metadata.name
-    return is_controlled_by(there, workspace)
+    if there.metadata.controller is not None:
+        return is_controlled_by(there, workspace)
+    selector: Mapping[str, Any] = there.spec.selector or {}
+    labels = selector if isinstance(there, Service) else selector.get("matchLabels") or {}
+    return bool(labels.get(api.NAME_LABEL) == workspace.metadata.name)

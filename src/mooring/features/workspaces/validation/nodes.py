@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import BYPASS_RESOURCE_CHECKS, INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
 from mooring.features.workspaces.condition_messages import listed
-from mooring.features.workspaces.selection import is_usable, matching_nodes, not_ready_reason
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable, matching_nodes, not_ready_reason
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.gpus import GpuError, NodeGpus, gpus_of_instance_type, gpus_of_labels
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
@@ -22,12 +22,18 @@ from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.features.workspaces.validation.near_labels import nearest_labels
 from mooring.kube.errors import FieldError, MooringError, plainly
 
-__all__ = ["check_nodes", "readiness_warnings", "required_nodes", "required_with_reason", "type_warnings"]
+__all__ = [
+    "check_nodes",
+    "estimate_warnings",
+    "readiness_warnings",
+    "required_nodes",
+    "required_with_reason",
+    "type_warnings",
+]
 
 # Upstream names no field for what these tell.
 NODES_PATH: Final = "resource"
 RUNTIME_PATH: Final = f"metadata.annotations[{RUNTIME}]"
-INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
 
 def check_nodes(
@@ -87,6 +93,17 @@ def readiness_warnings(
     return (f"nodes that match the selector do not count until they are ready: {_not_ready(matching)}",)
 
 
+def estimate_warnings(
+    workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: ClusterFacts
+) -> tuple[str, ...]:
+    """Why no node can be asked for yet: how many the model needs cannot be told."""
+    try:
+        required_with_reason(workspace, matching_nodes(labels, facts.nodes), settings, facts)
+    except MooringError as error:
+        return (str(error),)
+    return ()
+
+
 def _more_nodes(labels: Mapping[str, str], facts: ClusterFacts) -> str:
     """What comes near, and what to do."""
     if not labels:
@@ -109,7 +126,7 @@ class RequiredNodes(NamedTuple):
 def required_with_reason(
     workspace: Workspace, matching: Sequence[Node], settings: Settings, facts: ClusterFacts
 ) -> RequiredNodes:
-    """Raises where the model's need cannot be told although a node is ready, or of the type that is asked for."""
+    """Raises where the model's need cannot be told although a node is ready, or is yet to come."""
     count = max(workspace.resource.count, 1)
     estimate = count
     try:

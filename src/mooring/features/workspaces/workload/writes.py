@@ -18,7 +18,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.decision import Create, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.kinds import DEPLOYMENT, SERVICE, STATEFUL_SET
-from mooring.workloads.ownerrefs import adopt, controller_reference
+from mooring.workloads.ownerrefs import adopt, controller_reference, is_controlled_by
 
 __all__ = ["Migration", "migrate", "workload_writes"]
 
@@ -72,6 +72,8 @@ def migrate(view: View, workspace: Workspace, around: Surroundings) -> Migration
     key = key_of(workspace)
     old = view.get(DEPLOYMENT, *key)
     if old is None or around.stateful_set is None or old.metadata.deleting:
+        return Migration()
+    if old.metadata.controller is not None and not is_controlled_by(old, workspace):
         return Migration()
     text = "Migrating inference workload from Deployment to StatefulSet, this will cause a few minutes of downtime."
     event = Event(WORKSPACE, key, "Warning", "WorkloadMigration", text, (DEPLOYMENT, key), "Delete")
