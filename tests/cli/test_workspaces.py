@@ -63,6 +63,17 @@ def test_claims_for_the_nodes_that_are_missing(world: World) -> None:
     assert {pod["node"] for pod in answer["pods"]} == {"llama-new-1", "llama-new-2", "mine"}
 
 
+def test_a_workspace_that_lost_all_its_nodes_and_one_of_a_type_nobody_knows_make_no_pods(world: World) -> None:
+    obj = workspace(preset="phi-4")
+    world.add(gpu_node("gpu-1", labels={"apps": "other"}), {**obj, "status": {"targetNodeCount": 1}})
+    done = world.explain("workspace/llm")
+    assert done.exit_code == 2
+    assert done.stdout.startswith("Workspace default/llm makes no pods: ")
+    unknown = workspace("new", preset="phi-4", instance_type="Standard_X1")
+    (told,) = world.answer(unknown, "--node-provisioner", "karpenter")["workloads"]
+    assert "Standard_X1" in told["waits"]
+
+
 def test_advice_about_a_preset_leaves_its_pods_alone(world: World) -> None:
     world.add(gpu_node("gpu-1", taints=["dedicated=training:NoSchedule"]))
     answer = world.answer(workspace(preset="phi-4"))

@@ -30,7 +30,7 @@ from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
 from mooring.features.workspaces.validation.nodes import required_with_reason
 from mooring.features.workspaces.workload.serving import serving_stateful_set
-from mooring.kube.errors import MooringError, plainly
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import MAX_PODS, Expansion, WorkloadError, expand
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection, UncountedNode
@@ -63,7 +63,7 @@ def expand_workspace(value: Object, namespace: str, known: KnownCluster) -> Expa
     try:
         pods = _pods(asked, known)
     except MooringError as error:
-        errors = errors or [plainly(error.path, error.message)]
+        pods = pods._replace(waits=str(error))
     is_template = workspace.inference is not None and workspace.inference.template is not None
     return pods._replace(
         kind=KIND,
