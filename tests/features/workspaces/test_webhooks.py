@@ -121,6 +121,18 @@ def test_an_object_from_before_keeps_what_is_not_allowed_in_a_new_one_and_can_be
     assert "give n7, n8 its labels instead" in answer.warnings[0]
 
 
+def test_an_object_with_parts_that_are_not_supported_keeps_its_pods_as_they_are() -> None:
+    """Adapters of an upstream install stay where they are; a new revision would be without them."""
+    before = workspace()
+    before["inference"]["adapters"] = [{"source": {"name": "a", "image": "adapters/a:1"}}]
+    noted = {**before, "metadata": {**before["metadata"], "annotations": {"team": "a"}}}
+    assert admitted(VALIDATION, review(noted, before))
+    configured = {**before, "inference": {**before["inference"], "config": "arguments"}}
+    assert "inference.adapters: Invalid value: adapters are not supported yet" in denied_because(
+        VALIDATION, review(configured, before)
+    )
+
+
 def test_an_old_version_is_for_changes_and_a_new_object_is_sent_to_the_newer_one() -> None:
     made = old(workspace(instanceType=A100_TYPE))
     assert denied_because(VALIDATION, review(made), gpu_node("n0")).endswith("write this Workspace as kaito.sh/v1beta1")
