@@ -26,6 +26,12 @@ def _controllers() -> tuple[Controller, ...]:
     return (CONTROLLER,)
 
 
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.workspaces.plan_nodes import CONTROLLER
+
+    return (CONTROLLER,)
+
+
 def _claim_resources() -> tuple[CustomResource, ...]:
     from mooring.features.workspaces.provisioning.definition import NODE_CLAIMS
 
@@ -51,6 +57,7 @@ WORKSPACES: Final = Feature(
     "workspaces",
     resources=_resources,
     controllers=Parts(("workspaces",), _controllers),
+    plan_controllers=_plan_controllers,
     needs=(SIMULATED_CLAIMS,),
     gates={GATE: True},
     refused_gates={
