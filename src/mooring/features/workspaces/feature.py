@@ -33,6 +33,12 @@ def _webhooks() -> tuple[Webhook, ...]:
     return WEBHOOKS
 
 
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.workspaces.plan_nodes import CONTROLLER
+
+    return (CONTROLLER,)
+
+
 def _claim_resources() -> tuple[CustomResource, ...]:
     from mooring.features.workspaces.provisioning.definition import NODE_CLAIMS
 
@@ -59,6 +65,7 @@ WORKSPACES: Final = Feature(
     resources=_resources,
     controllers=Parts(("workspaces",), _controllers),
     webhooks=Parts(("workspaces-webhook",), _webhooks),
+    plan_controllers=_plan_controllers,
     needs=(SIMULATED_CLAIMS,),
     gates={GATE: True},
     refused_gates={
