@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.testing.workspaces import A100, gpu_node, workspace
+from mooring.testing.workspaces import A100, gpu_node, node_claim, workspace
 from tests.features.workspaces.town import WorkspaceTown, types
 
 
@@ -86,3 +86,23 @@ def test_claims_are_never_more_than_what_is_missing_and_stay_when_nodes_are_brou
     town.create(gpu_node("late", instance_type=A100))
     town.run()
     assert set(town.all("NodeClaim")) == before
+
+
+def test_a_selector_that_is_an_expression_finds_the_nodes_that_it_asks_for() -> None:
+    expression = {"key": "pool", "operator": "In", "values": ["gpu-a"]}
+    selector = {"matchExpressions": [expression]}
+    town = WorkspaceTown(workspace(preset="phi-4", instance_type=A100, labelSelector=selector), provisions=True)
+    assert town.holds()["WorkspaceSucceeded"] == "True"
+    (claim,) = town.all("NodeClaim").values()
+    assert claim["metadata"]["labels"]["pool"] == "gpu-a"
+
+
+def test_claims_from_before_provisioning_was_switched_off_go_with_their_workspace() -> None:
+    claim = node_claim("old", labels={"kaito.sh/workspace": "llm", "kaito.sh/workspacenamespace": "default"})
+    other = node_claim("other", labels={"kaito.sh/workspace": "llm", "kaito.sh/workspacenamespace": "elsewhere"})
+    town = WorkspaceTown(gpu_node("n0"), workspace(), claim, other)
+    town.delete("Workspace", "llm")
+    town.run()
+    assert "llm" not in town.all("Workspace")
+    assert list(town.all("NodeClaim")) == ["other"]
+    assert "n0" in town.all("Node")

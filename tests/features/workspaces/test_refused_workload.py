@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mooring.features.workspaces.api import KIND
+from mooring.kube.objects import Object
 from mooring.testing.workspaces import gpu_node, workspace
 from tests.features.workspaces.town import WorkspaceTown
 
 # A new Workspace may have such a template: it is a pod template, and only what is made of it is no StatefulSet.
-NO_CONTAINERS: dict[str, list[str]] = {"containers": []}
+NO_CONTAINERS: Object = {"containers": []}
 
 
 def test_what_keeps_the_stateful_set_from_being_made_is_in_the_conditions() -> None:

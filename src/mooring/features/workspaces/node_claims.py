@@ -14,7 +14,7 @@ from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.condition_messages import shortened
 from mooring.features.workspaces.kinds import NodeClaim
 from mooring.features.workspaces.provisioning.api import AWAITING, NODE_POOL_LABEL, STAGES
-from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable, not_ready_reason, own_labels
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable, not_ready_reason, selector_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.sizing.models import find_model
@@ -156,7 +156,7 @@ def node_claim(workspace: Workspace, name: str, settings: Settings) -> Object:
                 NODE_POOL_LABEL: _NODE_POOL,
                 api.NAME_LABEL: metadata.name,
                 api.NAMESPACE_LABEL: metadata.namespace,
-                **own_labels(workspace.resource.label_selector.match_labels or {}),
+                **_asked_labels(workspace, requirements),
             },
             "annotations": {
                 "karpenter.sh/do-not-disrupt": "true",
@@ -171,6 +171,13 @@ def node_claim(workspace: Workspace, name: str, settings: Settings) -> Object:
             "expireAfter": "Never",
         },
     }
+
+
+def _asked_labels(workspace: Workspace, requirements: Iterable[Object]) -> dict[str, str]:
+    """All that the selector asks for, or the node that comes would not be found; it has what is required anyway."""
+    selector = workspace.resource.label_selector
+    written, required = selector.match_labels or {}, {each["key"] for each in requirements}
+    return {key: value for key, value in selector_labels(selector).items() if key in written or key not in required}
 
 
 def _one_of(key: str, value: str) -> Object:

@@ -16,7 +16,6 @@ __all__ = [
     "is_usable",
     "matching_nodes",
     "not_ready_reason",
-    "own_labels",
     "selector_labels",
 ]
 
@@ -37,10 +36,6 @@ def selector_labels(selector: LabelSelector) -> dict[str, str]:
                 "In and one value"
             )
         labels[each.key] = (each.values or ())[0]
-    return own_labels(labels)
-
-
-def own_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key not in RESERVED_LABELS}
 
 

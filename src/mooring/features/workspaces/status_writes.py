@@ -77,11 +77,10 @@ def report(
             benchmark=benchmark,
             measured=measured,
         )
-    conditions = [nodes, *(() if claims is None else (claims,)), resources, *inference, *placing.conditions]
-    if benchmark is not None:
-        conditions.append(benchmark)
+    conditions = [nodes, *(() if claims is None else (claims,)), resources, *inference]
     if problem:
         conditions = [_with_problem(each, problem) for each in conditions]
+    conditions += (*placing.conditions, *(() if benchmark is None else (benchmark,)))
     body: Object = {
         "workerNodes": [node.metadata.name for node in around.matching],
         "state": state_of(workspace, inference),

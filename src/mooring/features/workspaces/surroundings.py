@@ -51,9 +51,10 @@ class Surroundings(NamedTuple):
 
 
 def claims_of(view: View, workspace: Workspace, settings: Settings) -> tuple[NodeClaim, ...]:
-    if not settings.provisions:
-        return ()
+    """A Workspace that goes has those too that were made before provisioning was switched off."""
     metadata = workspace.metadata
+    if not settings.provisions and not (metadata.deleting and view.readable(NODE_CLAIM)):
+        return ()
     return view.list(NODE_CLAIM, "workspace", f"{metadata.namespace}/{metadata.name}")
 
 

@@ -211,6 +211,10 @@ class Simulation:
 
     def _deliver(self) -> None:
         for kind, stream in [each for each in self._streams.items() if each[1].news]:
+            if kind not in self.dispatcher.wanted:
+                # A single object that nobody asks for any more.
+                self._streams.pop(kind).close()
+                continue
             try:
                 for change in stream.poll():
                     self.dispatcher.observe(kind, change.type, change.object)
