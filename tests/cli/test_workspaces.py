@@ -63,12 +63,21 @@ def test_claims_for_the_nodes_that_are_missing(world: World) -> None:
     assert {pod["node"] for pod in answer["pods"]} == {"llama-new-1", "llama-new-2", "mine"}
 
 
+def test_a_workspace_that_is_let_in_although_its_nodes_are_not_ready_waits(world: World) -> None:
+    world.add(gpu_node("gpu-1"), lost("gpu-2"))
+    done = world.explain(workspace(count=2), "--not-ready-nodes", "pending")
+    assert done.stdout.startswith(
+        "Workspace default/llm waits: 1 of 2 required nodes are ready\n\nWorkspace default/llm: "
+    )
+    assert done.exit_code == 2
+
+
 def test_a_workspace_that_lost_all_its_nodes_and_one_of_a_type_nobody_knows_make_no_pods(world: World) -> None:
     obj = workspace(preset="phi-4")
     world.add(gpu_node("gpu-1", labels={"apps": "other"}), {**obj, "status": {"targetNodeCount": 1}})
     done = world.explain("workspace/llm")
     assert done.exit_code == 2
-    assert done.stdout.startswith("Workspace default/llm makes no pods: ")
+    assert done.stdout.startswith("Workspace default/llm waits: ")
     unknown = workspace("new", preset="phi-4", instance_type="Standard_X1")
     (told,) = world.answer(unknown, "--node-provisioner", "karpenter")["workloads"]
     assert "Standard_X1" in told["waits"]

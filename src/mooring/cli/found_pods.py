@@ -10,7 +10,7 @@ from mooring.cli.unplaced_pods import PodSource, UnplacedPod
 from mooring.kube.errors import FieldError
 from mooring.placement.workloads.known_cluster import NodeSelection
 
-__all__ = ["FoundPods", "FoundWorkload", "any_without_pods"]
+__all__ = ["FoundPods", "FoundWorkload", "any_held_up"]
 
 
 class FoundWorkload(NamedTuple):
@@ -18,8 +18,9 @@ class FoundWorkload(NamedTuple):
 
     source: PodSource
     selection: NodeSelection | None
-    # Why the API refuses it, or what it waits for; nothing where it has pods, each of which says so itself.
+    # Why the API refuses it; nothing where it has pods, each of which says so itself.
     errors: Sequence[FieldError] = ()
+    # What it waits for before it makes pods.
     waits: str = ""
 
 
@@ -30,5 +31,5 @@ class FoundPods:
     notes: list[str] = field(default_factory=list)
 
 
-def any_without_pods(workloads: Iterable[FoundWorkload]) -> bool:
+def any_held_up(workloads: Iterable[FoundWorkload]) -> bool:
     return any(workload.errors or workload.waits for workload in workloads)

@@ -178,8 +178,9 @@ def _take_pods(
     )
     found.pods.extend(_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods)
     errors = () if expansion.pods else expansion.errors
-    if errors or expansion.waits or selection is not None:
-        found.workloads.append(FoundWorkload(source, selection, errors, "" if errors else expansion.waits))
+    waits = "" if expansion.errors else expansion.waits
+    if errors or waits or selection is not None:
+        found.workloads.append(FoundWorkload(source, selection, errors, waits))
 
 
 def _unknown(expansion: Expansion, prefix: str) -> list[str]:

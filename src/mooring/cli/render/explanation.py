@@ -42,12 +42,14 @@ def explanation_page(
         if workload.errors:
             _add_invalid(page, workload.source, workload.errors)
         elif workload.waits:
-            page.line(f"{workload.source} makes no pods: {workload.waits}", "bad")
+            page.line(f"{workload.source} waits: {workload.waits}", "bad")
+    if outcomes and page.blocks:
+        page.line()
     if len(outcomes) == 1:
         _add_pod(page, cluster, outcomes[0], all_nodes=all_nodes)
     elif outcomes:
         _add_several(page, cluster, outcomes, all_nodes=all_nodes)
-    elif not page.blocks:
+    elif not workloads:
         page.line("There are no pods to place.", "bold")
     for workload in workloads:
         if workload.selection is not None:

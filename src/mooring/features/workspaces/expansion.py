@@ -152,7 +152,11 @@ def _pods(asked: _Question, known: KnownCluster) -> Expansion:
         raise WorkloadError(f"{required:,} pods are too many to be told; {MAX_PODS:,} is the limit", "resource.count")
     owner = controller_reference(WORKSPACE, workspace)
     nodes = asked.usable or asked.matching
+    waits = ""
+    if not settings.provisions and len(asked.usable) < required:
+        waits = f"{len(asked.usable)} of {required} required nodes are ready"
     made = serving_stateful_set(workspace, nodes, required, asked.labels, settings, owner, has_nvme_class=False)
     if made is None:
         return Expansion(KIND, workspace.metadata.namespace, workspace.metadata.name, [])
-    return expand({"apiVersion": "apps/v1", "kind": "StatefulSet", **made}, workspace.metadata.namespace, known)
+    pods = expand({"apiVersion": "apps/v1", "kind": "StatefulSet", **made}, workspace.metadata.namespace, known)
+    return pods._replace(waits=waits)

@@ -73,7 +73,7 @@ class Expansion(NamedTuple):
     notes: tuple[str, ...] = ()
     # Where the pod stands in the object.
     template_path: str = "spec.template"
-    # Why it makes no pods yet although the API takes it.
+    # What it waits for before it makes pods, although the API takes it.
     waits: str = ""
     # Nodes that come because of the workload, before its pods are placed.
     new_nodes: tuple[Object, ...] = ()
