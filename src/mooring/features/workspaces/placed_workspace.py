@@ -112,5 +112,6 @@ WORKSPACE_PODS: Final = WorkloadKind(
     owns=_owns,
     template_path=_template_path,
     fixed=_fixed_parts,
+    create_only=True,
     restored=_restored,
 )
