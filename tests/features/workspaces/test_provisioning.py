@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from mooring.api.crds.resource import definition
+from mooring.features.workspaces.controller import CONTROLLER
+from mooring.features.workspaces.definition import WORKSPACES
+from mooring.kube.status import ForbiddenError
+from mooring.registry import AdmissionRequest, ClusterView, Registry
+from mooring.runtime.drivers.simulation import START
+from mooring.testing.conditions import has_condition
+from mooring.testing.simulations import checked_simulation
 from mooring.testing.workspaces import A100, gpu_node, node_claim, workspace
-from tests.features.workspaces.town import WorkspaceTown, types
+from tests.features.workspaces.town import PROVISIONING, WorkspaceTown, types
 
 
 def test_missing_nodes_are_asked_for_and_pods_land_on_brought_and_provisioned_ones_alike() -> None:
@@ -106,3 +114,34 @@ def test_claims_from_before_provisioning_was_switched_off_go_with_their_workspac
     assert "llm" not in town.all("Workspace")
     assert list(town.all("NodeClaim")) == ["other"]
     assert "n0" in town.all("Node")
+
+
+def test_a_cluster_without_node_claims_says_so() -> None:
+    registry = Registry(now=START)
+    for obj in (definition(WORKSPACES), workspace(gpu=1, instance_type=A100)):
+        registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
+    checked_simulation([CONTROLLER], registry=registry, configuration=PROVISIONING).run()
+    found = registry.find("kaito.sh/v1beta1", "Workspace", "default", "llm")
+    assert has_condition(found, "NodeClaimReady", "False", reason="NodeClaimsUnavailable")
+    assert "install a provisioner, such as karpenter, or run with --node-provisioner byo" in str(found)
+
+
+def test_a_claim_that_the_api_server_refuses_is_told_once_and_made_when_it_can_be() -> None:
+    refusing = True
+
+    def refuse(request: AdmissionRequest, cluster: ClusterView) -> None:
+        if request.resource.kind == "NodeClaim" and refusing:
+            raise ForbiddenError("no more nodes")
+
+    town = WorkspaceTown(provisions=True)
+    town.registry.admission.validating.append(refuse)
+    town.create(workspace(gpu=1, instance_type=A100))
+    town.run(120)
+    assert "no more nodes" in town.condition("NodesReady")[2]
+    (told,) = town.told("NodeClaimCreationFailed")
+    assert "no more nodes" in told
+    refusing = False
+    town.create(gpu_node("any"))
+    town.run()
+    assert town.condition("WorkspaceSucceeded")[0] == "True"
+    assert "no more nodes" not in str(town.get("Workspace", "llm")["status"])

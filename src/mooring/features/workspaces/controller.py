@@ -5,7 +5,7 @@ Nodes are read like everything else, so that one that becomes ready, or is lost,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -21,18 +21,17 @@ from mooring.features.workspaces.selection import NodeLabelsError
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.estimator import EstimateError
 from mooring.features.workspaces.sizing.gpus import GpuError
-from mooring.features.workspaces.status import deleting_condition
-from mooring.features.workspaces.status_writes import report, status_patch
+from mooring.features.workspaces.status import deleting_condition, unclaimable_conditions
+from mooring.features.workspaces.status_writes import WorkspaceMemory, report, status_patch
 from mooring.features.workspaces.surroundings import NODE_LABELS, Surroundings, claims_of, inference_config, observe
 from mooring.features.workspaces.validation.nodes import required_nodes
 from mooring.features.workspaces.workload.writes import migrate, workload_writes
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Delete, Event, Write
-from mooring.runtime.view import View
+from mooring.runtime.view import Unavailable, View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.finalizers import remove_finalizer
 from mooring.workloads.kinds import CONTROLLER_REVISION, DEPLOYMENT, NODE, POD, SERVICE, STATEFUL_SET
-from mooring.workloads.placeable import RememberedAdvice
 
 __all__ = ["CONTROLLER", "decide"]
 
@@ -47,7 +46,12 @@ def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
         return Decision()
 
     # 1. One that goes away takes the nodes along that it asked for, and no others.
-    claims = claims_of(view, workspace, settings)
+    try:
+        claims = claims_of(view, workspace, settings)
+    except Unavailable as error:
+        if workspace.metadata.deleting or not error.lasts:
+            raise
+        return Decision(status=status_patch(workspace, unclaimable_conditions(str(error)), now))
     if workspace.metadata.deleting:
         return _go(workspace, claims, now)
 
@@ -70,7 +74,8 @@ def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
         except (EstimateError, GpuError) as error:
             problem = str(error)
         told = report(view, workspace, around, now, settings, problem, target)
-        return Decision(status=told.writes, events=told.events, effects=told.effects, memory=told.advice)
+        memory = WorkspaceMemory(told.advice)
+        return Decision(status=told.writes, events=told.events, effects=told.effects, memory=memory)
 
     # 4. Nodes that are missing are asked for; the workload waits until enough are there, and its names are free.
     children: list[Write] = []
@@ -86,10 +91,11 @@ def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
         children += migration.writes
         events += migration.events
 
-    # 5. Status says what was observed, and what was refused the last time: before it is tried again, because a refusal
-    # ends a decision.
-    refused = view.problem if children else ""
+    # 5. Status says what was observed, and first of all what an API server refused.
+    refused = view.problem
     told = report(view, workspace, around, now, settings, problem or refused)
+    if refused:
+        events = [*_refusal(view, workspace, children, refused)]
     return Decision(
         intent=told.writes if refused else (),
         children=tuple(children),
@@ -97,7 +103,7 @@ def decide(key: Key, view: View, now: datetime, settings: Settings) -> Decision:
         release=drop_surplus(view, workspace),
         events=(*events, *told.events),
         effects=told.effects,
-        memory=told.advice,
+        memory=WorkspaceMemory(told.advice, refused),
     )
 
 
@@ -122,6 +128,16 @@ def _claim(
         text = f"Created NodeClaim {name} of type {workspace.resource.instance_type}"
         made = (NODE_CLAIM, Key("", name))
         events.append(Event(WORKSPACE, key_of(workspace), "Normal", "NodeClaimCreated", text, made, "Create"))
+
+
+def _refusal(view: View, workspace: Workspace, children: Sequence[Write], refused: str) -> Iterator[Event]:
+    """A refused write is tried again with backoff; it is told once."""
+    memory = view.memory(WorkspaceMemory)
+    if memory is not None and memory.refused == refused:
+        return
+    claims = any(each.kind is NODE_CLAIM for each in children)
+    reason = "NodeClaimCreationFailed" if claims else "FailedCreate"
+    yield Event(WORKSPACE, key_of(workspace), "Warning", reason, refused, action="Create")
 
 
 def _has_nodes(around: Surroundings, target: int, settings: Settings) -> bool:
@@ -158,7 +174,7 @@ CONTROLLER: Final = Controller(
     },
     folds=(CLUSTER,),
     effects=(READ_BENCHMARK,),
-    memory=RememberedAdvice,
+    memory=WorkspaceMemory,
     gates={GATE: True},
     settings=(NODE_PROVISIONER, NOT_READY_NODES),
     indexers=(NODE_LABELS,),

@@ -10,9 +10,9 @@ from mooring.workloads.placeable import Placing, RememberedAdvice, pods_placeabl
 __all__ = ["tell_placing"]
 
 
-def tell_placing(view: View, there: StatefulSet | None) -> Placing:
-    """Nothing is told before there are pods."""
+def tell_placing(view: View, there: StatefulSet | None, before: RememberedAdvice | None) -> Placing:
+    """Nothing is told before there are pods. `before` is the advice that was given last."""
     pods = () if there is None else view.owned(POD, there)
     if not pods:
         return Placing()
-    return pods_placeable(view, pods, view.memory(RememberedAdvice))
+    return pods_placeable(view, pods, before)

@@ -26,6 +26,7 @@ __all__ = [
     "resource_condition",
     "state_of",
     "taken_conditions",
+    "unclaimable_conditions",
 ]
 
 NODES_READY: Final = "NodesReady"
@@ -138,6 +139,15 @@ def taken_conditions(workspace: Workspace, foreign: str) -> tuple[Condition, Con
     return (
         Condition(INFERENCE_READY, "False", "NameTaken", text),
         Condition(SUCCEEDED, "False", _PENDING, text),
+    )
+
+
+def unclaimable_conditions(problem: str) -> tuple[Condition, Condition]:
+    """Nodes can be asked for only where there are NodeClaims."""
+    text = f"{problem}; install a provisioner, such as karpenter, or run with --node-provisioner byo"
+    return (
+        Condition(CLAIMS_READY, "False", "NodeClaimsUnavailable", text),
+        Condition(RESOURCE_READY, "False", "NodeClaimsUnavailable", text),
     )
 
 

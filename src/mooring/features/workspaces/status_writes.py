@@ -33,7 +33,14 @@ from mooring.runtime.effects import Run
 from mooring.runtime.view import View
 from mooring.workloads.placeable import PLACEABLE, RememberedAdvice
 
-__all__ = ["Reported", "report", "status_patch"]
+__all__ = ["Reported", "WorkspaceMemory", "report", "status_patch"]
+
+
+class WorkspaceMemory(NamedTuple):
+    """The advice that was given last, and the refusal that was told last."""
+
+    advice: RememberedAdvice | None = None
+    refused: str = ""
 
 
 class Reported(NamedTuple):
@@ -63,7 +70,8 @@ def report(
     if settings.provisions:
         claims = claims_condition(around.claims, around.missing(known), known)
     resources = resource_condition(nodes, claims)
-    placing = tell_placing(view, around.stateful_set)
+    memory = view.memory(WorkspaceMemory)
+    placing = tell_placing(view, around.stateful_set, None if memory is None else memory.advice)
     measured = is_measured(view, workspace, around.stateful_set)
     benchmark = benchmark_result(workspace)
     if around.foreign:
