@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mooring.api.core.views import Node, NodeMeta, NodeStatus
+from mooring.api.meta import Condition
+from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.node_claims import uncounted_nodes, usable_nodes
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.testing.builders import taint
 from mooring.testing.workloads import service, stateful_set
-from mooring.testing.workspaces import gpu_node, workspace
+from mooring.testing.workspaces import A100, gpu_node, workspace
 from tests.features.workspaces.town import WorkspaceTown
 
 
@@ -123,3 +131,25 @@ def test_what_upstreams_operator_left_without_an_owner_is_adopted_without_a_rest
     (owner,) = town.get("StatefulSet", "llm")["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["controller"]) == ("Workspace", True)
     assert town.uids() == before
+
+
+NODES = st.builds(
+    lambda name, ready, instance_type, owner: Node(
+        NodeMeta(name=name, labels={**instance_type, **owner}),
+        status=NodeStatus(conditions=(Condition("Ready", ready),)),
+    ),
+    st.text("abc", min_size=1, max_size=3),
+    st.sampled_from(["True", "False", "Unknown"]),
+    st.sampled_from([{}, {"node.kubernetes.io/instance-type": A100}, {"node.kubernetes.io/instance-type": "other"}]),
+    st.sampled_from([{}, {"kaito.sh/workspace": "llm"}, {"kaito.sh/workspace": "chat"}]),
+)
+
+
+@given(st.lists(NODES, max_size=8, unique_by=lambda each: each.metadata.name))
+def test_every_matching_node_counts_or_is_named_with_the_reason(nodes: list[Node]) -> None:
+    asking = msgspec.convert(workspace(instance_type=A100), Workspace)
+    counted = [node.metadata.name for node in usable_nodes(asking, nodes)]
+    named = [text.partition(" ")[0] for text in uncounted_nodes(asking, nodes)]
+    assert sorted(counted + named) == sorted(node.metadata.name for node in nodes)
+    ready = {node.metadata.name for node in nodes if node.ready}
+    assert set(counted) <= ready
