@@ -88,6 +88,14 @@ def test_a_node_that_is_deleted_is_told() -> None:
     assert town.condition("NodesReady")[0] == "False"
 
 
+def test_what_would_help_a_preset_is_never_a_change_of_its_pods() -> None:
+    tainted = gpu_node("a", taints=["maintenance=yes:NoSchedule"])
+    _, _, of_preset = WorkspaceTown(tainted, workspace(preset="phi-4")).condition("Placeable")
+    _, _, of_template = WorkspaceTown(tainted, workspace(gpu=1)).condition("Placeable")
+    assert "what would help: Tolerate taint maintenance=yes:NoSchedule" in of_template
+    assert "what would help: Remove taint maintenance=yes:NoSchedule from node a" in of_preset
+
+
 def test_a_pod_that_cannot_be_scheduled_has_the_reason_and_the_smallest_change() -> None:
     town = WorkspaceTown(gpu_node("a", taints=["maintenance=yes:NoSchedule"]), workspace(gpu=1))
     status, reason, message = town.condition("Placeable")
