@@ -28,6 +28,7 @@ from bench import (
     server,
     snapshots,
     webhooks,
+    workspaces,
 )
 from bench.rows import Row, progress, table
 
@@ -198,6 +199,18 @@ def host_rows(quick: bool) -> list[Row]:
     ]
 
 
+def workspace_rows(quick: bool) -> list[Row]:
+    count = workspaces.WORKSPACES // 10 if quick else workspaces.WORKSPACES
+    found = workspaces.measured(count)
+    nodes = count * workspaces.NODES_EACH
+    return [
+        Row(f"{count} Workspaces on {nodes:,} nodes until all have StatefulSets", found["seconds"] * 1000, "ms"),
+        Row("calls to the API for one of them", found["calls"], "calls", 20),
+        Row("CPU for one of them, all processes", found["cpu"], "ms"),
+        Row("one node lost to the condition of its Workspace, p50", found["lost"], "ms", 1000),
+    ]
+
+
 def node_rows(quick: bool) -> list[Row]:
     if why := node.missing():
         print(f"without the process node: {why}", file=sys.stderr)
@@ -241,6 +254,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "cluster": cluster_rows,
     "groups": group_rows,
     "hosts": host_rows,
+    "workspaces": workspace_rows,
     "node": node_rows,
     "stored": stored_rows,
 }

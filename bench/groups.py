@@ -34,7 +34,7 @@ def measured(groups: int = GROUPS) -> dict[str, float]:
 def _applied(running: MeasuredCluster, groups: int) -> dict[str, float]:
     wire = Wire(running.endpoint)
     wait_for_nodes(wire, NODES)
-    calls, cpu = calls_so_far(wire), sum(running.cpu().values())
+    calls, cpu = api_calls(wire), sum(running.cpu().values())
     started = time.perf_counter()
     wire.call("POST", _SETS, _set(groups))
     asked = 0
@@ -50,12 +50,12 @@ def _applied(running: MeasuredCluster, groups: int) -> dict[str, float]:
     spent = sum(running.cpu().values()) - cpu
     return {
         "seconds": seconds,
-        "calls": (calls_so_far(wire) - calls - asked) / groups,
+        "calls": (api_calls(wire) - calls - asked) / groups,
         "cpu": spent * 1000 / groups,
     }
 
 
-def calls_so_far(wire: Wire) -> int:
+def api_calls(wire: Wire) -> int:
     """Writes and reads so far; watches and heartbeats of nodes aside."""
     code, text = wire.ask(wire.request("GET", "/metrics"))
     if code != 200:

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from bench.groups import calls_so_far
+from bench.groups import api_calls
 from bench.measured_clusters import MeasuredCluster, embedded
 from bench.wire import Wire
 
@@ -41,14 +41,14 @@ def _claimed(running: MeasuredCluster, hosts: int, claimed: int) -> dict[str, fl
     wire = Wire(running.endpoint)
     _furnish(wire, hosts)
     _wait(lambda: _phases(wire)["Available"] == hosts, "hosts are available")
-    calls, cpu = calls_so_far(wire), sum(running.cpu().values())
+    calls, cpu = api_calls(wire), sum(running.cpu().values())
     started = time.perf_counter()
     for pool in range(POOLS):
         wire.call("POST", f"{_MACHINES}/machinedeployments", _pool(pool, claimed // POOLS))
     asked = _wait(lambda: _ready(wire) == claimed, "machines are ready")
     seconds = time.perf_counter() - started
     spent = sum(running.cpu().values()) - cpu
-    made = calls_so_far(wire) - calls - asked
+    made = api_calls(wire) - calls - asked
     return {
         "seconds": seconds,
         "calls": made / claimed,

@@ -34,9 +34,11 @@ from mooring.testing.workloads import (
     stateful_set,
     template,
 )
+from mooring.testing.workspaces import A100, gpu_node, workspace
 from mooring.workloads.kinds import NODE, POD, SERVICE
 from tests.builtin.access_objects import access_objects, deny_one
-from tests.features.groups.town import CONTROLLERS, Town
+from tests.features.groups.town import CONTROLLERS, EVERY_CONTROLLER, Town
+from tests.features.workspaces.town import WorkspaceTown
 from tests.nodes.stages.objects import setting, stage
 
 # Rights that no write of a decision shows: what the executors of effects do, and what the API server asks for beside.
@@ -50,6 +52,7 @@ BY_OTHERS = {
         "sign certificates.k8s.io/v1/Signer",
         "status certificates.k8s.io/v1/CertificateSigningRequest",
     ],
+    "workspaces": ["log v1/Pod"],
 }
 
 
@@ -64,6 +67,7 @@ def used() -> UsedRights:
         nodes_that_come_and_go()
         stages()
         groups()
+        workspaces()
         with pytest.MonkeyPatch.context() as monkeypatch:
             every_kind_has_owners(monkeypatch)
         every_kind_is_in_a_namespace()
@@ -225,6 +229,23 @@ def groups() -> None:
     Town(leader_worker_set(replicas=1, size=2, annotations={EXCLUSIVE_TOPOLOGY: HOSTNAME}), nodes=1)
 
 
+def workspaces() -> None:
+    """A preset is served, taken over and changed often; claims are made, lose a node and go."""
+    preset = workspace(preset="phi-4", inference={"config": "settings"})
+    town = WorkspaceTown(gpu_node("n0"), gpu_node("n1"), deployment("llm", 0), preset)
+    town.patch("StatefulSet", "llm", {"metadata": {"ownerReferences": None}})
+    town.run(10)
+    for number in range(11):
+        town.patch("Workspace", "llm", {"inference": {"config": f"c{number}"}})
+        town.run(10)
+    town = WorkspaceTown(workspace(preset="phi-4", instance_type=A100), provisions=True)
+    (claimed,) = town.all("Node")
+    town.delete("Node", claimed)
+    town.run()
+    town.delete("Workspace", "llm")
+    town.run()
+
+
 def every_kind_has_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two objects of each kind, one goes with its owner, and one stays when its owner is deleted without it."""
     (collector,) = (each for each in CONTROLLERS if each.name == "garbage-collector")
@@ -278,7 +299,7 @@ def put(town: Town, api_version: str, kind: str, name: str, namespace: str, **me
 
 
 def test_every_declared_right_is_used(used: UsedRights) -> None:
-    assert used.unused(CONTROLLERS) == BY_OTHERS
+    assert used.unused(EVERY_CONTROLLER) == BY_OTHERS
 
 
 def test_a_right_that_nobody_uses_is_found() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import threading
@@ -17,6 +18,8 @@ import pytest
 
 from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
 from mooring.apiserver.kubelets import Kubelets, NodeAccess
+from mooring.client.access import Access
+from mooring.client.http import HttpTransport
 from mooring.kube.objects import Object
 from mooring.net.certificates import (
     Certificates,
@@ -136,6 +139,21 @@ def test_a_log_is_fetched_from_the_node_with_what_was_asked(api: Api, node: Node
         "/containerLogs/default/web/main?follow=true&timestamps=true&tailLines=5&sinceSeconds=60",
     ]
     assert node.tokens == [f"Bearer {SECRET}"]
+
+
+def test_the_executor_of_effects_reads_the_end_of_a_log(api: Api, node: Node) -> None:
+    node.answer = (200, [b"first \xff\nsecond\n"])
+
+    async def read() -> str:
+        token = {"Authorization": str(api.client.headers["Authorization"])}
+        transport = HttpTransport(Access(str(api.client.base_url), headers=lambda: token))
+        try:
+            return await transport.log("default", "two", {"container": "b", "tailLines": "5", "limitBytes": "100"})
+        finally:
+            await transport.close()
+
+    assert asyncio.run(read()) == "first \N{REPLACEMENT CHARACTER}\nsecond\n"
+    assert node.asked == ["/containerLogs/default/two/b?tailLines=5&limitBytes=100"]
 
 
 def test_a_log_comes_while_it_is_written(api: Api, node: Node) -> None:

@@ -53,6 +53,7 @@ def site(home: Home, request: pytest.FixtureRequest) -> Iterator[Site]:
 
 brought = pytest.mark.parametrize("home", ["brought"], indirect=True)
 patient = pytest.mark.parametrize("home", ["patient"], indirect=True)
+provisioned = pytest.mark.parametrize("home", ["provisioned"], indirect=True)
 
 
 @brought
@@ -123,10 +124,11 @@ def test_a_node_that_is_lost_is_told_within_a_second(site: Site) -> None:
     for name in ("n2", "n3", "n4"):
         site.loses("n1" if name == "n2" else f"n{int(name[1]) - 1}")
         took.append(site.until(lambda: site.is_told("NodesReady", "False", reason="NodeNotReady"), "nodes are missing"))
-        assert site.is_told("ResourceReady", "False", message="1 of 1 matching nodes are ready, 2 are required")
+        assert site.is_told("ResourceReady", "False", message="1 of 1 matching nodes count, 2 are required")
         site.brings(name)
         site.until(lambda: site.is_told("NodesReady"), "nodes are enough again")
     assert min(took) < 1.0, took
+    site.until(lambda: f"Node {site.node('n1')} is gone" in site.events("NodeDeleted"), "an event tells of it")
 
 
 @brought
@@ -135,7 +137,9 @@ def test_a_node_with_another_label_is_a_node_less(site: Site) -> None:
     site.done(site.asks(image="serve:1"))
     site.succeeds()
     site.labels("n0", "elsewhere")
-    site.until(lambda: site.is_told("NodesReady", "False", message="0 of 0 matching nodes are ready"), "it is missed")
+    site.until(lambda: site.is_told("NodesReady", "False", message="0 of 0 matching nodes count"), "it is missed")
+    left = f"Node {site.node('n0')} does not match labelSelector any more: pool is elsewhere"
+    site.until(lambda: left in site.events("NodeRelabeled"), "an event tells of it")
     assert (site.get() or {})["status"]["workerNodes"] == []
     site.labels("n0", site.name)
     site.succeeds()
@@ -196,3 +200,53 @@ def test_nodes_that_are_not_ready_can_be_waited_for(site: Site) -> None:
     assert not site.all("StatefulSet")
     site.reports("n0", ready=True)
     site.until(lambda: bool(site.all("StatefulSet")), "it goes on")
+
+
+@provisioned
+def test_nodes_that_were_brought_count_and_only_the_missing_ones_are_asked_for(site: Site) -> None:
+    site.brings("n0", instance_type=A100)
+    site.done(site.asks(count=2, instanceType=A100))
+    site.until(lambda: bool(site.claims()), "a node is asked for")
+    site.fills_claims()
+    site.succeeds()
+    (claim,) = site.claims()
+    name = claim["metadata"]["name"]
+    assert site.placed() == {"n0", name}
+    assert (site.get() or {})["status"]["workerNodes"] == sorted([site.node("n0"), name])
+    assert site.events("NodeClaimCreated") == [f"Created NodeClaim {name} of type {A100}"]
+    site.delete()
+    site.until(lambda: not site.claims() and site.get() is None, "the Workspace goes, and its claim with it")
+    assert site.api.get(f"/api/v1/nodes/{site.node('n0')}").code == 200
+    if site.home.name == EMBEDDED:
+        site.until(lambda: site.api.get(f"/api/v1/nodes/{name}").code == 404, "so does the node that was provisioned")
+
+
+@provisioned
+def test_enough_nodes_that_were_brought_ask_for_none(site: Site) -> None:
+    site.brings("n0", "n1", instance_type=A100)
+    site.done(site.asks(count=2, instanceType=A100))
+    site.succeeds()
+    assert not site.claims()
+    assert site.placed() == {"n0", "n1"}
+
+
+@provisioned
+def test_nodes_of_another_type_are_named_and_replaced(site: Site) -> None:
+    site.brings("n0", instance_type="Standard_ND96isr_H100_v5")
+    answer = site.asks(instanceType=A100)
+    assert answer.code == 201
+    assert answer.warnings == [
+        f"nodes that match the selector do not count, as they are not of type {A100}: "
+        f"{site.node('n0')} (Standard_ND96isr_H100_v5)"
+    ]
+    site.until(lambda: bool(site.claims()), "another one is asked for")
+    site.fills_claims()
+    site.succeeds()
+    assert len(site.claims()) == 1
+
+
+@provisioned
+def test_without_a_type_nothing_can_be_asked_for(site: Site) -> None:
+    answer = site.asks()
+    assert answer.code == 422
+    assert "is required when node auto-provisioning is enabled" in answer.body["message"]

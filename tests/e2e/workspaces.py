@@ -12,8 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from mooring.catalog import CATALOG
-from mooring.features.workspaces.feature import WORKSPACES
+from mooring.features.workspaces.feature import SIMULATED_CLAIMS, WORKSPACES
+from mooring.features.workspaces.provisioning.api import NodeClaim
+from mooring.features.workspaces.provisioning.simulated_node import claimed_type, simulated_node
+from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.conditions import has_condition
@@ -29,18 +34,23 @@ MODES: Mapping[str, tuple[str, ...]] = {
     "patient": ("--not-ready-nodes", "pending"),
     "provisioned": ("--feature-gates", "disableNodeAutoProvisioning=false"),
 }
+_FILLED = ("Launched", "Registered", "Initialized", "Ready")
 # A node that no Workspace selects: with none at all the embedded cluster brings its own fleet.
 FLEET = [node("plain")]
 _CONTROLLERS = "workspaces,workspaces-webhook"
+_CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/mooring"
 
 
 @contextmanager
 def control_plane(folder: Path) -> Iterator[Home]:
-    """A real one, with simulated nodes and our kinds, and nobody yet who works on them."""
+    """A real one, with simulated nodes and our kinds, and nobody yet who works on them.
+
+    NodeClaims are defined as by a provisioner, whose part the stories play.
+    """
     with whole(REAL, folder, FLEET) as home:
         with home.api() as api:
-            for definition in CATALOG.definitions(WORKSPACES.names):
+            for definition in CATALOG.definitions((*WORKSPACES.names, *SIMULATED_CLAIMS.names)):
                 path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
                 answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
                 assert answer.code in (200, 201), answer.body
@@ -49,7 +59,7 @@ def control_plane(folder: Path) -> Iterator[Home]:
 
 @contextmanager
 def embedded(folder: Path, mode: str) -> Iterator[Home]:
-    with whole(EMBEDDED, folder, FLEET, up_arguments=MODES[mode]) as home:
+    with whole(EMBEDDED, folder, FLEET, up_arguments=("--node-claim-delay", "1s", *MODES[mode])) as home:
         yield home
 
 
@@ -123,6 +133,22 @@ class Site:
     def delete(self, kind: str = "Workspace", name: str = "chat") -> None:
         self.done(self.api.delete(f"{self.path(kind)}/{name}"))
 
+    def fills_claims(self) -> None:
+        """What a cloud does. The embedded cluster does it itself."""
+        for obj in self.claims() if self.home.name == REAL else ():
+            claim = msgspec.convert(obj, NodeClaim)
+            known = find_instance_type("azure", claimed_type(claim))
+            assert known is not None
+            self.done(self.api.post("/api/v1/nodes", simulated_node(claim, known)))
+            self._nodes.append(claim.metadata.name)
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            told = [
+                {"type": each, "status": "True", "reason": each, "message": "", "lastTransitionTime": now}
+                for each in _FILLED
+            ]
+            body = {"status": {"nodeName": claim.metadata.name, "conditions": told}}
+            self.done(self.api.patch(f"{_CLAIMS}/{claim.metadata.name}/status", "merge", body))
+
     def leaves_defaults_of_upstream(self) -> None:
         """What upstream's chart puts beside its operator."""
         self.api.post("/api/v1/namespaces", {"metadata": {"name": "kaito-workspace"}})
@@ -150,6 +176,11 @@ class Site:
 
     def all(self, kind: str) -> list[Object]:
         found: list[Object] = self.done(self.api.get(self.path(kind)))["items"]
+        return found
+
+    def claims(self) -> list[Object]:
+        chosen = f"kaito.sh/workspacenamespace={self.name}"
+        found: list[Object] = self.done(self.api.get(_CLAIMS, labelSelector=chosen))["items"]
         return found
 
     def is_told(self, kind: str, status: str = "True", *, reason: str = "", message: str = "") -> bool:

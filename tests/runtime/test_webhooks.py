@@ -24,14 +24,16 @@ from mooring.kube.patches.equality import same
 from mooring.kube.status import ApiError
 from mooring.registry import CheckedStorage, Registry
 from mooring.runtime.dispatcher.store import Store
+from mooring.runtime.reads import named
 from mooring.runtime.view import View
 from mooring.runtime.webhooks import Admitted, Denied, Rule, Webhook, WebhookRequest, install
 from mooring.runtime.webhooks.application import WebhookApplication
 from mooring.runtime.webhooks.configuration import configurations, hook_entry
 from mooring.runtime.webhooks.reviews import read_review, write_review
 from mooring.testing.builders import node, pod
-from mooring.testing.webhooks import admitted, denied_because, patched_to, review
+from mooring.testing.webhooks import admitted, answered, denied_because, patched_to, review
 from mooring.workloads.kinds import NODE
+from tests.runtime import sample
 from tests.runtime.hooks import GADGETS, GUARD, SIDE, SIDECAR, gadget_definition, guard
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -323,6 +325,54 @@ def test_what_is_refused_for_another_reason_is_not_looked_up() -> None:
     store.resync((), 1)
     application = WebhookApplication((GUARD,), (), {NODE: store}, Untouched(registry, lambda: NOW), lambda: NOW)
     assert isinstance(asyncio.run(application.decide(GUARD, review(config(size="big")))), Denied)
+
+
+# Kinds that are read by name
+
+
+def fits_the_limit(request: WebhookRequest, view: View) -> Admitted | Denied:
+    limit = view.get(CONFIG_MAP, request.namespace, "limit")
+    if limit is None:
+        return Denied("there is no limit yet")
+    return Admitted(warnings=(f"the limit is {limit.data['pods']}",))
+
+
+CONFIG_MAP = named(sample.CONFIG_MAP)
+LIMITED = Webhook(
+    "limit.hooks.example.com",
+    "validating",
+    fits_the_limit,
+    (Rule("v1", "pods"),),
+    reads=(CONFIG_MAP,),
+    object_selector={"matchLabels": {"limited": "yes"}},
+)
+LIMIT = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "limit", "namespace": "default"},
+    "data": {"pods": "3"},
+}
+
+
+def test_an_object_is_read_by_name_at_the_moment_that_it_is_asked_for(registry: Registry) -> None:
+    asked = review(pod("p", labels={"limited": "yes"}))
+    told = Admitted(warnings=("the limit is 3",))
+    served = WebhookApplication((LIMITED,), (), {}, AsyncInProcess(registry, now), now)
+    assert denied_because(LIMITED, asked) == "there is no limit yet"
+    assert isinstance(asyncio.run(served.decide(LIMITED, asked)), Denied)
+    create(registry, LIMIT)
+    assert answered(LIMITED, asked, LIMIT) == told
+    assert asyncio.run(served.decide(LIMITED, asked)) == told
+
+
+def test_a_registry_reads_by_name_too(registry: Registry) -> None:
+    install(registry, [LIMITED], clock=now)
+    with pytest.raises(ApiError, match="there is no limit yet"):
+        create(registry, pod("p", labels={"limited": "yes"}))
+    create(registry, LIMIT)
+    warnings: list[str] = []
+    create(registry, pod("p", labels={"limited": "yes"}), warnings=warnings)
+    assert warnings == ["the limit is 3"]
 
 
 # The page about it

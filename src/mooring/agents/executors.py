@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from mooring.agents.certificate_executor import CertificateExecutor
+from mooring.agents.pod_log_executor import LogTransport, PodLogExecutor
 from mooring.agents.process_executor import ProcessExecutor
-from mooring.client.transport import AsyncTransport
+from mooring.agents.task_executor import TaskExecutor
 from mooring.kube.errors import MooringError
 from mooring.net.certificates import Certificates
 from mooring.runtime.controller import Controller
@@ -16,11 +17,12 @@ from mooring.runtime.effects import Executor
 
 PROCESS: Final = "process"
 CERTIFICATES: Final = "certificates"
+POD_LOG: Final = "pod-log"
 
 
 @asynccontextmanager
 async def executors_for(
-    controllers: Iterable[Controller], transport: AsyncTransport, authority: Certificates | None = None
+    controllers: Iterable[Controller], transport: LogTransport, authority: Certificates | None = None
 ) -> AsyncIterator[Mapping[str, Executor]]:
     """By the names that effects call them. What still runs at the end is ended, and run again by the next process.
 
@@ -34,14 +36,18 @@ async def executors_for(
                     f"effect {effect.name} needs the key of the cluster's authority, which only mooring up has; "
                     "leave csr-approver and csr-signer out of --controllers"
                 )
-        elif effect.executor != PROCESS or effect.command is None:
-            raise MooringError(f"effect {effect.name} has no executor here; declare {PROCESS}, with a command")
+        elif effect.executor not in (PROCESS, POD_LOG) or (effect.command is None and effect.parse is None):
+            raise MooringError(
+                f"effect {effect.name} has no executor here; declare {PROCESS} with a command, or {POD_LOG} with parse"
+            )
     wanted = {effect.executor for effect in effects}
-    found: dict[str, ProcessExecutor | CertificateExecutor] = {}
+    found: dict[str, ProcessExecutor | TaskExecutor] = {}
     if PROCESS in wanted:
         found[PROCESS] = ProcessExecutor(transport)
     if CERTIFICATES in wanted and authority is not None:
         found[CERTIFICATES] = CertificateExecutor(transport, authority)
+    if POD_LOG in wanted:
+        found[POD_LOG] = PodLogExecutor(transport)
     try:
         yield found
     finally:

@@ -109,7 +109,7 @@ def command(
 
     from mooring.cli.cluster_pods import find_cluster_pods, wanted_by
     from mooring.cli.explainer import Explainer, add_pool_notes, all_land
-    from mooring.cli.found_pods import any_refused
+    from mooring.cli.found_pods import any_held_up
     from mooring.cli.manifest_pods import read_manifest_pods
     from mooring.placement.engine import Engine
 
@@ -140,7 +140,7 @@ def command(
         from mooring.cli.render.data import encode, to_data
 
         click.echo(encode(to_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
-    return LANDS if all_land(outcomes) and not any_refused(found.workloads) else CANNOT_LAND
+    return LANDS if all_land(outcomes) and not any_held_up(found.workloads) else CANNOT_LAND
 
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:

@@ -10,16 +10,18 @@ from mooring.cli.unplaced_pods import PodSource, UnplacedPod
 from mooring.kube.errors import FieldError
 from mooring.placement.workloads.known_cluster import NodeSelection
 
-__all__ = ["FoundPods", "FoundWorkload", "any_refused"]
+__all__ = ["FoundPods", "FoundWorkload", "any_held_up"]
 
 
 class FoundWorkload(NamedTuple):
-    """A workload that chose its nodes, or one that comes to no pods because the API refuses it."""
+    """A workload that chose its nodes, or one that comes to no pods."""
 
     source: PodSource
     selection: NodeSelection | None
-    # Empty where the workload has pods: each of them says why it is refused.
+    # Why the API refuses it; nothing where it has pods, each of which says so itself.
     errors: Sequence[FieldError] = ()
+    # What it waits for before it makes pods.
+    waits: str = ""
 
 
 @dataclass
@@ -29,5 +31,5 @@ class FoundPods:
     notes: list[str] = field(default_factory=list)
 
 
-def any_refused(workloads: Iterable[FoundWorkload]) -> bool:
-    return any(workload.errors for workload in workloads)
+def any_held_up(workloads: Iterable[FoundWorkload]) -> bool:
+    return any(workload.errors or workload.waits for workload in workloads)

@@ -77,10 +77,8 @@ def workload_pods(snapshot: Snapshot, value: Object, configuration: Configuratio
     found = FoundPods()
     cluster = known_cluster(snapshot, configuration)
     expansion = _expand(value, value["metadata"].get("namespace") or "default", cluster)
-    if expansion.pods:
-        expansion = expansion._replace(errors=())
     selection = CATALOG.workloads()[value["kind"]].select(value, expansion.namespace, cluster)
-    _take_pods(found, snapshot, expansion, selection, value, None, checked=True)
+    _take_pods(found, snapshot, expansion._replace(errors=()), selection, value, None, checked=True)
     return found
 
 
@@ -180,8 +178,9 @@ def _take_pods(
     )
     found.pods.extend(_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods)
     errors = () if expansion.pods else expansion.errors
-    if errors or selection is not None:
-        found.workloads.append(FoundWorkload(source, selection, errors))
+    waits = "" if expansion.errors else expansion.waits
+    if errors or waits or selection is not None:
+        found.workloads.append(FoundWorkload(source, selection, errors, waits))
 
 
 def _unknown(expansion: Expansion, prefix: str) -> list[str]:

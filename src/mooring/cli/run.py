@@ -75,7 +75,6 @@ def command(
     Without --controllers only those run that no Kubernetes has of its own. Inside a pod its service account is used.
     SIGTERM or Ctrl-C ends it: what is being written is finished first.
     """
-    from mooring.catalog import CATALOG
     from mooring.supervisor.address import parse_address
     from mooring.supervisor.selection import select_controllers
 
@@ -119,7 +118,6 @@ def command(
 def _webhook_serving(
     webhooks: Sequence[Webhook], url: str, folder: Path, configuration: Configuration
 ) -> WebhookServing:
-    from mooring.catalog import CATALOG
     from mooring.supervisor.external.webhooks import WebhookServing, parse_url
 
     found = WebhookServing(webhooks, CATALOG.conversions(), parse_url(url), folder, configuration)
@@ -136,7 +134,6 @@ def _they_are_off(webhooks: Sequence[Webhook], *, alone: bool) -> str:
 
 
 def _list() -> None:
-    from mooring.catalog import CATALOG
     from mooring.supervisor.external.controllers import described
 
     lines = {controller.name: described(controller) for controller in CATALOG.controllers()}

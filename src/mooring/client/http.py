@@ -112,6 +112,11 @@ class HttpTransport:
         headers = self._metadata_headers if metadata_only else self._headers
         return _object(await self._read(mapping.object(namespace, name), headers), Unreachable)
 
+    async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str:
+        """A log, as far as the query asks for it."""
+        path = _with((await self.mapping("v1", "Pod")).object(namespace, pod, "log"), **query)
+        return (await self._read(path, {**self._headers, "Accept": "*/*"})).body.decode(errors="replace")
+
     async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         mapping = await self.mapping(api_version, kind)
         first = _with(

@@ -24,9 +24,12 @@ from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from mooring.api.conditions import condition_objects
 from mooring.api.core.types import View as Typed
 from mooring.api.kinds import Key, Kind
+from mooring.api.meta import Condition
 from mooring.client.transport import Request
+from mooring.kube.conditions import conditions_of, find_condition, set_conditions
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
@@ -59,7 +62,8 @@ class EffectRecord(Typed, frozen=True):
 class Report(NamedTuple):
     """How a run ended, and with `status` what else it has to say in the object's status.
 
-    `subresource` is where the status of an effect without records is written.
+    `conditions` are set among those that the object has. `subresource` is where the status of an effect without records
+    is written.
     """
 
     phase: Phase
@@ -68,6 +72,7 @@ class Report(NamedTuple):
     message: str = ""
     status: Mapping[str, Any] = MappingProxyType({})
     subresource: str = "status"
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,8 @@ class Effect(Generic[A]):
     """One thing that can be done. `executor` names who does it, `model` says how it goes in a simulation.
 
     A model gives how long a run takes and how it ends, and may not do anything itself. For the executor `process`,
-    `command` gives the program and its arguments. `done` is for effects without records.
+    `command` gives the program and its arguments. For the executor `pod-log`, whose arguments are a `PodLog`, `parse`
+    makes a report of the text, or of why there is none. `done` is for effects without records.
     """
 
     name: str
@@ -84,7 +90,17 @@ class Effect(Generic[A]):
     timeout: timedelta
     model: Callable[[A], tuple[timedelta, Report]] = field(repr=False)
     command: Callable[[A], tuple[str, ...]] | None = field(default=None, repr=False)
+    parse: Callable[[A, str, str], Report] | None = field(default=None, repr=False)
     done: Callable[[Any], bool] | None = field(default=None, repr=False)
+
+
+class PodLog(Typed, frozen=True):
+    """The end of a container's log, which the executor `pod-log` reads."""
+
+    namespace: str
+    pod: str
+    container: str
+    lines: int
 
 
 class Run(NamedTuple):
@@ -137,7 +153,7 @@ def finished(run: Run, report: Report, found: Object, now: datetime) -> Request 
     """The write of a report, on an object as it is now; None if another run is on record."""
     meta = found["metadata"]
     if run.effect.done is not None:
-        return _result(run, report, found)
+        return _result(run, report, found, now)
     record = (found.get("status") or {}).get(RECORDS, {}).get(run.effect.name, {})
     if meta["uid"] != run.uid or record.get("id") != run.id or record.get("phase") != "Started":
         return None
@@ -153,26 +169,41 @@ def finished(run: Run, report: Report, found: Object, now: datetime) -> Request 
         run.kind.api_version,
         run.kind.kind,
         *run.key,
-        {"status": {**report.status, RECORDS: {run.effect.name: body}}},
+        {"status": {**report.status, **_conditions(report, found, now), RECORDS: {run.effect.name: body}}},
         "status",
         f"mooring-effect-{run.effect.name}",
         resource_version=meta["resourceVersion"],
     )
 
 
-def _result(run: Run, report: Report, found: Object) -> Request | None:
+def _result(run: Run, report: Report, found: Object, now: datetime) -> Request | None:
     """The write of a result that is its own record; None if there is none, or one is there already."""
     meta = found["metadata"]
     assert run.effect.done is not None
-    if not report.status or meta["uid"] != run.uid or run.effect.done(msgspec.convert(found, run.kind.view)):
+    if meta["uid"] != run.uid or run.effect.done(msgspec.convert(found, run.kind.view)):
+        return None
+    body = {**report.status, **_conditions(report, found, now)}
+    if not body:
         return None
     return Request(
         "patch",
         run.kind.api_version,
         run.kind.kind,
         *run.key,
-        {"status": dict(report.status)},
+        {"status": body},
         report.subresource,
         f"mooring-effect-{run.effect.name}",
         resource_version=meta["resourceVersion"],
     )
+
+
+def _conditions(report: Report, found: Object, now: datetime) -> Object:
+    """What a report says of conditions, if it is new; who observes the object says which generation it was."""
+    known = conditions_of(found)
+    wanted = [
+        each
+        for each in condition_objects(report.conditions, complete=True)
+        if not each.items() <= (find_condition(known, each["type"]) or {}).items()
+    ]
+    changed = set_conditions(known, wanted, timestamp(now))
+    return {} if changed is None else {"conditions": changed}

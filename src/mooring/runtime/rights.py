@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Right = Literal[
     "create", "patch", "delete", "escalate", "status", "scale", "finalize", "finalizers", "binding", "eviction",
-    "approval", "approve", "sign",
+    "approval", "approve", "sign", "log",
 ]  # fmt: skip
 Rights = Mapping[Kind[Any], tuple[Right, ...]]
 
@@ -40,6 +40,7 @@ SUBRESOURCE_VERBS: Final[Mapping[Right, str]] = {
     "binding": "create",
     "eviction": "create",
     "approval": "patch",
+    "log": "get",
 }
 
 

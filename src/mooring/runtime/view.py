@@ -32,6 +32,8 @@ class Unavailable(MooringError):
     def __init__(self, kind: Kind[Any], why: str) -> None:
         super().__init__(f"{kind} cannot be read: it {why}")
         self.kind = kind
+        # Whether that is so for longer than it takes to read it.
+        self.lasts = why != NOT_LISTED
 
 
 class GetQuestion(NamedTuple):

@@ -142,8 +142,11 @@ def _granted(controller: Controller, plurals: Mapping[tuple[str, str], str]) -> 
 
 
 def _read_by(webhooks: Iterable[Webhook], plurals: Mapping[tuple[str, str], str]) -> _Granted:
-    """What a webhook refuses for the lack of something, it looks for live."""
-    return {_resource(kind, plurals): {"get", *_READING} for each in webhooks for kind in each.reads}
+    """What a webhook refuses for the lack of something, it looks for live; what it reads by name, it never follows."""
+    found: _Granted = {}
+    for kind in (kind for each in webhooks for kind in each.reads):
+        found.setdefault(_resource(kind, plurals), set()).update(("get",) if kind.by_name else ("get", *_READING))
+    return found
 
 
 def _resource(kind: Kind[Any], plurals: Mapping[tuple[str, str], str]) -> tuple[str, str]:

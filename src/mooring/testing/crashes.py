@@ -17,6 +17,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.dispatcher.dispatcher import Decider, decide
 from mooring.runtime.drivers.faults import Crash
 from mooring.runtime.drivers.simulation import START, Simulation
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.testing.decisions import DecidingTwice
 from mooring.workloads.incarnations import RECORD
 
@@ -60,6 +61,7 @@ def survives_every_crash(
     populate: Callable[[Simulation], None],
     before: Iterable[Object] = (),
     of: Iterable[Controller] = (),
+    configuration: Configuration = DEFAULTS,
 ) -> int:
     """Runs once in peace and once for every place to die; gives the number of places. Fails where an end differs.
 
@@ -68,10 +70,10 @@ def survives_every_crash(
     """
     running, first = tuple(controllers), tuple(before)
     managers = frozenset(f"mooring-{controller.name}" for controller in of)
-    peaceful, places = _end(running, populate, first, managers, -1, DecidingTwice(), after=False)
+    peaceful, places = _end(running, populate, first, managers, -1, configuration, DecidingTwice(), after=False)
     for number in range(places):
         for after in (False, True):
-            end, _ = _end(running, populate, first, managers, number, after=after)
+            end, _ = _end(running, populate, first, managers, number, configuration, after=after)
             moment = "after" if after else "before"
             assert end == peaceful, f"a crash {moment} write {number} ends elsewhere:\n{_difference(peaceful, end)}"
     return places
@@ -83,6 +85,7 @@ def _end(
     before: tuple[Object, ...],
     managers: frozenset[str],
     number: int,
+    configuration: Configuration,
     decider: Decider = decide,
     *,
     after: bool,
@@ -90,7 +93,7 @@ def _end(
     registry = Registry(now=START, seed=0)
     for obj in before:
         registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=START)
-    simulation = Simulation(controllers, registry=registry, decider=decider)
+    simulation = Simulation(controllers, registry=registry, decider=decider, configuration=configuration)
     fragile = _CrashAt(simulation.transport, number, managers, after=after)
     simulation.transport = fragile
     populate(simulation)
@@ -140,7 +143,12 @@ def _sort_key(obj: Object) -> tuple[str, str, str]:
 def _essence(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _essence(item) for key, item in value.items() if not _is_incidental(key)}
-    return [_essence(item) for item in value] if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    items = [_essence(item) for item in value]
+    # Conditions are a map by their types: which one came first means nothing.
+    is_conditions = all(isinstance(item, dict) and {"type", "status"} <= item.keys() for item in items)
+    return sorted(items, key=lambda item: str(item["type"])) if is_conditions else items
 
 
 def _is_incidental(key: str) -> bool:

@@ -97,9 +97,9 @@ class Town:
         assert found is not None, f"there is no {kind} {name}"
         return found
 
-    def patch(self, kind: str, name: str, body: Object, subresource: str = "") -> None:
+    def patch(self, kind: str, name: str, body: Object, subresource: str = "", namespace: str = "default") -> None:
         resource = self.registry.resource(VERSIONS[kind], kind)
-        where = "default" if resource.namespaced else ""
+        where = namespace if resource.namespaced else ""
         self.registry.patch(resource, where, name, "merge", body, now=self.simulation.now, subresource=subresource)
 
     def change(self, body: Object, name: str = "serve") -> None:

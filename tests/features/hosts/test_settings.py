@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from mooring.supervisor.timeouts import parse_timeouts
+
 from mooring.catalog import CATALOG
 from mooring.features.hosts.settings import TIMEOUTS, HostSettings
-from mooring.supervisor.timeouts import parse_timeouts
 
 
 def test_every_timeout_of_hosts_is_one_that_can_be_set() -> None:

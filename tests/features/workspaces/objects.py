@@ -1,27 +1,16 @@
-"""Workspaces and nodes for them, as people write them."""
+"""Workspaces and nodes of one pool, as stories about labels need them."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from mooring.features.workspaces.api import API_VERSION, KIND
 from mooring.kube.objects import Object
-from mooring.testing.builders import node
-
-A100: Final = {
-    "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
-    "nvidia.com/gpu.count": "1",
-    "nvidia.com/gpu.memory": "81920",
-}
-INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+from mooring.testing import workspaces as builders
 
 
 def gpu_node(name: str, *, pool: str = "gpu-a", ready: bool = True, instance_type: str = "") -> Object:
     """A node with one A100; with an empty pool nothing selects it."""
-    labels = {**A100, **({"pool": pool} if pool else {})}
-    if instance_type:
-        labels[INSTANCE_TYPE_LABEL] = instance_type
-    made = node(name, gpu=1, labels=labels)
+    made = builders.gpu_node(name, labels={"pool": pool} if pool else {}, instance_type=instance_type)
     condition = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
     if not ready:
         condition |= {"status": "False", "reason": "KubeletNotReady"}
@@ -39,13 +28,6 @@ def workspace(
     **resource: Any,
 ) -> Object:
     """A model of the catalogue, or a pod with this image in its place."""
-    inference: Object = {"preset": {"name": preset}}
-    if image:
-        inference = {"template": {"spec": {"containers": [{"name": "model", "image": image}]}}}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "metadata": {"name": name, "namespace": "default", **(metadata or {})},
-        "resource": {"count": count, "labelSelector": {"matchLabels": {"pool": pool}}, **resource},
-        "inference": inference,
-    }
+    served: Object = {"image": image} if image else {"preset": preset}
+    made = builders.workspace(name, count=count, labels={"pool": pool}, **served, **resource)
+    return {**made, "metadata": {**made["metadata"], **(metadata or {})}}

@@ -21,9 +21,7 @@ from tests.features.workspaces.comparison import compared
 
 DATA = Path(__file__).parents[2] / "data" / "oracle" / "workspaces"
 # How many cases of each recording are compared.
-RECORDINGS = {"estimation": 589, "admission": 489, "rendering": 147, "status": 118}
-# The result of a benchmark stands in the log of a pod, which nothing here reads yet.
-BENCHMARKED = ("v-stat-0095", "v-stat-0100")
+RECORDINGS = {"estimation": 589, "admission": 489, "rendering": 147, "status": 120}
 MARKS = ("seed_differs", "reading_differs")
 
 
@@ -33,7 +31,7 @@ def recorded(name: str) -> Iterator[dict[str, Any]]:
 
 
 def left_out(case: dict[str, Any]) -> bool:
-    if case.get("upstream_panics") or case.get("needs_network") or case["request"]["id"] in BENCHMARKED:
+    if case.get("upstream_panics") or case.get("needs_network"):
         return True
     return any(mark in case and f"{mark}_fields" not in case for mark in MARKS)
 

@@ -9,15 +9,9 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.workspaces import A100, node_claim
-from tests.features.workspaces.town import WorkspaceTown
+from tests.features.workspaces.town import WorkspaceTown, types
 
 FILLED = {"Launched": "True", "Registered": "True", "Initialized": "True", "Ready": "True"}
-
-
-def types(**outcomes: str) -> Object:
-    """What the simulated cloud has, as a fleet says it."""
-    metadata = {"name": "simulated-instance-types", "namespace": "kube-system"}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": outcomes}
 
 
 def launched(town: WorkspaceTown, name: str = "claim") -> tuple[str, str, str]:
@@ -61,7 +55,7 @@ def test_a_claim_whose_node_is_deleted_goes_too() -> None:
     town.delete("Node", "claim")
     town.run()
     assert not town.all("NodeClaim")
-    assert town.told("NodeLost") == ["Node claim is gone, and its NodeClaim goes too"]
+    assert town.told("NodeLost", "NodeClaim") == ["Node claim is gone, and its NodeClaim goes too"]
 
 
 @pytest.mark.parametrize(

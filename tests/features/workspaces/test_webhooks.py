@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,8 +20,9 @@ from mooring.registry import Registry
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.application import WebhookApplication
+from mooring.runtime.webhooks.configuration import admit_path
 from mooring.runtime.webhooks.direct import install
-from mooring.runtime.webhooks.model import Admitted, Denied
+from mooring.runtime.webhooks.model import Admitted
 from mooring.testing.webhooks import admitted, answered, denied_because, review
 from mooring.workloads.kinds import NODE
 from tests.features.workspaces.objects import gpu_node, workspace
@@ -88,6 +90,19 @@ def test_with_provisioning_nodes_that_do_not_count_are_named_in_warnings() -> No
     assert readiness.endswith("until they are ready: late is not ready (KubeletNotReady)")
 
 
+def test_a_type_that_is_not_known_needs_a_node_of_it_before_a_preset_can_be_sized() -> None:
+    asked = review(workspace(instanceType="own-8"))
+    answer = answered(VALIDATION, asked, configuration=PROVISIONING)
+    assert isinstance(answer, Admitted)
+    (warning,) = answer.warnings
+    assert warning.startswith("the GPUs of instance type 'own-8' are not known, and no node of it is ready; bring one")
+    assert "Standard_NC24ads_A100_v4" in warning
+    node = gpu_node("n0", instance_type="own-8")
+    assert answered(VALIDATION, asked, node, configuration=PROVISIONING) == Admitted()
+    template = review(workspace(image="serve:1", instanceType="own-8"))
+    assert answered(VALIDATION, template, configuration=PROVISIONING) == Admitted()
+
+
 # Changes
 
 
@@ -106,6 +121,18 @@ def test_an_object_from_before_keeps_what_is_not_allowed_in_a_new_one_and_can_be
     answer = answered(VALIDATION, review(more, before))
     assert isinstance(answer, Admitted)
     assert "give n7, n8 its labels instead" in answer.warnings[0]
+
+
+def test_an_object_with_parts_that_are_not_supported_keeps_its_pods_as_they_are() -> None:
+    """Adapters of an upstream install stay where they are; a new revision would be without them."""
+    before = workspace()
+    before["inference"]["adapters"] = [{"source": {"name": "a", "image": "adapters/a:1"}}]
+    noted = {**before, "metadata": {**before["metadata"], "annotations": {"team": "a"}}}
+    assert admitted(VALIDATION, review(noted, before))
+    configured = {**before, "inference": {**before["inference"], "config": "arguments"}}
+    assert "inference.adapters: Invalid value: adapters are not supported yet" in denied_because(
+        VALIDATION, review(configured, before)
+    )
 
 
 def test_an_old_version_is_for_changes_and_a_new_object_is_sent_to_the_newer_one() -> None:
@@ -191,16 +218,39 @@ class CountingReads(AsyncInProcess):
         return super().list(*arguments, **options)
 
 
-def decided(
+def posted(
     registry: Registry, seen: tuple[Object, ...], obj: Object, configuration: Configuration = DEFAULTS
-) -> tuple[Admitted | Denied, int]:
-    """What is answered by a webhook whose view has these nodes, and how many lists it took."""
+) -> tuple[str, int]:
+    """Why a review is refused over HTTP by a webhook whose view has these nodes, if it is; and the lists it took."""
     store = Store(NODE)
     told = [{**each, "metadata": {**each["metadata"], "uid": "u", "resourceVersion": "1"}} for each in seen]
     store.resync(map(store.read, told), 1)
     transport = CountingReads(registry, lambda: NOW)
     application = WebhookApplication(WEBHOOKS, (), {NODE: store}, transport, lambda: NOW, configuration)
-    return asyncio.run(application.decide(VALIDATION, review(obj))), transport.lists
+    version = {"group": "kaito.sh", "version": "v1beta1"}
+    asked = {
+        "uid": "u1",
+        "kind": {**version, "kind": "Workspace"},
+        "resource": {**version, "resource": "workspaces"},
+        "operation": "CREATE",
+        "name": obj["metadata"]["name"],
+        "namespace": "default",
+        "userInfo": {"username": "me"},
+        "object": obj,
+    }
+    body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": json.dumps(body).encode()}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(application({"type": "http", "method": "POST", "path": admit_path(VALIDATION)}, receive, send))
+    assert sent[0]["status"] == 200, sent
+    response = json.loads(sent[1]["body"])["response"]
+    return ("" if response["allowed"] else response["status"]["message"]), transport.lists
 
 
 @pytest.mark.parametrize(
@@ -219,27 +269,27 @@ def test_nodes_that_are_right_by_now_refuse_nothing(seen: tuple[Object, ...], im
     registry = registry_with_workspaces()
     for name in ("n0", "n1"):
         create(registry, gpu_node(name))
-    assert decided(registry, seen, workspace(count=2, image=image)) == (Admitted(), 1)
+    assert posted(registry, seen, workspace(count=2, image=image)) == ("", 1)
 
 
 def test_a_refusal_that_nodes_do_not_help_lists_none() -> None:
-    answer, lists = decided(registry_with_workspaces(), (), workspace(preset="phi-2"))
-    assert (type(answer), lists) == (Denied, 0)
+    refusal, lists = posted(registry_with_workspaces(), (), workspace(preset="phi-2"))
+    assert "Model phi-2 is deprecated" in refusal
+    assert lists == 0
 
 
 def test_what_was_seen_and_is_gone_by_now_is_told_from_a_live_list() -> None:
     registry = registry_with_workspaces()
     create(registry, gpu_node("n0"))
-    answer, lists = decided(registry, (gpu_node("n8"), gpu_node("n9")), workspace(count=3))
-    assert isinstance(answer, Denied)
-    assert "1 nodes match the label selector, 3 are required" in str(answer.errors[0])
+    refusal, lists = posted(registry, (gpu_node("n8"), gpu_node("n9")), workspace(count=3))
+    assert "1 nodes match the label selector, 3 are required" in refusal
     assert lists == 1
 
 
 def test_a_configuration_is_read_live_as_well() -> None:
     registry = registry_with_workspaces()
     create(registry, gpu_node("n0"))
-    answer, _ = decided(registry, (gpu_node("n0"),), with_config())
-    assert isinstance(answer, Denied)
+    refusal, _ = posted(registry, (gpu_node("n0"),), with_config())
+    assert "ConfigMap arguments in namespace default" in refusal
     create(registry, config_map("vllm: {}"))
-    assert decided(registry, (gpu_node("n0"),), with_config()) == (Admitted(), 0)
+    assert posted(registry, (gpu_node("n0"),), with_config()) == ("", 0)

@@ -19,6 +19,12 @@ CONTROLLERS: tuple[Controller, ...] = (
 PROVISIONING = Configuration(settings={"node-provisioner": "karpenter"})
 
 
+def types(**outcomes: str) -> Object:
+    """What the simulated cloud has, as a fleet says it."""
+    metadata = {"name": "simulated-instance-types", "namespace": "kube-system"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": outcomes}
+
+
 class WorkspaceTown(Town):
     """A simulated cluster with Workspaces; with `provisions`, missing nodes are asked for."""
 
@@ -45,3 +51,9 @@ class WorkspaceTown(Town):
     def lose(self, node: str) -> None:
         """The node says nothing any more."""
         self.patch("Node", node, {"metadata": {"annotations": {"mooring.dev/lost": "yes"}}})
+
+    def told(self, reason: str, about: str = "Workspace") -> list[str]:
+        events = self.all("Event").values()
+        return [
+            each["message"] for each in events if (each["reason"], each["involvedObject"]["kind"]) == (reason, about)
+        ]

@@ -38,14 +38,18 @@ def explanation_page(
 ) -> TextPage:
     """The page for all pods of one run, and for workloads of which there is more to tell."""
     page = TextPage()
-    refused = [workload for workload in workloads if workload.errors]
-    for workload in refused:
-        _add_invalid(page, workload.source, workload.errors)
+    for workload in workloads:
+        if workload.errors:
+            _add_invalid(page, workload.source, workload.errors)
+        elif workload.waits:
+            page.line(f"{workload.source} waits: {workload.waits}", "bad")
+    if outcomes and page.blocks:
+        page.line()
     if len(outcomes) == 1:
         _add_pod(page, cluster, outcomes[0], all_nodes=all_nodes)
     elif outcomes:
         _add_several(page, cluster, outcomes, all_nodes=all_nodes)
-    elif not refused:
+    elif not workloads:
         page.line("There are no pods to place.", "bold")
     for workload in workloads:
         if workload.selection is not None:

@@ -61,6 +61,8 @@ def workload_data(workload: FoundWorkload) -> dict[str, Any]:
     data: dict[str, Any] = {"kind": source.kind, "namespace": source.namespace, "name": source.name}
     if workload.errors:
         data["invalid"] = unique_texts(workload.errors)
+    if workload.waits:
+        data["waits"] = workload.waits
     if workload.selection is not None:
         data["nodes"] = selection_data(workload.selection)
     return data

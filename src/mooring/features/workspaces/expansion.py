@@ -6,6 +6,7 @@ matches, nobody knows how many GPUs a preset's pods would ask for.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,7 +16,7 @@ from mooring.features.workspaces.api import KIND, Workspace
 from mooring.features.workspaces.explained_cluster import ExplainedCluster
 from mooring.features.workspaces.flags import settings_from
 from mooring.features.workspaces.kinds import WORKSPACE, NodeClaim
-from mooring.features.workspaces.node_claims import brought_nodes, node_claim, usable_nodes
+from mooring.features.workspaces.node_claims import brought_nodes, node_claim, uncounted_because, usable_nodes
 from mooring.features.workspaces.provisioning.simulated_node import simulated_node
 from mooring.features.workspaces.selection import (
     NodeLabelsError,
@@ -27,9 +28,9 @@ from mooring.features.workspaces.selection import (
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL, node_requirement
+from mooring.features.workspaces.validation.nodes import required_with_reason
 from mooring.features.workspaces.workload.serving import serving_stateful_set
-from mooring.kube.errors import MooringError, plainly
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import MAX_PODS, Expansion, WorkloadError, expand
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection, UncountedNode
@@ -62,7 +63,7 @@ def expand_workspace(value: Object, namespace: str, known: KnownCluster) -> Expa
     try:
         pods = _pods(asked, known)
     except MooringError as error:
-        errors = errors or [plainly(error.path, error.message)]
+        pods = pods._replace(waits=str(error))
     is_template = workspace.inference is not None and workspace.inference.template is not None
     return pods._replace(
         kind=KIND,
@@ -77,10 +78,11 @@ def select_nodes(value: Object, namespace: str, known: KnownCluster) -> NodeSele
     asked = _question(value, namespace, known)
     workspace, settings = asked.workspace, asked.settings
     try:
-        required, reason = node_requirement(workspace, asked.matching, settings, asked.cluster)
+        required, reason = required_with_reason(workspace, asked.matching, settings, asked.cluster)
     except MooringError:
         required, reason = 0, "cannot be told"
     usable = {node.metadata.name for node in asked.usable}
+    because = partial(uncounted_because, workspace) if settings.provisions else not_ready_reason
     return NodeSelection(
         ", ".join(f"{key}={value}" for key, value in sorted(asked.labels.items())),
         required,
@@ -88,7 +90,7 @@ def select_nodes(value: Object, namespace: str, known: KnownCluster) -> NodeSele
         tuple(node.metadata.name for node in asked.matching),
         tuple(node.metadata.name for node in asked.usable),
         tuple(
-            UncountedNode(node.metadata.name, _uncounted_reason(workspace, node))
+            UncountedNode(node.metadata.name, because(node))
             for node in asked.matching
             if node.metadata.name not in usable
         ),
@@ -142,24 +144,19 @@ def _new_nodes(asked: _Question, required: int) -> tuple[Object, ...]:
     return tuple(simulated_node(claim, known) for claim in claims)
 
 
-def _uncounted_reason(workspace: Workspace, node: Node) -> str:
-    if not is_usable(node):
-        return not_ready_reason(node)
-    found = node.metadata.labels.get(INSTANCE_TYPE_LABEL, "")
-    if found != workspace.resource.instance_type:
-        return f"is of type {found}" if found else f"has no label {INSTANCE_TYPE_LABEL}"
-    return f"belongs to another {KIND}"
-
-
 def _pods(asked: _Question, known: KnownCluster) -> Expansion:
     """Through the functions that the controller uses. The labels of a node that is not ready tell its GPUs, too."""
     workspace, settings = asked.workspace, asked.settings
-    required, _ = node_requirement(workspace, asked.matching, settings, asked.cluster)
+    required, _ = required_with_reason(workspace, asked.matching, settings, asked.cluster)
     if required > MAX_PODS:
         raise WorkloadError(f"{required:,} pods are too many to be told; {MAX_PODS:,} is the limit", "resource.count")
     owner = controller_reference(WORKSPACE, workspace)
     nodes = asked.usable or asked.matching
+    waits = ""
+    if not settings.provisions and len(asked.usable) < required:
+        waits = f"{len(asked.usable)} of {required} required nodes are ready"
     made = serving_stateful_set(workspace, nodes, required, asked.labels, settings, owner, has_nvme_class=False)
     if made is None:
         return Expansion(KIND, workspace.metadata.namespace, workspace.metadata.name, [])
-    return expand({"apiVersion": "apps/v1", "kind": "StatefulSet", **made}, workspace.metadata.namespace, known)
+    pods = expand({"apiVersion": "apps/v1", "kind": "StatefulSet", **made}, workspace.metadata.namespace, known)
+    return pods._replace(waits=waits)

@@ -14,15 +14,25 @@ from mooring.features.workspaces.api import Workspace
 from mooring.features.workspaces.condition_messages import shortened
 from mooring.features.workspaces.kinds import NodeClaim
 from mooring.features.workspaces.provisioning.api import AWAITING, NODE_POOL_LABEL, STAGES
-from mooring.features.workspaces.selection import is_usable, own_labels
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable, not_ready_reason, selector_labels
 from mooring.features.workspaces.settings import CloudProvider, Settings
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
 from mooring.features.workspaces.sizing.models import find_model
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
 
-__all__ = ["ClaimState", "brought_nodes", "claim_names", "has_plugins", "is_ready", "node_claim", "usable_nodes"]
+__all__ = [
+    "ClaimState",
+    "brought_nodes",
+    "claim_names",
+    "claim_state",
+    "has_plugins",
+    "is_ready",
+    "node_claim",
+    "uncounted_because",
+    "uncounted_nodes",
+    "usable_nodes",
+]
 
 _NODE_POOL: Final = "kaito"
 _PROVISIONED: Final = frozenset({NODE_POOL_LABEL, api.NAME_LABEL, api.KARPENTER_NAME_LABEL})
@@ -44,22 +54,28 @@ class ClaimState(NamedTuple):
 
 def usable_nodes(workspace: Workspace, matching: Iterable[Node]) -> tuple[Node, ...]:
     """Nodes that count: ready, of the right type, and not another Workspace's, wherever they came from."""
-    name, namespace = workspace.metadata.name, workspace.metadata.namespace
-    own = (name, namespace)
+    return tuple(node for node in matching if not uncounted_because(workspace, node))
 
-    def owner(node: Node) -> tuple[str, str]:
-        labels = node.metadata.labels
-        for named, placed in api.OWNER_LABELS:
-            if named in labels:
-                return labels[named], labels.get(placed, namespace)
-        return own
 
-    wanted = workspace.resource.instance_type
-    return tuple(
-        node
-        for node in matching
-        if is_usable(node) and node.metadata.labels.get(INSTANCE_TYPE_LABEL) == wanted and owner(node) == own
-    )
+def uncounted_nodes(workspace: Workspace, matching: Iterable[Node]) -> list[str]:
+    """The nodes that do not count, each with the reason."""
+    reasons = ((node.metadata.name, uncounted_because(workspace, node)) for node in matching)
+    return [f"{name} {reason}" for name, reason in reasons if reason]
+
+
+def uncounted_because(workspace: Workspace, node: Node) -> str:
+    labels, wanted = node.metadata.labels, workspace.resource.instance_type
+    if not is_usable(node):
+        return not_ready_reason(node)
+    found = labels.get(INSTANCE_TYPE_LABEL)
+    if found != wanted:
+        return f"is of instance type {found} and not {wanted}" if found else "has no instance type"
+    own = (workspace.metadata.name, workspace.metadata.namespace)
+    for named, placed in api.OWNER_LABELS:
+        if named in labels:
+            owner = (labels[named], labels.get(placed, own[1]))
+            return "" if owner == own else f"belongs to Workspace {owner[1]}/{owner[0]}"
+    return ""
 
 
 def brought_nodes(usable: Iterable[Node]) -> int:
@@ -140,7 +156,7 @@ def node_claim(workspace: Workspace, name: str, settings: Settings) -> Object:
                 NODE_POOL_LABEL: _NODE_POOL,
                 api.NAME_LABEL: metadata.name,
                 api.NAMESPACE_LABEL: metadata.namespace,
-                **own_labels(workspace.resource.label_selector.match_labels or {}),
+                **_asked_labels(workspace, requirements),
             },
             "annotations": {
                 "karpenter.sh/do-not-disrupt": "true",
@@ -155,6 +171,13 @@ def node_claim(workspace: Workspace, name: str, settings: Settings) -> Object:
             "expireAfter": "Never",
         },
     }
+
+
+def _asked_labels(workspace: Workspace, requirements: Iterable[Object]) -> dict[str, str]:
+    """All that the selector asks for, or the node that comes would not be found; it has what is required anyway."""
+    selector = workspace.resource.label_selector
+    written, required = selector.match_labels or {}, {each["key"] for each in requirements}
+    return {key: value for key, value in selector_labels(selector).items() if key in written or key not in required}
 
 
 def _one_of(key: str, value: str) -> Object:

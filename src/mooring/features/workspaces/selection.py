@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from mooring.api.core.types import LabelSelector
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RESERVED_LABELS
 from mooring.kube.errors import MooringError
 
-__all__ = ["NodeLabelsError", "is_usable", "matching_nodes", "not_ready_reason", "own_labels", "selector_labels"]
+__all__ = [
+    "INSTANCE_TYPE_LABEL",
+    "NodeLabelsError",
+    "is_usable",
+    "matching_nodes",
+    "not_ready_reason",
+    "selector_labels",
+]
+
+INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
 
 class NodeLabelsError(MooringError):
@@ -26,10 +36,6 @@ def selector_labels(selector: LabelSelector) -> dict[str, str]:
                 "In and one value"
             )
         labels[each.key] = (each.values or ())[0]
-    return own_labels(labels)
-
-
-def own_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key not in RESERVED_LABELS}
 
 

@@ -16,7 +16,18 @@ from mooring.features.workspaces.node_claims import claim_state, is_ready
 from mooring.features.workspaces.pod_failures import find_failure
 from mooring.features.workspaces.selection import is_usable, not_ready_reason
 
-__all__ = ["NodeFacts", "claims_condition", "deleting_condition", "inference_conditions", "nodes_condition", "state_of"]
+__all__ = [
+    "NodeFacts",
+    "claims_condition",
+    "deleting_condition",
+    "inference_conditions",
+    "is_workload_ready",
+    "nodes_condition",
+    "resource_condition",
+    "state_of",
+    "taken_conditions",
+    "unclaimable_conditions",
+]
 
 NODES_READY: Final = "NodesReady"
 CLAIMS_READY: Final = "NodeClaimReady"
@@ -25,14 +36,25 @@ INFERENCE_READY: Final = "InferenceReady"
 SUCCEEDED: Final = "WorkspaceSucceeded"
 DELETING: Final = "WorkspaceDeleting"
 _PRESSURES: Final = ("DiskPressure", "MemoryPressure", "PIDPressure")
+_PENDING: Final = "workspacePending"
 
 
 class NodeFacts(NamedTuple):
-    """Nodes that match the selector, those of them that count, and how many are needed; 0 while that is not known."""
+    """Nodes that match the selector, those of them that count, and how many are needed; 0 while that is not known.
+
+    `uncounted` says of each node that does not count why; where it is None, it is because the node is not ready.
+    """
 
     matching: Sequence[Node]
     usable: Sequence[Node]
     target: int
+    uncounted: Sequence[str] | None = None
+
+    @property
+    def reasons(self) -> list[str]:
+        if self.uncounted is not None:
+            return list(self.uncounted)
+        return [f"{node.metadata.name} {not_ready_reason(node)}" for node in self.matching if not is_usable(node)]
 
 
 def nodes_condition(facts: NodeFacts, *, plugins: bool, problem: str) -> Condition:
@@ -40,11 +62,12 @@ def nodes_condition(facts: NodeFacts, *, plugins: bool, problem: str) -> Conditi
     ready, target = len(facts.usable), facts.target
     if not target:
         return Condition(NODES_READY, "False", "NodeNotReady", problem or "The number of nodes is not known yet")
-    counts = f"{ready} of {len(facts.matching)} matching nodes are ready, {target} are required"
+    word = "are ready" if facts.uncounted is None else "count"
+    counts = f"{ready} of {len(facts.matching)} matching nodes {word}, {target} are required"
+    if facts.reasons:
+        counts = f"{counts}; not counted: {listed(facts.reasons)}"
     if ready < target:
-        away = [f"{node.metadata.name} {not_ready_reason(node)}" for node in facts.matching if not is_usable(node)]
-        named = f": {listed(away)}" if away else ""
-        found = Condition(NODES_READY, "False", "NodeNotReady", f"Not enough Nodes are ready: {counts}{named}")
+        found = Condition(NODES_READY, "False", "NodeNotReady", f"Not enough Nodes are ready: {counts}")
     elif not plugins:
         text = "waiting all node plugins to be ready"
         found = Condition(NODES_READY, "False", "NodePluginsNotReady", text)
@@ -75,22 +98,56 @@ def resource_condition(nodes: Condition, claims: Condition | None) -> Condition:
     return Condition(RESOURCE_READY, "False", blocking.reason, blocking.message)
 
 
+def is_workload_ready(stateful_set: StatefulSet | None) -> bool:
+    return stateful_set is not None and stateful_set.status.ready_replicas == stateful_set.spec.replicas
+
+
 def inference_conditions(
-    stateful_set: StatefulSet | None, pods: Iterable[ServingPod], *, resources_ready: bool
-) -> tuple[Condition, ...]:
-    ready = stateful_set is not None and stateful_set.status.ready_replicas == stateful_set.spec.replicas
+    stateful_set: StatefulSet | None,
+    pods: Iterable[ServingPod],
+    *,
+    resources_ready: bool,
+    measured: bool,
+    benchmark: Condition | None,
+) -> tuple[Condition, Condition]:
+    """InferenceReady and WorkspaceSucceeded. A workload that is measured has succeeded when there is a result."""
+    ready = is_workload_ready(stateful_set)
     if ready and resources_ready:
         text = "Inference has been deployed successfully"
-        return (
-            Condition(INFERENCE_READY, "True", "WorkspaceInferenceStatusSuccess", text),
-            Condition(SUCCEEDED, "True", "workspaceSucceeded", "workspace succeeds"),
-        )
+        serves = Condition(INFERENCE_READY, "True", "WorkspaceInferenceStatusSuccess", text)
+        if not measured or (benchmark is not None and benchmark.status == "True"):
+            return serves, Condition(SUCCEEDED, "True", "workspaceSucceeded", "workspace succeeds")
+        if benchmark is not None:
+            return serves, Condition(SUCCEEDED, "False", benchmark.reason, benchmark.message)
+        text = "the result of the benchmark has not been read yet"
+        return serves, Condition(SUCCEEDED, "False", _PENDING, text)
     failure = None if stateful_set is None or ready else find_failure(pods)
     reason, message = failure or ("WorkspaceInferenceStatusPending", "Inference workload is not ready")
     text = "workspace is waiting for inference workload readiness"
     return (
         Condition(INFERENCE_READY, "False", reason, message),
-        Condition(SUCCEEDED, "False", "workspacePending", text),
+        Condition(SUCCEEDED, "False", _PENDING, text),
+    )
+
+
+def taken_conditions(workspace: Workspace, foreign: str) -> tuple[Condition, Condition]:
+    """Somebody else's objects have the names of ours: nothing is done to them, and nothing is made beside them."""
+    text = (
+        f"{foreign} in namespace {workspace.metadata.namespace} exists and was not made for this Workspace; "
+        "delete it, or give the Workspace another name"
+    )
+    return (
+        Condition(INFERENCE_READY, "False", "NameTaken", text),
+        Condition(SUCCEEDED, "False", _PENDING, text),
+    )
+
+
+def unclaimable_conditions(problem: str) -> tuple[Condition, Condition]:
+    """Nodes can be asked for only where there are NodeClaims."""
+    text = f"{problem}; install a provisioner, such as karpenter, or run with --node-provisioner byo"
+    return (
+        Condition(CLAIMS_READY, "False", "NodeClaimsUnavailable", text),
+        Condition(RESOURCE_READY, "False", "NodeClaimsUnavailable", text),
     )
 
 
@@ -98,11 +155,13 @@ def deleting_condition() -> Condition:
     return Condition(DELETING, "True", "workspaceDeleted", "workspace is being deleted")
 
 
-def state_of(workspace: Workspace, *, serves: bool) -> str:
-    """Pending until it has served once; from then on Ready or NotReady."""
-    if serves:
+def state_of(workspace: Workspace, inference: tuple[Condition, Condition]) -> str:
+    """Pending until it has served once; from then on Ready or NotReady. One whose benchmark failed has served."""
+    serves, succeeded = inference
+    if succeeded.status == "True":
         return "Ready"
-    return "NotReady" if workspace.status.state in ("Ready", "NotReady") else "Pending"
+    failed = serves.status == "True" and succeeded.reason != _PENDING
+    return "NotReady" if failed or workspace.status.state in ("Ready", "NotReady") else "Pending"
 
 
 def _pressure(nodes: Iterable[Node]) -> str:

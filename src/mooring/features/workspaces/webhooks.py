@@ -11,7 +11,7 @@ from mooring.features.workspaces.flags import GATE, NODE_PROVISIONER, NOT_READY_
 from mooring.features.workspaces.kinds import CONFIG_MAP, WORKSPACE
 from mooring.features.workspaces.selection import selector_labels
 from mooring.features.workspaces.validation.creation import validate_workspace, workspace_warnings
-from mooring.features.workspaces.validation.nodes import readiness_warnings
+from mooring.features.workspaces.validation.nodes import estimate_warnings, readiness_warnings
 from mooring.features.workspaces.validation.update import update_warnings, validate_workspace_update
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest, absent
@@ -60,6 +60,7 @@ def check(request: WebhookRequest, view: View) -> Admitted | Denied:
     warnings = (
         *workspace_warnings(workspace, settings, facts),
         *readiness_warnings(workspace, labels, settings, facts),
+        *estimate_warnings(workspace, labels, settings, facts),
     )
     return Admitted(warnings=warnings)
 

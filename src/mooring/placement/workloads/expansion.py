@@ -73,6 +73,8 @@ class Expansion(NamedTuple):
     notes: tuple[str, ...] = ()
     # Where the pod stands in the object.
     template_path: str = "spec.template"
+    # What it waits for before it makes pods, although the API takes it.
+    waits: str = ""
     # Nodes that come because of the workload, before its pods are placed.
     new_nodes: tuple[Object, ...] = ()
 

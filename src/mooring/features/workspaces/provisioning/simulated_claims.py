@@ -28,8 +28,8 @@ from mooring.features.workspaces.provisioning.api import (
 )
 from mooring.features.workspaces.provisioning.outcomes import CONFIG_NAME, CONFIG_NAMESPACE, LaunchOutcome, outcome_of
 from mooring.features.workspaces.provisioning.simulated_node import claimed_type, provider_id, simulated_node
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL
 from mooring.features.workspaces.sizing.instance_types import InstanceType, find_instance_type
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.runtime.controller import Controller

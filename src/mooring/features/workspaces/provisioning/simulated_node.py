@@ -9,9 +9,9 @@ import msgspec
 
 from mooring.features.workspaces.kinds import NODE_CLAIM
 from mooring.features.workspaces.provisioning.api import NodeClaim
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL
 from mooring.features.workspaces.sizing.gpus import COUNT_LABEL, MEMORY_LABEL, PRODUCT_LABEL
 from mooring.features.workspaces.sizing.instance_types import InstanceType
-from mooring.features.workspaces.validation.nodes import INSTANCE_TYPE_LABEL
 from mooring.kube.objects import Object
 from mooring.workloads.ownerrefs import controller_reference
 

@@ -91,7 +91,8 @@ def recorded_cluster(request: Object) -> tuple[RecordedCluster, Key]:
     given = request["object"]
     schema = _schema(given["apiVersion"].rpartition("/")[2])
     obj = {**apply_defaults(schema, prune(schema, given)), "apiVersion": API_VERSION}
-    cluster = RecordedCluster((*request["objects"], obj), _settings(request["config"]))
+    logs = request.get("podLogs") or {}
+    cluster = RecordedCluster((*request["objects"], obj), _settings(request["config"]), logs)
     return cluster, key_of_object(obj)
 
 

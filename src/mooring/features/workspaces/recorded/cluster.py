@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from mooring.api.kinds import Key, Kind, key_of_object
+from mooring.api.kinds import Key, Kind, extended, key_of_object
+from mooring.features.workspaces.benchmark import benchmark_report
 from mooring.features.workspaces.controller import CONTROLLER, decide
 from mooring.features.workspaces.kinds import NODE_CLAIM
 from mooring.features.workspaces.settings import Settings
@@ -18,6 +19,7 @@ from mooring.kube.objects import Object
 from mooring.kube.patches.merge import merge_patch
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.runtime.dispatcher.store import Store
+from mooring.runtime.effects import Run, finished
 from mooring.runtime.reads import is_followed
 from mooring.runtime.view import Unavailable, View
 
@@ -31,8 +33,13 @@ Place = tuple[str, str, str, str]
 
 
 class RecordedCluster:
-    def __init__(self, objects: Iterable[Object], settings: Settings) -> None:
+    """`logs` are the texts that pods have written, by their names."""
+
+    def __init__(self, objects: Iterable[Object], settings: Settings, logs: Mapping[str, str]) -> None:
         self._settings = settings
+        self._logs = logs
+        # Nobody schedules pods here, so that no advice is asked for.
+        self._folds = {fold: fold.start() for fold in CONTROLLER.folds}
         self._objects: dict[Place, Object] = {}
         self._version = 0
         self._now = _START
@@ -77,18 +84,29 @@ class RecordedCluster:
         for _ in range(_MOST_PASSES):
             self._now += timedelta(seconds=1)
             decision = self._decide(key)
-            if decision.empty:
+            if decision.empty and not any(map(self._read, decision.effects)):
                 return
             self.events += (f"{event.type} {event.reason} {event.message}" for event in decision.events)
             for stage in decision.stages:
                 for write in stage:
                     self._write(write)
 
+    def _read(self, run: Run) -> bool:
+        """Read the log of a pod; whether it says something new."""
+        log, found = run.arguments, self._objects[run.kind.api_version, run.kind.kind, *run.key]
+        problem = "" if log.pod in self._logs else "there is no such pod"
+        report = benchmark_report(log, self._logs.get(log.pod, ""), problem)
+        request = finished(run._replace(uid=found["metadata"]["uid"]), report, found, self._now)
+        if request is None:
+            return False
+        self.put(merge_patch(json.loads(json.dumps(found)), request.body))
+        return True
+
     def _decide(self, key: Key) -> Decision:
         single: set[Kind[Any]] = set()
         while True:
             stores = {kind: self._store(kind) for kind in (*CONTROLLER.kinds, *single)}
-            view = View(stores, {}, (*CONTROLLER.kinds, *single), self._now)
+            view = View(stores, self._folds, (*CONTROLLER.kinds, *single), self._now)
             try:
                 return decide(key, view, self._now, self._settings)
             except Unavailable as missing:
@@ -97,7 +115,7 @@ class RecordedCluster:
                 single.add(missing.kind)
 
     def _store(self, kind: Kind[Any]) -> Store[Any]:
-        store: Store[Any] = Store(kind)
+        store: Store[Any] = Store(extended(kind, CONTROLLER.indexers))
         store.resync((), 0)
         for (api_version, name, namespace, own), obj in self._objects.items():
             if (api_version, name) != (kind.api_version, kind.kind):

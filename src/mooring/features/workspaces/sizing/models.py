@@ -37,6 +37,8 @@ class Model(msgspec.Struct, frozen=True, rename="camel"):
     bytes_per_token: int
     context_limit: int
     alias: str = ""
+    # How its weights were made smaller; empty where they were not.
+    quantization: str = ""
     # Flags of vLLM that differ from those of most models.
     vllm: dict[str, str] = {}
     # Flags of Hugging Face's own runtime; without them it cannot serve the model.

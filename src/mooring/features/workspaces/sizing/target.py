@@ -10,7 +10,8 @@ from typing import Any
 
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import RUNTIME, TRANSFORMERS, Workspace
-from mooring.features.workspaces.selection import is_usable
+from mooring.features.workspaces.condition_messages import listed
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.estimator import DEFAULT_CONTEXT_TOKENS, EstimateError, estimate_nodes
 from mooring.features.workspaces.sizing.gpus import NodeGpus, gpus_of_instance_type, gpus_of_labels, partitioned
@@ -63,19 +64,31 @@ def _model(name: str) -> Model:
 
 def _gpus(workspace: Workspace, settings: Settings, matching: Sequence[Node]) -> NodeGpus:
     """The GPUs that one pod gets: of the named instance type, or of the first ready node."""
-    if settings.provisions:
-        name, cloud = workspace.resource.instance_type, settings.cloud_provider
-        known = find_instance_type(cloud, name)
-        if known is None:
-            types = ", ".join(instance_types(cloud))
-            raise EstimateError(f"the GPUs of instance type {name!r} are not known on {cloud}; known are {types}")
-        found = gpus_of_instance_type(known)
-    else:
-        ready = next(filter(is_usable, matching), None)
-        if ready is None:
-            raise EstimateError("no ready nodes found, unable to determine GPU configuration")
-        found = gpus_of_labels(ready.metadata.name, ready.metadata.labels)
+    found = _provisioned_gpus(workspace, settings, matching) if settings.provisions else _brought_gpus(matching)
+    if found is None:
+        raise EstimateError("no ready nodes found, unable to determine GPU configuration")
     partition = workspace.resource.partition
     if partition is None:
         return found
     return partitioned(found, count=partition.count, profile=partition.profile if partition.mode == "mig" else "")
+
+
+def _provisioned_gpus(workspace: Workspace, settings: Settings, matching: Sequence[Node]) -> NodeGpus:
+    """Of a type that is not known, a node that was brought tells the GPUs."""
+    name, cloud = workspace.resource.instance_type, settings.cloud_provider
+    known = find_instance_type(cloud, name)
+    if known is not None:
+        return gpus_of_instance_type(known)
+    found = _brought_gpus([node for node in matching if node.metadata.labels.get(INSTANCE_TYPE_LABEL) == name])
+    if found is None:
+        raise EstimateError(
+            f"the GPUs of instance type {name!r} are not known, and no node of it is ready; bring one, or choose a "
+            f"type that is known on {cloud}: {listed(instance_types(cloud))}"
+        )
+    return found
+
+
+def _brought_gpus(nodes: Sequence[Node]) -> NodeGpus | None:
+    """The GPUs of the first ready node."""
+    ready = next(filter(is_usable, nodes), None)
+    return None if ready is None else gpus_of_labels(ready.metadata.name, ready.metadata.labels)

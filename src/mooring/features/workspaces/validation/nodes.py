@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from mooring.api.core.views import Node
 from mooring.features.workspaces.api import BYPASS_RESOURCE_CHECKS, INFERENCE_CONFIG, RUNTIME, TRANSFORMERS, Workspace
 from mooring.features.workspaces.condition_messages import listed
-from mooring.features.workspaces.selection import is_usable, matching_nodes, not_ready_reason
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL, is_usable, matching_nodes, not_ready_reason
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.gpus import GpuError, NodeGpus, gpus_of_instance_type, gpus_of_labels
 from mooring.features.workspaces.sizing.instance_types import find_instance_type
@@ -22,12 +22,18 @@ from mooring.features.workspaces.validation.facts import ClusterFacts
 from mooring.kube.errors import FieldError, MooringError, plainly
 from mooring.workloads.near_labels import nearest_labels
 
-__all__ = ["check_nodes", "node_requirement", "readiness_warnings", "required_nodes", "type_warnings"]
+__all__ = [
+    "check_nodes",
+    "estimate_warnings",
+    "readiness_warnings",
+    "required_nodes",
+    "required_with_reason",
+    "type_warnings",
+]
 
 # Upstream names no field for what these tell.
 NODES_PATH: Final = "resource"
 RUNTIME_PATH: Final = f"metadata.annotations[{RUNTIME}]"
-INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 
 
 def check_nodes(
@@ -81,10 +87,21 @@ def readiness_warnings(
         matching = tuple(node for node in matching if node.metadata.labels.get(INSTANCE_TYPE_LABEL) == wanted)
         needed = len(matching)
     else:
-        needed = node_requirement(workspace, matching, settings, facts).nodes
+        needed = required_with_reason(workspace, matching, settings, facts).nodes
     if sum(map(is_usable, matching)) >= needed:
         return ()
     return (f"nodes that match the selector do not count until they are ready: {_not_ready(matching)}",)
+
+
+def estimate_warnings(
+    workspace: Workspace, labels: Mapping[str, str], settings: Settings, facts: ClusterFacts
+) -> tuple[str, ...]:
+    """Why no node can be asked for yet: how many the model needs cannot be told."""
+    try:
+        required_with_reason(workspace, matching_nodes(labels, facts.nodes), settings, facts)
+    except MooringError as error:
+        return (str(error),)
+    return ()
 
 
 def _more_nodes(labels: Mapping[str, str], facts: ClusterFacts) -> str:
@@ -99,26 +116,26 @@ def _not_ready(nodes: Sequence[Node]) -> str:
     return listed([f"{node.metadata.name} {not_ready_reason(node)}" for node in nodes if not is_usable(node)])
 
 
-class NodeRequirement(NamedTuple):
+class RequiredNodes(NamedTuple):
     """How many nodes are needed, and why that many."""
 
     nodes: int
     why: str
 
 
-def node_requirement(
+def required_with_reason(
     workspace: Workspace, matching: Sequence[Node], settings: Settings, facts: ClusterFacts
-) -> NodeRequirement:
-    """Raises where the model's need cannot be told although a node is ready."""
+) -> RequiredNodes:
+    """Raises where the model's need cannot be told although a node is ready, or is yet to come."""
     count = max(workspace.resource.count, 1)
     estimate = count
     try:
         estimate = estimated_nodes(workspace, settings, matching, _config(workspace, facts))
     except MooringError:
-        if any(map(is_usable, matching)):
+        if settings.provisions or any(map(is_usable, matching)):
             raise
     why = f"count is {count}" + (f" and the model needs {estimate}" if estimate > count else "")
-    return NodeRequirement(max(count, estimate), why)
+    return RequiredNodes(max(count, estimate), why)
 
 
 def _check_amounts(
@@ -131,7 +148,7 @@ def _check_amounts(
 ) -> None:
     ready = sum(map(is_usable, matching))
     try:
-        needed, why = node_requirement(workspace, matching, settings, facts)
+        needed, why = required_with_reason(workspace, matching, settings, facts)
     except MooringError as error:
         errors.append(plainly("resource.count", str(error)))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.features.workspaces.api import API_VERSION, NODE_CLASS, Adapter, Workspace
+from mooring.features.workspaces.api import API_VERSION, NODE_CLASS, Workspace
 from mooring.features.workspaces.old_api import DEFAULT_INSTANCE_TYPE
 from mooring.features.workspaces.selection import NodeLabelsError, selector_labels
 from mooring.features.workspaces.settings import Settings
@@ -33,7 +33,8 @@ def validate_workspace_update(
     ):
         if toggled:
             errors.append(plainly(f"spec.{name}", f"{name.capitalize()} field cannot be toggled once set"))
-    if workspace.tuning != old.tuning or _adapters(workspace) != _adapters(old):
+    if workspace.tuning != old.tuning or workspace.inference != old.inference:
+        # What pods have that we do not know of would be lost with their next revision.
         check_unsupported(errors, workspace)
     now, then = (each.metadata.annotations.get(NODE_CLASS, "") for each in (workspace, old))
     if now != then:
@@ -93,7 +94,3 @@ def _check_inference(errors: list[FieldError], workspace: Workspace, old: Worksp
         errors.append(plainly("inference.preset", _IMMUTABLE))
     if (now.template is None) is not (then.template is None):
         errors.append(plainly("inference.template", "field cannot be unset/set if it was set/unset"))
-
-
-def _adapters(workspace: Workspace) -> tuple[Adapter, ...]:
-    return () if workspace.inference is None else workspace.inference.adapters

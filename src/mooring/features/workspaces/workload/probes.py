@@ -16,7 +16,7 @@ __all__ = ["probes"]
 _PERIOD_SECONDS: Final = 10
 # As long as the benchmark runs, and a while more.
 _BENCHMARK_TIMEOUT_SECONDS: Final = 600
-_BENCHMARK: Final = "/workspace/vllm/benchmark_entrypoint.py"
+BENCHMARK_SCRIPT: Final = "/workspace/vllm/benchmark_entrypoint.py"
 _HEALTH_CHECK: Final = "python3 /workspace/vllm/multi-node-health-check.py"
 
 
@@ -63,6 +63,6 @@ def _distributed(workspace: Workspace, failures: int) -> Object:
 
 def _benchmark(nodes: int) -> list[str]:
     if nodes == 1:
-        return ["python3", _BENCHMARK]
+        return ["python3", BENCHMARK_SCRIPT]
     # Workers have nothing to measure, and must not wait for the leader.
-    return shell(f'if [ "$POD_INDEX" = "0" ]; then python3 {_BENCHMARK}; else true; fi')
+    return shell(f'if [ "$POD_INDEX" = "0" ]; then python3 {BENCHMARK_SCRIPT}; else true; fi')

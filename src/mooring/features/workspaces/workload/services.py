@@ -6,7 +6,11 @@ from mooring.features.workspaces.api import LOAD_BALANCER, NAME_LABEL, RUNTIME, 
 from mooring.features.workspaces.workload.ports import CACHE_EVENTS_PORT, LEADER_PORT, SERVING_PORT
 from mooring.kube.objects import Object
 
-__all__ = ["headless_service", "service"]
+__all__ = ["headless_service", "service", "service_names"]
+
+
+def service_names(workspace: Workspace) -> tuple[str, str]:
+    return workspace.metadata.name, f"{workspace.metadata.name}-headless"
 
 
 def service(workspace: Workspace, owner: Object) -> Object:

@@ -1,0 +1,73 @@
+"""Workspaces in worlds with crashes, conflicts and lost watches: a story that is disturbed ends as it should.
+
+A seed that fails is run again by its name: `pytest "tests/features/workspaces/test_disturbed.py::test_...[3]"`.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from mooring.kube.objects import Object
+from mooring.runtime.drivers.faults import Faults
+from mooring.testing.workspaces import A100, gpu_node, workspace
+from tests.features.workspaces.town import WorkspaceTown
+
+
+def essence(town: WorkspaceTown) -> Object:
+    """What matters about a world at rest. Claims are counted: which ones stay depends on what came first."""
+    status = town.get("Workspace", "llm")["status"]
+    return {
+        "pods": sorted(town.placed()),
+        "replicas": {name: obj["spec"]["replicas"] for name, obj in town.all("StatefulSet").items()},
+        "services": sorted(town.all("Service")),
+        "claims": len(town.all("NodeClaim")),
+        "claimed": len([name for name in town.all("Node") if name.startswith("ws")]),
+        "revisions": sum(name.startswith("llm-") for name in town.all("ControllerRevision")),
+        "conditions": town.holds(),
+        "state": (status["state"], status["targetNodeCount"]),
+    }
+
+
+def story(seed: int, faults: Faults | None) -> WorkspaceTown:
+    """A Workspace is made with too few nodes or enough, loses and gets some on its way, and is changed."""
+    draw = Random(seed)
+    brought, count = draw.randrange(0, 3), draw.randrange(1, 4)
+    preset = draw.choice(["", "phi-4"])
+    made = workspace(gpu=1, preset=preset, count=count, instance_type=A100)
+    nodes = [gpu_node(f"n{number}", instance_type=A100) for number in range(brought)]
+    town = WorkspaceTown(*nodes, made, provisions=True, seed=seed, faults=faults, run=False)
+    town.run(draw.choice([0.5, 6, 30]))
+    town.create(gpu_node("late", instance_type="Standard_NC40ads_H100_v5"))
+    town.run(draw.choice([0.5, 6, 30]))
+    if brought:
+        town.relabel("n0", apps="web")
+        town.run(draw.choice([0.5, 2]))
+        town.relabel("n0", apps="llm")
+    town.patch("Workspace", "llm", {"metadata": {"annotations": {"note": "changed"}}})
+    town.run(draw.choice([1, 60]))
+    town.simulation.quiet()
+    town.run()
+    return town
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_disturbed_workspace_ends_as_it_should(seed: int) -> None:
+    disturbed = essence(story(seed, Faults.everything(0.05)))
+    assert disturbed["conditions"]["WorkspaceSucceeded"] == "True"
+    assert disturbed == essence(story(seed, None))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disturbed_deletion_leaves_nothing_but_what_was_brought(seed: int) -> None:
+    made = workspace(gpu=1, count=3, instance_type=A100)
+    mine = gpu_node("mine", instance_type=A100)
+    town = WorkspaceTown(mine, made, provisions=True, seed=seed, faults=Faults.everything(0.05), run=False)
+    town.run(Random(seed).choice([0.5, 5.5, 60]))
+    town.delete("Workspace", "llm")
+    town.run(60)
+    town.simulation.quiet()
+    town.run()
+    assert list(town.all("Node")) == ["mine"]
+    assert not [kind for kind in ("Workspace", "NodeClaim", "StatefulSet", "Pod") if town.all(kind)]
