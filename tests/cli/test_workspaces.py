@@ -89,8 +89,13 @@ def test_advice_about_a_preset_leaves_its_pods_alone(world: World) -> None:
     edits = [edit for advice in answer["pods"][0]["advice"] for edit in advice["edits"]]
     assert edits
     assert "pod" not in {edit["target"] for edit in edits}
-    template = world.answer(workspace(gpu=1))
-    assert "pod" in {edit["target"] for advice in template["pods"][0]["advice"] for edit in advice["edits"]}
+    (first, *_) = world.answer(workspace(gpu=1))["pods"][0]["advice"]
+    assert first["edits"][0]["target"] == "pod"
+    assert "/inference/template/spec/tolerations" in first["command"]
+    # A change of the template does nothing to a Workspace that is there.
+    world.add(workspace(gpu=1))
+    (first, *_) = world.answer("workspace/llm")["pods"][0]["advice"]
+    assert not first.get("command")
 
 
 def test_a_snapshot_holds_workspaces_and_a_plan_leaves_their_pods_alone(live: Live) -> None:

@@ -29,7 +29,7 @@ from mooring.api.core.types import View as Typed
 from mooring.api.kinds import Key, Kind
 from mooring.api.meta import Condition
 from mooring.client.transport import Request
-from mooring.kube.conditions import conditions_of, set_conditions
+from mooring.kube.conditions import conditions_of, find_condition, set_conditions
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
@@ -198,6 +198,12 @@ def _result(run: Run, report: Report, found: Object, now: datetime) -> Request |
 
 
 def _conditions(report: Report, found: Object, now: datetime) -> Object:
-    wanted = condition_objects(report.conditions, complete=True)
-    changed = set_conditions(conditions_of(found), wanted, timestamp(now))
+    """What a report says of conditions, if it is new; who observes the object says which generation it was."""
+    known = conditions_of(found)
+    wanted = [
+        each
+        for each in condition_objects(report.conditions, complete=True)
+        if not each.items() <= (find_condition(known, each["type"]) or {}).items()
+    ]
+    changed = set_conditions(known, wanted, timestamp(now))
     return {} if changed is None else {"conditions": changed}

@@ -55,16 +55,18 @@ def placeable(
     before: RememberedAdvice | None,
     unit: str = "pod",
     otherwise: str = "",
+    fixed: tuple[str, ...] = (),
 ) -> Placing:
     """What a workload of some units says of itself, of which some are blocked.
 
     `pod` is the first pod that no node takes, and None where all land. `before` is the advice that was given last.
-    `otherwise` is what would help where no single change to what exists would.
+    `otherwise` is what would help where no single change to what exists would, and `fixed` are the parts of the pod, as
+    JSON pointers, that its author cannot edit.
     """
     units = f"{total} {unit}{'' if total == 1 else 's'}"
     if pod is None or pod.unschedulable is None:
         return Placing((Condition(PLACEABLE, "True", "Fits", f"{total} of {units} can be scheduled"),))
-    advice = _advice(view, pod, before)
+    advice = _advice(view, pod, before, fixed)
     why = pod.unschedulable.message.partition(". ")[0].rstrip(".")
     text = advice.text or otherwise
     helps = f"what would help: {text}" if text else "no single change would help"
@@ -72,11 +74,14 @@ def placeable(
     return Placing((Condition(PLACEABLE, "False", "Unschedulable", said),), advice)
 
 
-def pods_placeable(view: View, pods: Iterable[Pod], before: RememberedAdvice | None) -> Placing:
+def pods_placeable(
+    view: View, pods: Iterable[Pod], before: RememberedAdvice | None, fixed: tuple[str, ...] = ()
+) -> Placing:
     """The same for a workload whose pods land one by one."""
     living = [pod for pod in pods if pod.active]
     waiting = [pod for pod in living if pod.unschedulable is not None]
-    return placeable(view, total=len(living), blocked=len(waiting), pod=first_by_name(waiting), before=before)
+    first = first_by_name(waiting)
+    return placeable(view, total=len(living), blocked=len(waiting), pod=first, before=before, fixed=fixed)
 
 
 def first_by_name(pods: Iterable[Pod]) -> Pod | None:
@@ -84,19 +89,19 @@ def first_by_name(pods: Iterable[Pod]) -> Pod | None:
     return min(pods, key=lambda pod: (len(pod.metadata.name), pod.metadata.name), default=None)
 
 
-def _advice(view: View, pod: Pod, before: RememberedAdvice | None) -> RememberedAdvice:
+def _advice(view: View, pod: Pod, before: RememberedAdvice | None, fixed: tuple[str, ...]) -> RememberedAdvice:
     if before is not None and before.pod == pod.metadata.uid and view.now < before.found + MAX_ADVICE_AGE:
         found = before
     else:
-        found = RememberedAdvice(pod.metadata.uid, _smallest_change(view, pod), view.now)
+        found = RememberedAdvice(pod.metadata.uid, _smallest_change(view, pod, fixed), view.now)
     view.poll_again(found.found + MAX_ADVICE_AGE)
     return found
 
 
-def _smallest_change(view: View, pod: Pod) -> str:
+def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
     """The advice as a sentence; empty where no single change would do."""
     # Most workloads land, and then there is no need to load it.
-    from mooring.placement.advise import advise
+    from mooring.placement.advise import CommandTarget, advise
 
     try:
         state = view.peek(CLUSTER)
@@ -104,7 +109,8 @@ def _smallest_change(view: View, pod: Pod) -> str:
         return ""
     plain = _plain(pod)
     info = state.cluster.compiler.compile(msgspec.convert(plain, PlacedPod))
-    found = advise(state.engine, state.engine.explain(info), plain, limit=1)
+    target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed) if fixed else None
+    found = advise(state.engine, state.engine.explain(info), plain, target, limit=1)
     return found[0].title if found else ""
 
 

@@ -82,9 +82,7 @@ def story(*objects: Object, then: Change | None = None) -> Change:
 
 BROUGHT = Configuration()
 STORIES: dict[str, tuple[Configuration, Change]] = {
-    "brought nodes": (BROUGHT, story(gpu_node("a"), gpu_node("b"), workspace(gpu=1, count=2))),
-    "a preset that is measured": (BROUGHT, story(gpu_node("a"), workspace(preset="phi-4"))),
-    "a preset that is changed": (
+    "a preset that is measured and changed": (
         BROUGHT,
         story(
             gpu_node("a"),
@@ -102,15 +100,11 @@ STORIES: dict[str, tuple[Configuration, Change]] = {
             then=edited("Node", "b", {"metadata": {"labels": {"apps": "web"}}}),
         ),
     ),
-    "nodes that are asked for": (
-        PROVISIONING,
-        story(gpu_node("a", instance_type=A100), workspace(gpu=1, count=2, instance_type=A100)),
-    ),
-    "a claimed node that is deleted": (
+    "a node that is asked for and deleted": (
         PROVISIONING,
         story(workspace(gpu=1, instance_type=A100), then=deleted("Node")),
     ),
-    "a deletion": (
+    "nodes that are brought and asked for, and a deletion": (
         PROVISIONING,
         story(
             gpu_node("zz", instance_type=A100),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mooring.api.core.views import Node, NodeMeta, NodeStatus
+from mooring.api.meta import Condition
+from mooring.features.workspaces.api import Workspace
+from mooring.features.workspaces.node_claims import uncounted_nodes, usable_nodes
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 from mooring.testing.builders import taint
 from mooring.testing.workloads import service, stateful_set
-from mooring.testing.workspaces import gpu_node, workspace
+from mooring.testing.workspaces import A100, gpu_node, workspace
 from tests.features.workspaces.town import WorkspaceTown
 
 
@@ -80,6 +88,14 @@ def test_a_node_that_is_deleted_is_told() -> None:
     assert town.condition("NodesReady")[0] == "False"
 
 
+def test_what_would_help_a_preset_is_never_a_change_of_its_pods() -> None:
+    tainted = gpu_node("a", taints=["maintenance=yes:NoSchedule"])
+    _, _, of_preset = WorkspaceTown(tainted, workspace(preset="phi-4")).condition("Placeable")
+    _, _, of_template = WorkspaceTown(tainted, workspace(gpu=1)).condition("Placeable")
+    assert "what would help: Tolerate taint maintenance=yes:NoSchedule" in of_template
+    assert "what would help: Remove taint maintenance=yes:NoSchedule from node a" in of_preset
+
+
 def test_a_pod_that_cannot_be_scheduled_has_the_reason_and_the_smallest_change() -> None:
     town = WorkspaceTown(gpu_node("a", taints=["maintenance=yes:NoSchedule"]), workspace(gpu=1))
     status, reason, message = town.condition("Placeable")
@@ -123,3 +139,25 @@ def test_what_upstreams_operator_left_without_an_owner_is_adopted_without_a_rest
     (owner,) = town.get("StatefulSet", "llm")["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["controller"]) == ("Workspace", True)
     assert town.uids() == before
+
+
+NODES = st.builds(
+    lambda name, ready, instance_type, owner: Node(
+        NodeMeta(name=name, labels={**instance_type, **owner}),
+        status=NodeStatus(conditions=(Condition("Ready", ready),)),
+    ),
+    st.text("abc", min_size=1, max_size=3),
+    st.sampled_from(["True", "False", "Unknown"]),
+    st.sampled_from([{}, {"node.kubernetes.io/instance-type": A100}, {"node.kubernetes.io/instance-type": "other"}]),
+    st.sampled_from([{}, {"kaito.sh/workspace": "llm"}, {"kaito.sh/workspace": "chat"}]),
+)
+
+
+@given(st.lists(NODES, max_size=8, unique_by=lambda each: each.metadata.name))
+def test_every_matching_node_counts_or_is_named_with_the_reason(nodes: list[Node]) -> None:
+    asking = msgspec.convert(workspace(instance_type=A100), Workspace)
+    counted = [node.metadata.name for node in usable_nodes(asking, nodes)]
+    named = [text.partition(" ")[0] for text in uncounted_nodes(asking, nodes)]
+    assert sorted(counted + named) == sorted(node.metadata.name for node in nodes)
+    ready = {node.metadata.name for node in nodes if node.ready}
+    assert set(counted) <= ready

@@ -16,6 +16,7 @@ from mooring.features.workspaces.api import (
     RUNTIME,
     ResourceSpec,
 )
+from mooring.features.workspaces.workload.editable import fixed_parts
 from mooring.kube.objects import Object
 from mooring.placement.pods import Owner
 from mooring.placement.workloads.expansion import Expansion
@@ -84,8 +85,7 @@ def _template_path(manifest: Object, labels: object) -> str:
 
 
 def _fixed_parts(manifest: Object) -> tuple[str, ...]:
-    """Pods of a preset are made from what it names; of a template the affinity is replaced by the selector."""
-    return ("/spec/affinity",) if _has_template(manifest) else ("/",)
+    return fixed_parts(is_template=_has_template(manifest))
 
 
 def _has_template(manifest: Object) -> bool:
@@ -112,5 +112,6 @@ WORKSPACE_PODS: Final = WorkloadKind(
     owns=_owns,
     template_path=_template_path,
     fixed=_fixed_parts,
+    create_only=True,
     restored=_restored,
 )

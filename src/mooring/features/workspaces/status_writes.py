@@ -71,7 +71,7 @@ def report(
         claims = claims_condition(around.claims, around.missing(known), known)
     resources = resource_condition(nodes, claims)
     memory = view.memory(WorkspaceMemory)
-    placing = tell_placing(view, around.stateful_set, None if memory is None else memory.advice)
+    placing = tell_placing(view, workspace.inference, around.stateful_set, None if memory is None else memory.advice)
     measured = is_measured(view, workspace, around.stateful_set)
     benchmark = benchmark_result(workspace)
     if around.foreign:

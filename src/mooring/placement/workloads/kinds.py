@@ -65,6 +65,8 @@ class WorkloadKind(NamedTuple):
     unit: Unit | None = None
     # The parts of a pod, as JSON pointers, that its author cannot edit because the controller decides about them.
     fixed: Callable[[Object], tuple[str, ...]] = _all_editable
+    # Whether a change of the template does nothing to pods that are there, so that no command can be given for them.
+    create_only: bool = False
     # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
     restored: Callable[[Object], Object] = _as_it_is
 
