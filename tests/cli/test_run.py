@@ -183,7 +183,8 @@ def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedClu
         said = running.says("v1/Pod cannot be read")
         assert said == (
             "v1/Pod cannot be read: it may not be listed and watched: "
-            'pods is forbidden: User "ada" cannot list resource "pods" (nodes, lws, lws-groups cannot do without)'
+            'pods is forbidden: User "ada" cannot list resource "pods" '
+            "(nodes, lws, lws-groups, workspaces cannot do without)"
         )
         code, text = running.health("/readyz")
         assert (code, "v1/Pod may not be listed and watched" in text) == (503, True)

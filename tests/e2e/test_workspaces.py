@@ -124,7 +124,7 @@ def test_a_node_that_is_lost_is_told_within_a_second(site: Site) -> None:
     for name in ("n2", "n3", "n4"):
         site.loses("n1" if name == "n2" else f"n{int(name[1]) - 1}")
         took.append(site.until(lambda: site.is_told("NodesReady", "False", reason="NodeNotReady"), "nodes are missing"))
-        assert site.is_told("ResourceReady", "False", message="1 of 1 matching nodes count, 2 are required")
+        assert site.is_told("ResourceReady", "False", message="1 of 1 matching nodes are ready, 2 are required")
         site.brings(name)
         site.until(lambda: site.is_told("NodesReady"), "nodes are enough again")
     assert min(took) < 1.0, took
@@ -137,7 +137,7 @@ def test_a_node_with_another_label_is_a_node_less(site: Site) -> None:
     site.done(site.asks(image="serve:1"))
     site.succeeds()
     site.labels("n0", "elsewhere")
-    site.until(lambda: site.is_told("NodesReady", "False", message="0 of 0 matching nodes count"), "it is missed")
+    site.until(lambda: site.is_told("NodesReady", "False", message="0 of 0 matching nodes are ready"), "it is missed")
     left = f"Node {site.node('n0')} does not match labelSelector any more: pool is elsewhere"
     site.until(lambda: left in site.events("NodeRelabeled"), "an event tells of it")
     assert (site.get() or {})["status"]["workerNodes"] == []
@@ -242,7 +242,8 @@ def test_nodes_of_another_type_are_named_and_replaced(site: Site) -> None:
     site.until(lambda: bool(site.claims()), "another one is asked for")
     site.fills_claims()
     site.succeeds()
-    assert len(site.claims()) == 1
+    (claim,) = site.claims()
+    assert site.placed() == {claim["metadata"]["name"]}
 
 
 @provisioned

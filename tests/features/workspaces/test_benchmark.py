@@ -30,6 +30,19 @@ def metric(text: str) -> Object:
     return found
 
 
+def with_failure(town: WorkspaceTown) -> list[Object]:
+    """The conditions of a Workspace whose benchmark failed."""
+    failed = {
+        "type": "BenchmarkCompleted",
+        "status": "False",
+        "reason": "BenchmarkFailed",
+        "message": "no result",
+        "lastTransitionTime": timestamp(town.simulation.now),
+    }
+    found = town.get("Workspace", "llm")["status"]["conditions"]
+    return [failed if each["type"] == failed["type"] else each for each in found]
+
+
 @pytest.mark.parametrize(
     ("log", "value"),
     [
@@ -89,22 +102,22 @@ def test_a_preset_has_succeeded_when_its_result_is_read() -> None:
 
 def test_a_benchmark_that_failed_is_told_and_its_log_read_again_a_minute_later() -> None:
     town = WorkspaceTown(gpu_node("a"), workspace(preset="phi-4"))
-    found = town.get("Workspace", "llm")["status"]["conditions"]
-    failed = {
-        "type": "BenchmarkCompleted",
-        "status": "False",
-        "reason": "BenchmarkFailed",
-        "message": "no result",
-        "lastTransitionTime": timestamp(town.simulation.now),
-    }
-    conditions = [failed if each["type"] == failed["type"] else each for each in found]
-    town.patch("Workspace", "llm", {"status": {"conditions": conditions}}, "status")
+    town.patch("Workspace", "llm", {"status": {"conditions": with_failure(town)}}, "status")
     town.simulation.run(until=lambda: town.condition("WorkspaceSucceeded")[0] == "False")
     assert town.condition("WorkspaceSucceeded") == ("False", "BenchmarkFailed", "no result")
     assert town.get("Workspace", "llm")["status"]["state"] == "NotReady"
     town.run(120)
     assert town.condition("WorkspaceSucceeded")[0] == "True"
     assert town.get("Workspace", "llm")["status"]["state"] == "Ready"
+
+
+def test_a_failure_is_forgotten_when_the_benchmark_is_switched_off() -> None:
+    town = WorkspaceTown(gpu_node("a"), workspace(preset="phi-4"))
+    town.patch("Workspace", "llm", {"status": {"conditions": with_failure(town)}}, "status")
+    town.patch("Workspace", "llm", {"metadata": {"annotations": {"kaito.sh/disable-benchmark": "true"}}})
+    town.run(10)
+    assert town.condition("BenchmarkCompleted")[0] == ""
+    assert town.condition("WorkspaceSucceeded")[0] == "True"
 
 
 def test_nothing_is_measured_on_a_simulated_node_nor_where_the_benchmark_is_off() -> None:

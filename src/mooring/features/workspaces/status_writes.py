@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mooring.api.conditions import condition_objects, set_conditions, without_condition
 from mooring.api.meta import Condition
 from mooring.features.workspaces.api import Workspace
-from mooring.features.workspaces.benchmark import benchmark_result, is_measured, read
+from mooring.features.workspaces.benchmark import COMPLETED, benchmark_result, is_measured, read
 from mooring.features.workspaces.kinds import SERVING_POD, WORKSPACE
 from mooring.features.workspaces.node_claims import uncounted_nodes
 from mooring.features.workspaces.node_events import node_events
@@ -74,6 +74,9 @@ def report(
     placing = tell_placing(view, workspace.inference, around.stateful_set, None if memory is None else memory.advice)
     measured = is_measured(view, workspace, around.stateful_set)
     benchmark = benchmark_result(workspace)
+    if not measured and benchmark is not None and benchmark.status != "True":
+        # The annotation or the node has changed since: nobody waits for a result any more.
+        benchmark = None
     if around.foreign:
         inference = taken_conditions(workspace, around.foreign)
     else:
@@ -98,6 +101,7 @@ def report(
     unwanted = [
         *(() if settings.provisions else (CLAIMS_READY,)),
         *(() if placing.conditions else (PLACEABLE,)),
+        *(() if benchmark is not None else (COMPLETED,)),
     ]
     writes = status_patch(workspace, conditions, now, unwanted=unwanted, body=body)
     events = tuple(node_events(view, workspace, around, nodes)) if writes else ()

@@ -7,6 +7,7 @@ from typing import Final
 
 from mooring.features.workspaces import api
 from mooring.features.workspaces.api import Preset, Workspace
+from mooring.features.workspaces.selection import INSTANCE_TYPE_LABEL
 from mooring.features.workspaces.settings import Settings
 from mooring.features.workspaces.sizing.gpus import NodeGpus
 from mooring.features.workspaces.sizing.models import Model
@@ -45,8 +46,8 @@ def preset_stateful_set(
     selector = _pod_labels(workspace)
     pod = _pod(workspace, preset, model, node, nodes, local)
     pod["tolerations"] = _tolerations(settings)
-    if labels:
-        pod["affinity"] = _affinity(labels)
+    if wanted := _node_labels(workspace, labels, settings):
+        pod["affinity"] = _affinity(wanted)
     spec: Object = {
         "replicas": nodes,
         "podManagementPolicy": "Parallel",
@@ -71,8 +72,8 @@ def template_stateful_set(
     selector = _pod_labels(workspace)
     pod = {**(template.get("spec") or {})}
     pod.pop("affinity", None)
-    if labels:
-        pod["affinity"] = _affinity(labels)
+    if wanted := _node_labels(workspace, labels, settings):
+        pod["affinity"] = _affinity(wanted)
     pod["tolerations"] = [*(pod.get("tolerations") or ()), *_tolerations(settings)]
     spec = {
         "replicas": nodes,
@@ -198,6 +199,12 @@ def _pod_labels(workspace: Workspace) -> dict[str, str]:
     carried = (api.INFERENCE_SET, api.MULTI_ROLE, api.INFERENCE_ROLE)
     labels = workspace.metadata.labels
     return {api.NAME_LABEL: workspace.metadata.name, **{key: labels[key] for key in carried if key in labels}}
+
+
+def _node_labels(workspace: Workspace, labels: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """Pods go where nodes count: with auto-provisioning those of another type do not."""
+    wanted = workspace.resource.instance_type
+    return {**labels, INSTANCE_TYPE_LABEL: wanted} if settings.provisions and wanted else dict(labels)
 
 
 def _affinity(labels: Mapping[str, str]) -> Object:
