@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
-from mooring.features.hosts.controllers import host_controllers
-from mooring.features.hosts.settings import HostSettings
+from mooring.features.hosts.controllers import CONTROLLERS as HOST_CONTROLLERS
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.runtime.drivers.faults import Faults
+from mooring.runtime.settings import Configuration
 from mooring.testing.hosts import byo_host
 from mooring.testing.machines import machine_deployment, machine_template
 from tests.features.machines.world import OWN, PoolWorld, workers
 
 # Hosts that are seldom heard of, so that little happens beside the story.
-CALM = HostSettings(heartbeat_timeout=timedelta(hours=2), simulated_heartbeat=timedelta(hours=1))
-CONTROLLERS = (*OWN, *host_controllers(CALM), simulated_nodes())
+CALM = Configuration(settings={"host-heartbeat-timeout": "2h", "simulated-host-heartbeat": "1h"})
+CONTROLLERS = (*OWN, *HOST_CONTROLLERS, simulated_nodes())
 POOLS = (
     machine_deployment(template=machine_template("worker-template", labels={"purpose": "worker"})),
     machine_deployment("gpu-pool", 2, template=machine_template("gpu-template", labels={"purpose": "gpu"})),
@@ -39,7 +37,9 @@ def assert_apart(world: PoolWorld) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_two_pools_with_equal_selectors_never_swap_machines(seed: int) -> None:
     hosts = [*workers("w1", "w2", "w3"), *(byo_host(name, labels={"purpose": "gpu"}) for name in ("g1", "g2"))]
-    world = PoolWorld(*POOLS, hosts=hosts, controllers=CONTROLLERS, seed=seed, faults=Faults.everything(0.08))
+    world = PoolWorld(
+        *POOLS, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=Faults.everything(0.08)
+    )
     world.wait(60)
     world.change("worker-pool", replicas=3)
     world.upgrade(pool="worker-pool")

@@ -17,6 +17,7 @@ from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import Settled
+from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.hosts import bootstrap_kubeconfig, byo_cluster, byo_host, byo_machine_template, machine_cluster
 from mooring.testing.machines import BOOTSTRAP
@@ -67,9 +68,14 @@ class PoolWorld:
         faults: Faults | None = None,
         surrounded: bool = True,
         registry: Registry | None = None,
+        configuration: Configuration = DEFAULTS,
     ) -> None:
         self.simulation = checked_simulation(
-            controllers, registry=registry or new_registry(seed), seed=seed, faults=faults
+            controllers,
+            registry=registry or new_registry(seed),
+            seed=seed,
+            faults=faults,
+            configuration=configuration,
         )
         self.registry = self.simulation.registry
         install(self.registry, WEBHOOKS, clock=lambda: self.simulation.now)
