@@ -21,6 +21,7 @@ from mooring.client.rest_mapper import RestMapper
 from mooring.features.groups.kinds import GROUP_REVISION
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
+from mooring.testing.conditions import has_condition
 from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
@@ -28,9 +29,11 @@ from mooring.testing.homes import GATES, simulated
 from mooring.testing.http import Api
 from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing
+from mooring.testing.workspaces import workspace
 from scripts.rbac import FOLDER
 from tests.e2e.test_groups import PATIENCE, Place
 
+WORKSPACES = "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 USER = "system:serviceaccount:mooring-system:mooring"
 # Every request of the service account, and how it was answered.
@@ -55,15 +58,16 @@ class Right(NamedTuple):
 # One for each controller that runs by default.
 TAKEN = {
     "nodes": Right("", "pods/status", "patch", "patch pods/status"),
-    "lws": Right("apps", "controllerrevisions", "create", "create controllerrevisions"),
+    "lws": Right("leaderworkerset.x-k8s.io", "leaderworkersets/status", "patch", "patch leaderworkersets/status"),
     "lws-groups": Right("", "pods/finalizers", "update", "update pods/finalizers"),
+    "workspaces": Right("kaito.sh", "workspaces/status", "patch", "patch workspaces/status"),
 }
 
 
 # Reads that are taken from all roles at once, and the controllers that cannot do without the kind.
 UNREAD = {
     Right("coordination.k8s.io", "leases", "list", "coordination.k8s.io/v1/Lease"): "nodes",
-    Right("policy", "poddisruptionbudgets", "watch", "policy/v1/PodDisruptionBudget"): "lws",
+    Right("policy", "poddisruptionbudgets", "watch", "policy/v1/PodDisruptionBudget"): "lws, workspaces",
     Right("apps", "controllerrevisions", "list", GROUP_REVISION.described): "lws, lws-groups",
 }
 
@@ -166,7 +170,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExternalRun]:
 
 @pytest.mark.slow
 def test_what_is_declared_is_enough(running: ExternalRun) -> None:
-    """A set comes, rolls to a new revision, shrinks and loses a worker, and nothing that is asked for is refused."""
+    """A set comes, rolls to a new revision, shrinks and loses a worker, a Workspace comes and goes, and nothing that is
+    asked for is refused.
+    """
     place = Place(running.api, "enough")
     place.create(leader_worker_set(replicas=2, size=2))
     place.wait(place.available)
@@ -179,8 +185,26 @@ def test_what_is_declared_is_enough(running: ExternalRun) -> None:
     place.api.delete(f"{place.path('Pod')}/serve-0-1")
     place.wait(lambda: place.pods().get("serve-0", {}).get("metadata", {}).get("uid", before) != before)
     place.wait(place.available)
+    serve_a_workspace(place)
+    place.wait(lambda: has_condition(workspace_in(place), "WorkspaceSucceeded"))
+    assert place.api.delete(f"{WORKSPACES.format(place.name)}/llm").code == 200
+    place.wait(lambda: workspace_in(place) is None)
     assert running.refused() == []
     assert running.says("may not") == []
+
+
+def serve_a_workspace(place: Place) -> None:
+    """One whose configuration the webhook reads by name."""
+    config = {"metadata": {"name": "arguments"}, "data": {"inference_config.yaml": "vllm: {}"}}
+    assert place.api.post(f"/api/v1/namespaces/{place.name}/configmaps", config).code == 201
+    made = workspace(labels={}, namespace=place.name, inference={"config": "arguments"})
+    answer = place.api.post(WORKSPACES.format(place.name), made)
+    assert answer.code == 201, answer.body
+
+
+def workspace_in(place: Place) -> Object | None:
+    answer = place.api.get(f"{WORKSPACES.format(place.name)}/llm")
+    return answer.body if answer.code == 200 else None
 
 
 @pytest.mark.slow
@@ -195,19 +219,25 @@ def test_a_controller_says_which_right_it_lacks_and_the_others_go_on(running: Ex
     place.wait(lambda: not running.may(right, place.name))
     try:
         place.create(leader_worker_set(replicas=1, size=2))
+        serve_a_workspace(place)
         said = f"controller {name} may not {right.said} in namespace {place.name}; config/rbac grants it"
         place.wait(lambda: bool(running.says(said)))
         assert {line["controller"] for line in running.says(f"in namespace {place.name};")} == {name}
-        assert place.conditions().get("Available") != "True"
+        if name == "workspaces":
+            place.wait(place.available)
+            assert "status" not in (workspace_in(place) or {})
+        else:
+            assert place.conditions().get("Available") != "True"
         if name != "nodes":
             container = {"name": "main", "image": "registry.example.com/serve:1"}
             place.create({"kind": "Pod", "metadata": {"name": "alone"}, "spec": {"containers": [container]}})
             place.wait(lambda: place.pods()["alone"]["status"].get("phase") == "Running")
         else:
-            place.wait(lambda: sorted(place.pods()) == ["serve-0", "serve-0-1"])
+            place.wait(lambda: {"serve-0", "serve-0-1"} <= place.pods().keys())
     finally:
         assert running.api.patch(path, "merge", {"rules": role["rules"]}).code == 200
     place.wait(place.available)
+    place.wait(lambda: has_condition(workspace_in(place), "WorkspaceSucceeded"))
 
 
 @pytest.mark.slow

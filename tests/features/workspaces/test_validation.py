@@ -93,3 +93,45 @@ def test_with_provisioning_nodes_of_another_type_are_named() -> None:
     assert not refusals(asked, nodes, provisioning)
     (warning,) = workspace_warnings(asked, provisioning, Cluster(nodes))
     assert "not of type Standard_NC24ads_A100_v4: n0" in warning
+
+
+def test_one_node_without_labels_of_its_gpus_refuses_a_preset_and_no_template() -> None:
+    bare = gpu_node("n1")
+    bare["metadata"]["labels"] = {"pool": "gpu-a"}
+    nodes = [gpu_node("n0"), bare]
+    (refusal,) = refusals(workspace(), nodes)
+    assert "n1" in refusal
+    assert "nvidia.com/gpu.product, nvidia.com/gpu.count, nvidia.com/gpu.memory" in refusal
+    assert not refusals(workspace(image="serve:1", count=2), nodes)
+
+
+def test_nodes_whose_gpus_differ_are_named() -> None:
+    odd = gpu_node("n1")
+    odd["metadata"]["labels"]["nvidia.com/gpu.product"] = "NVIDIA-H100"
+    (refusal,) = refusals(workspace(), [gpu_node("n0"), odd])
+    assert "Non-uniform GPU product: node n1 has NVIDIA-H100 GPUs" in refusal
+
+
+def expression(operator: str, *values: str) -> Object:
+    return {"matchExpressions": [{"key": "pool", "operator": operator, "values": list(values)}]}
+
+
+def test_an_expression_of_one_value_selects_as_a_label_does() -> None:
+    nodes = [gpu_node("n0"), gpu_node("n1", pool="gpu-b")]
+    assert not refusals(workspace(labelSelector=expression("In", "gpu-a")), nodes)
+    (refusal,) = refusals(workspace(count=2, labelSelector=expression("In", "gpu-a")), nodes)
+    assert "1 nodes match the label selector, 2 are required" in refusal
+
+
+@pytest.mark.parametrize(
+    ("selector", "reason"),
+    [
+        (expression("In", "gpu-a", "gpu-b"), "pool In cannot be used"),
+        (expression("NotIn", "gpu-a"), "pool NotIn cannot be used"),
+        (expression("Exists"), "pool Exists cannot be used"),
+        ({"matchLabels": {"kaito.sh/workspace": "chat"}}, "at least one non-reserved label"),
+    ],
+)
+def test_what_is_more_than_a_set_of_labels_is_refused_with_the_reason(selector: Object, reason: str) -> None:
+    (refusal,) = refusals(workspace(labelSelector=selector), [gpu_node("n0")])
+    assert reason in refusal
