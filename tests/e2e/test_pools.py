@@ -1,21 +1,17 @@
-"""Pools as users change them, with kubectl, in both homes: updates of a full pool, pauses, and drains that wait."""
+"""Pools as users change them, with the commands of docs/machines.md, in both homes: updates, pauses, and drains."""
 
 from __future__ import annotations
 
 import json
 
-from mooring.kube.objects import Object
 from mooring.testing.workloads import budget, deployment, template
-from tests.e2e.test_hosts import Shell, eventually, pools, reason_of, shell
+from tests.e2e.test_hosts import BASH, ROOT, Shell, eventually, pools, reason_of, shell
 
 # Fixtures of this module too.
 __all__ = ["pools", "shell"]
 
-POOL = "machinedeployment worker-pool -n default"
-
-
-def change(shell: Shell, what: str, spec: Object) -> None:
-    shell.run(f"kubectl patch {what} --type merge -p '{json.dumps({'spec': spec})}'")
+# The commands of docs/machines.md, in their order.
+UPDATE, LOOK, USE_HOSTS_AGAIN, PAUSE, RESUME = BASH.findall((ROOT / "docs" / "machines.md").read_text(encoding="utf-8"))
 
 
 def versions(shell: Shell) -> dict[str, str]:
@@ -23,19 +19,18 @@ def versions(shell: Shell) -> dict[str, str]:
     return {name: node["status"]["nodeInfo"]["kubeletVersion"] for name, node in nodes}
 
 
-def rolling_out(shell: Shell, part: str = "reason") -> str:
-    return reason_of(shell.items("machinedeployment")["worker-pool"], part, "RollingOut")
+def rolling_out(shell: Shell) -> str:
+    return reason_of(shell.items("machinedeployment")["worker-pool"], type_="RollingOut")
 
 
 def test_a_full_pool_is_updated_by_using_its_hosts_again(pools: Shell) -> None:
     before = dict.fromkeys(("node10", "node12"), "v1.34.1")
     assert versions(pools) == before
-    change(pools, POOL, {"template": {"spec": {"version": "v1.35.0"}}})
+    pools.run(UPDATE)
     eventually(lambda: rolling_out(pools) == "RolloutBlocked", "it is told that no host is free")
-    assert "set maxSurge to 0 and maxUnavailable to 1" in rolling_out(pools, "message")
+    assert "set maxSurge to 0 and maxUnavailable to 1" in pools.run(LOOK)
     assert versions(pools) == before
-    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
-    change(pools, POOL, {"rollout": {"strategy": strategy}})
+    pools.run(USE_HOSTS_AGAIN)
     eventually(lambda: rolling_out(pools) == "NotRollingOut", "the rollout ends")
     eventually(lambda: pools.ready("worker-pool") == 2, "both are ready")
     assert versions(pools) == dict.fromkeys(before, "v1.35.0")
@@ -56,7 +51,7 @@ def test_both_versions_of_the_api_are_one_object(pools: Shell) -> None:
 
 
 def test_a_paused_cluster_is_left_as_it_is(pools: Shell) -> None:
-    change(pools, "cluster my-cluster -n default", {"paused": True})
+    pools.run(PAUSE)
     eventually(lambda: reason_of(pools.items("machinedeployment")["worker-pool"], "status", "Paused") == "True", "told")
     pools.run("kubectl scale machinedeployment worker-pool -n default --replicas=1")
     # Pauses are told where hosts are, so that their agents rest too.
@@ -65,7 +60,7 @@ def test_a_paused_cluster_is_left_as_it_is(pools: Shell) -> None:
         "the host is paused",
     )
     assert sorted(versions(pools)) == ["node10", "node12"]
-    change(pools, "cluster my-cluster -n default", {"paused": False})
+    pools.run(RESUME)
     eventually(lambda: len(versions(pools)) == 1, "one goes")
     pools.run("kubectl scale machinedeployment worker-pool -n default --replicas=2")
     eventually(lambda: pools.ready("worker-pool") == 2, "and comes back")

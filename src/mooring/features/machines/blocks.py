@@ -8,7 +8,6 @@ from mooring.api.meta import Condition
 from mooring.features.machines.api import conditions as say
 from mooring.features.machines.api.clusters import Cluster
 from mooring.features.machines.api.names import PAUSED
-from mooring.runtime.view import View
 
 __all__ = ["Block", "missing_cluster", "pause_of", "paused_condition"]
 
@@ -23,7 +22,7 @@ def missing_cluster(namespace: str, name: str) -> Block:
     return Block(say.CLUSTER_NOT_FOUND, text)
 
 
-def pause_of(view: View, cluster: Cluster | None, annotations: dict[str, str], *, paused: bool = False) -> str:
+def pause_of(cluster: Cluster | None, annotations: dict[str, str], *, paused: bool = False) -> str:
     """Who says that nothing is to be done; empty if nobody does."""
     if cluster is not None and cluster.spec.paused:
         return f"Cluster {cluster.metadata.name} has spec.paused"

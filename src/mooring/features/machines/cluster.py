@@ -47,7 +47,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision(intent=added)
 
     # 2. Nobody has paused it.
-    if pause := pause_of(view, cluster, cluster.metadata.annotations):
+    if pause := pause_of(cluster, cluster.metadata.annotations):
         return Decision(status=_status(view, cluster, (paused_condition(pause),), now))
 
     # 3. The provider's object knows whose it is, and where the API server is.

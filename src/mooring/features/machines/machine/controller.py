@@ -53,7 +53,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     cluster = view.get(CLUSTER, key.namespace, machine.spec.cluster_name)
 
     # 1. Nobody has paused it.
-    pause = pause_of(view, cluster, machine.metadata.annotations)
+    pause = pause_of(cluster, machine.metadata.annotations)
     if pause:
         status = with_conditions(view, machine, machine.status, (paused_condition(pause),), now)
         return Decision(status=written_status(machine, status))
@@ -198,19 +198,18 @@ def _addresses(provided: ByoMachine | None) -> tuple[MachineAddress, ...]:
 
 
 def _up_to_date(view: View, machine: Machine) -> tuple[Condition, ...]:
-    """Whether it is of its pool's newest template; nothing is said of Machines that are in no pool."""
+    """Whether it is of the newest template of its pool; a set that is in no pool has but one."""
     owner = machine.metadata.controller
     if owner is None or owner.kind != MACHINE_SET.kind:
         return ()
     machine_set = view.get(MACHINE_SET, machine.metadata.namespace, owner.name)
     above = machine_set.metadata.controller if machine_set is not None else None
-    if machine_set is None or above is None or above.kind != MACHINE_DEPLOYMENT.kind:
-        return ()
-    deployment = view.get(MACHINE_DEPLOYMENT, machine.metadata.namespace, above.name)
-    if deployment is None or is_current(view, deployment, machine_set):
-        return (Condition(say.UP_TO_DATE, "True", say.IS_UP_TO_DATE),)
-    text = f"MachineDeployment {above.name} has another template by now"
-    return (Condition(say.UP_TO_DATE, "False", say.NOT_UP_TO_DATE, text),)
+    if machine_set is not None and above is not None and above.kind == MACHINE_DEPLOYMENT.kind:
+        deployment = view.get(MACHINE_DEPLOYMENT, machine.metadata.namespace, above.name)
+        if deployment is not None and not is_current(view, deployment, machine_set):
+            text = f"MachineDeployment {above.name} has another template by now"
+            return (Condition(say.UP_TO_DATE, "False", say.NOT_UP_TO_DATE, text),)
+    return (Condition(say.UP_TO_DATE, "True", say.IS_UP_TO_DATE),)
 
 
 CONTROLLER = Controller(

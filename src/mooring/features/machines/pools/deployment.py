@@ -7,7 +7,7 @@ matter of owner references: pools of one cluster may have equal selectors.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -79,7 +79,9 @@ class ObservedPool(NamedTuple):
         owned = [each for each in self.machines if is_controlled_by(each, machine_set)]
         staying = sum(not each.metadata.deleting for each in owned)
         available = machine_set.status.available_replicas
-        return SetSize(machine_set.metadata.name, machine_set.wanted, len(owned), available, staying)
+        # A set that somebody deletes wants nothing any more; its Machines have their hosts until they are gone.
+        wanted = 0 if machine_set.metadata.deleting else machine_set.wanted
+        return SetSize(machine_set.metadata.name, wanted, len(owned), available, staying)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -100,7 +102,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     cluster = view.get(CLUSTER, key.namespace, deployment.spec.cluster_name)
     if cluster is None:
         return Decision(status=_status(pool, missing_cluster(key.namespace, deployment.spec.cluster_name)))
-    if pause := pause_of(view, cluster, deployment.metadata.annotations, paused=deployment.spec.paused):
+    if pause := pause_of(cluster, deployment.metadata.annotations, paused=deployment.spec.paused):
         return Decision(status=_status(pool, pause=pause))
 
     # 3. Sets that were its own before.
@@ -111,10 +113,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     blueprint = find_blueprint(view, key.namespace, deployment.spec.template.spec)
     block = blueprint if isinstance(blueprint, Block) else None
     if pool.sets.new is None:
-        return Decision(status=_status(pool, block)) if block is not None else _introduced(view, pool)
+        return _introduced(view, pool) if block is None else Decision(status=_status(pool, block, stuck=block))
 
     # 5. One step of the rollout, and what reaches Machines without one.
-    old = [pool.size(each) for each in pool.sets.old if not each.metadata.deleting]
+    old = [pool.size(each) for each in pool.sets.old]
     step = rolling_step if pool.replaces else on_delete_step
     sizes = step(pool.limits, pool.size(pool.sets.new), old)
     writes, events = _written(pool, sizes)
@@ -187,11 +189,10 @@ def _equal_selectors(view: View, deployment: MachineDeployment) -> list[str]:
     return sorted(each.metadata.name for each in others if str(selector_of(each.spec.selector)) == str(own))
 
 
-def _event(deployment: MachineDeployment, kind: str, reason: str, text: str, after: Apply) -> Event:
-    key = key_of(deployment)
-    if kind == "Warning":
-        return Event(MACHINE_DEPLOYMENT, key, "Warning", reason, text, (MACHINE_SET, after.key))
-    return Event(MACHINE_DEPLOYMENT, key, "Normal", reason, text, (MACHINE_SET, after.key))
+def _event(
+    deployment: MachineDeployment, kind: Literal["Normal", "Warning"], reason: str, text: str, after: Apply
+) -> Event:
+    return Event(MACHINE_DEPLOYMENT, key_of(deployment), kind, reason, text, (MACHINE_SET, after.key))
 
 
 def _written(pool: ObservedPool, sizes: dict[str, int]) -> tuple[list[Write], list[Event]]:

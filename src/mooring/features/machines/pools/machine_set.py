@@ -86,7 +86,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     cluster = view.get(CLUSTER, key.namespace, machine_set.spec.cluster_name)
     if cluster is None:
         return Decision(status=seen.status(missing_cluster(key.namespace, machine_set.spec.cluster_name)))
-    if pause := pause_of(view, cluster, machine_set.metadata.annotations):
+    if pause := pause_of(cluster, machine_set.metadata.annotations):
         return Decision(status=seen.status(pause=pause), memory=known)
 
     # 3. Machines that were its own before.
