@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,19 +20,22 @@ import yaml
 from mooring.catalog import CATALOG
 from mooring.client.rest_mapper import RestMapper
 from mooring.features.groups.kinds import GROUP_REVISION
+from mooring.features.hosts.api.names import AGENT, API_VERSION, UNREGISTERING
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.conditions import has_condition
 from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
-from mooring.testing.homes import GATES, simulated
+from mooring.testing.homes import GATES, home_in, simulated
+from mooring.testing.hosts import byo_host
 from mooring.testing.http import Api
 from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing
 from mooring.testing.workspaces import workspace
 from scripts.rbac import FOLDER
 from tests.e2e.test_groups import PATIENCE, Place
+from tests.realnode.pools import cluster_objects, pool_objects
 
 WORKSPACES = "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -55,7 +59,7 @@ class Right(NamedTuple):
     said: str
 
 
-# One for each controller that runs by default.
+# One for each controller that a LeaderWorkerSet on simulated nodes cannot do without.
 TAKEN = {
     "nodes": Right("", "pods/status", "patch", "patch pods/status"),
     "lws": Right("leaderworkerset.x-k8s.io", "leaderworkersets/status", "patch", "patch leaderworkersets/status"),
@@ -89,6 +93,7 @@ class ExternalRun(Run):
 
     def __init__(self, plane: ControlPlane, api: Api) -> None:
         self.api, self._folder = api, plane.folder
+        self.home = home_in(plane)
         for definition in CATALOG.definitions(CATALOG.external):
             self.apply(definition)
         # In the order in which kubectl reads them.
@@ -208,7 +213,53 @@ def workspace_in(place: Place) -> Object | None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [each.name for each in CATALOG.controllers(CATALOG.external)])
+def test_what_hosts_and_pools_declare_is_enough(running: ExternalRun) -> None:
+    """A pool claims a host whose agent is played here, and lets it go: nothing that is asked for is refused.
+
+    The agent's Role is among it: an account may give away only rights that it has itself.
+    """
+    place = Place(running.api, "default-hosts")
+    host = byo_host("node10", namespace=place.name, labels={"purpose": "worker"}, annotations={AGENT: "1"})
+    for obj in (*cluster_objects(running.home), *pool_objects("workers", 1, "worker")):
+        plural = f"{obj['kind'].lower()}s"
+        path = f"/apis/{obj['apiVersion']}/namespaces/{place.name}/{plural}"
+        answer = running.api.post(path, obj)
+        assert answer.code == 201, answer.body
+    hosts = f"/apis/{API_VERSION}/namespaces/{place.name}/byohosts"
+    assert running.api.post(hosts, host).code == 201
+    own, role = f"{hosts}/node10", f"{RBAC}/namespaces/{place.name}/roles/byoh-host-node10"
+
+    def told(**status: Any) -> None:
+        beat = {"lastHeartbeatTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **status}
+        assert running.api.patch(f"{own}/status", "merge", {"status": beat}).code == 200
+
+    told()
+    place.wait(lambda: "secrets" in str(running.api.get(role).body))
+    joined = node("node10")
+    joined["spec"]["providerID"] = "byoh://node10"
+    assert running.api.post("/api/v1/nodes", joined).code == 201
+    told(
+        conditions=[
+            {"type": "K8sNodeBootstrapSucceeded", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        ]
+    )
+    machines = f"/apis/cluster.x-k8s.io/v1beta2/namespaces/{place.name}"
+    place.wait(
+        lambda: "node10" in str(running.api.get(f"{machines}/machines").body["items"][0]["status"].get("nodeRef"))
+    )
+    pool = f"{machines}/machinedeployments/workers"
+    assert running.api.patch(pool, "merge", {"spec": {"replicas": 0}}).code == 200
+    place.wait(lambda: UNREGISTERING in running.api.get(own).body["metadata"]["annotations"])
+    clean = {"type": "HostClean", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    told(machineRef=None, conditions=[clean])
+    place.wait(lambda: not running.api.get(f"{machines}/machines").body["items"])
+    place.wait(lambda: running.api.get("/api/v1/nodes/node10").code == 404)
+    assert running.refused() == []
+    assert running.says("may not") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TAKEN)
 def test_a_controller_says_which_right_it_lacks_and_the_others_go_on(running: ExternalRun, name: str) -> None:
     right, place = TAKEN[name], Place(running.api, f"without-{name}")
     path = f"{RBAC}/clusterroles/mooring:{name}"

@@ -12,7 +12,7 @@ from mooring.testing.hosts import (
     put_machine,
 )
 from mooring.testing.rights import recorded_rights
-from tests.features.hosts.approval.requests import put_agent_request
+from tests.features.hosts.approval.requests import put_agent_request, put_serving_request
 from tests.features.hosts.world import HostWorld
 
 REF = {"kind": "K8sInstallerConfigTemplate", "name": "installer"}
@@ -39,6 +39,9 @@ def a_whole_life() -> None:
     world.patch("Machine", "m", {"spec": {"bootstrap": {"dataSecretName": "m"}}})
     world.run()
     assert world.ready("m")
+    network = [{"macAddr": "00:00:00:00:00:01", "ipAddrs": ["10.0.0.7/24"]}]
+    world.patch("ByoHost", "a", {"status": {"network": network}}, "status")
+    put_serving_request(world.simulation, "a", "10.0.0.7")
     world.patch("Machine", "m", {"status": {"nodeRef": {"name": "a"}}}, "status")
     world.run()
     world.delete("ByoMachine", "m")

@@ -16,6 +16,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.decision import Patch
 from mooring.testing.views import NOON, view_of
 from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST
+from mooring.workloads.kinds import NODE as NODE_KIND
 from tests.builtin.certificates.requests import judged, pem, signing_request
 
 API = "infrastructure.cluster.x-k8s.io/v1beta1"
@@ -24,7 +25,7 @@ NODE: Object = {"username": "system:node:node10", "groups": ["system:nodes", "sy
 AGENT_10: Object = {"username": "byoh:host:node10", "groups": ["byoh:hosts"]}
 SERVING = ("digital signature", "server auth")
 CLIENT_USAGES = ("digital signature", "client auth")
-KINDS = (CERTIFICATE_SIGNING_REQUEST, BYO_HOST, BOOTSTRAP_KUBECONFIG)
+KINDS = (CERTIFICATE_SIGNING_REQUEST, BYO_HOST, BOOTSTRAP_KUBECONFIG, NODE_KIND)
 HEALTHY = {"type": "HostHealthy", "status": "True"}
 
 
@@ -153,6 +154,25 @@ def test_a_kubelet_does_not_serve_as_somebody_else(request_: Object, reason: str
 
 def test_an_address_that_two_hosts_claim_to_have_is_neithers() -> None:
     assert verdict(serving(), host(), host("node11", claim="")) == ("Denied", "ForeignAddress")
+
+
+def node(name: str) -> Object:
+    status = {"addresses": [{"type": "InternalIP", "address": "10.0.0.10"}]}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status}
+
+
+def test_an_address_of_another_node_is_not_the_hosts() -> None:
+    assert verdict(serving(), host(), node("node10")) == APPROVED
+    assert verdict(serving(), host(), node("control-plane")) == ("Denied", "ForeignAddress")
+    fake = node("simulated")
+    fake["metadata"] = {**fake["metadata"], "annotations": {"kwok.x-k8s.io/node": "fake"}}
+    assert verdict(serving(), host(), fake) == APPROVED
+
+
+def test_a_person_says_whether_the_api_server_runs_on_a_host() -> None:
+    server = {**config(), "spec": {"apiserver": "https://10.0.0.10:6443"}}
+    assert verdict(serving(), host(), server) is None
+    assert verdict(serving(ips=[]), host(), server) == APPROVED
 
 
 def test_serving_certificates_of_other_nodes_are_left_to_others() -> None:

@@ -13,7 +13,7 @@ from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Patch
 from mooring.runtime.view import View
-from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST
+from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST, NODE
 from mooring.workloads.rule_kinds import SIGNER
 
 
@@ -33,7 +33,7 @@ CONTROLLER: Final = Controller(
     "byoh-csr-approver",
     reconcile,
     of=CERTIFICATE_SIGNING_REQUEST,
-    reads=(BOOTSTRAP_KUBECONFIG, BYO_HOST),
+    reads=(BOOTSTRAP_KUBECONFIG, BYO_HOST, NODE),
     indexers=INDEXES,
     writes={CERTIFICATE_SIGNING_REQUEST: ("approval",), SIGNER: ("approve",)},
 )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from ipaddress import ip_interface
 from typing import Final
+from urllib.parse import urlsplit
 
+from mooring.api.core.views import Node
 from mooring.api.kinds import Indexers
 from mooring.features.hosts.api.bootstrap import BootstrapKubeconfig
 from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.kinds import BOOTSTRAP_KUBECONFIG, BYO_HOST
+from mooring.workloads.kinds import NODE
 
 
 def _by_token(config: BootstrapKubeconfig) -> Iterator[str]:
@@ -28,14 +33,32 @@ def _by_name(host: HostClaim) -> Iterator[str]:
 
 def addresses_of(host: HostClaim) -> frozenset[str]:
     """The addresses that a host says it has, without the length of their prefix."""
-    return frozenset(each.partition("/")[0] for network in host.status.network for each in network.ip_addrs)
+    found = set()
+    for network in host.status.network:
+        for each in network.ip_addrs:
+            with suppress(ValueError):
+                found.add(str(ip_interface(each).ip))
+    return frozenset(found)
 
 
 def _by_address(host: HostClaim) -> Iterator[str]:
     yield from sorted(addresses_of(host))
 
 
+def _by_server(config: BootstrapKubeconfig) -> Iterator[str]:
+    with suppress(ValueError):
+        if name := urlsplit(config.spec.apiserver).hostname:
+            yield name
+
+
+def _by_node_address(node: Node) -> Iterator[str]:
+    """Addresses of simulated nodes lead nowhere, so nobody can answer there in their place."""
+    if node.metadata.annotations.fake != "fake":
+        yield from sorted({each.address for each in node.status.addresses})
+
+
 INDEXES: Final = (
-    Indexers(BOOTSTRAP_KUBECONFIG, {"token": _by_token}),
+    Indexers(NODE, {"address": _by_node_address}),
+    Indexers(BOOTSTRAP_KUBECONFIG, {"token": _by_token, "server": _by_server}),
     Indexers(BYO_HOST, {"bootstrap-secret": _by_bootstrap_secret, "name": _by_name, "address": _by_address}),
 )

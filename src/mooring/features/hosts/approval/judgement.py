@@ -34,6 +34,7 @@ from mooring.features.hosts.api.names import (
 )
 from mooring.features.hosts.approval.indexes import addresses_of
 from mooring.runtime.view import View
+from mooring.workloads.kinds import NODE
 
 _TOKEN_USER: Final = "system:bootstrap:"
 _NODE_USER: Final = "system:node:"
@@ -102,14 +103,19 @@ def _kubelet_serving(spec: CertificateSigningRequestSpec, asked: X509Request, vi
     if shared := [address for address in asked.ips if _is_shared(address, host, view)]:
         message = f"Addresses {', '.join(shared)} are not those of ByoHost {node} alone."
         return _denied("ForeignAddress", message)
+    if any(view.list(BOOTSTRAP_KUBECONFIG, "server", address) for address in asked.ips):
+        # The API server may run on the host. Whether it does, a person knows; whoever lies would be taken for it.
+        return None
     return _approved(f"The names and addresses are those of ByoHost {node}.")
 
 
 def _is_shared(address: str, host: HostClaim, view: View) -> bool:
-    """Whether others answer there too: another host, or on a loopback address any machine."""
+    """Whether others answer there too: another host, another node, or on a loopback address any machine."""
     if ip_address(address).is_loopback:
         return True
-    return any(each.metadata.uid != host.metadata.uid for each in view.list(BYO_HOST, "address", address))
+    if any(each.metadata.uid != host.metadata.uid for each in view.list(BYO_HOST, "address", address)):
+        return True
+    return any(each.metadata.name != host.metadata.name for each in view.list(NODE, "address", address))
 
 
 def _claimed(node: str, view: View) -> HostClaim | None:
