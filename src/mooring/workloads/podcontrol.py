@@ -114,7 +114,10 @@ def _changed_part(new: Any, old: Any) -> Any:
 def annotated(
     kind: Kind[Any], obj: HasMeta, writes: tuple[Patch, ...], annotations: Mapping[str, str]
 ) -> tuple[Patch, ...]:
-    """A status with annotations in one write: a second write of the same object would stand on a basis that is gone."""
+    """A status with annotations in one write: a second write of the same object would stand on a basis that is gone.
+
+    For built-in kinds only: the status of a custom kind takes no annotations, and loses them in silence.
+    """
     if not annotations:
         return writes
     body: Object = {"metadata": {"annotations": dict(annotations)}}

@@ -187,6 +187,8 @@ def test_a_marked_machine_goes_first_and_its_name_does_not_come_back() -> None:
     world.change(replicas=2)
     world.run()
     assert sorted(world.all("Machine")) == [before[0], before[2]]
+    (machine_set,) = world.all("MachineSet").values()
+    assert machine_set["metadata"]["annotations"]["mooring.dev/incarnation"] == "3", "a restart would forget it"
     world.change(replicas=3)
     world.run()
     after = set(world.all("Machine"))

@@ -45,7 +45,7 @@ from mooring.runtime.decision import Apply, Decision, Delete, Event, Patch, Writ
 from mooring.runtime.view import View
 from mooring.workloads.finalizers import add_finalizer, remove_finalizer
 from mooring.workloads.ownerrefs import adopt, is_controlled_by
-from mooring.workloads.podcontrol import annotated, status_change
+from mooring.workloads.podcontrol import status_change
 
 ON_DELETE: Final = "OnDelete"
 NAME_TAKEN: Final = "MachineSetNameTaken"
@@ -121,19 +121,18 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     sizes = step(pool.limits, pool.size(pool.sets.new), old)
     writes, events = _written(pool, sizes)
 
-    # 6. Status says what was seen.
+    # 6. The number of today's template; the status of a custom kind takes no annotations.
+    number = str(_revision(pool, pool.sets.new))
+    if deployment.metadata.annotations.get(REVISION) != number:
+        noted = Patch(MACHINE_DEPLOYMENT, key, {"metadata": {"annotations": {REVISION: number}}})
+        return Decision(intent=(noted,), children=tuple(writes), events=tuple(events))
+
+    # 7. Status says what was seen.
     stuck = None if sizes else _stuck(pool)
-    said = _status(pool, block, stuck=stuck)
     told = find_condition(deployment.status.conditions, say.ROLLING_OUT)
     if stuck is not None and (told is None or told.reason != stuck.reason):
         events.append(Event(MACHINE_DEPLOYMENT, key, "Warning", stuck.reason, stuck.message))
-    number = str(_revision(pool, pool.sets.new))
-    noted = {} if deployment.metadata.annotations.get(REVISION) == number else {REVISION: number}
-    return Decision(
-        children=tuple(writes),
-        status=annotated(MACHINE_DEPLOYMENT, deployment, said, noted),
-        events=tuple(events),
-    )
+    return Decision(children=tuple(writes), status=_status(pool, block, stuck=stuck), events=tuple(events))
 
 
 def _deleted(pool: ObservedPool) -> Decision:

@@ -39,7 +39,7 @@ from mooring.runtime.view import View
 from mooring.workloads.finalizers import add_finalizer, remove_finalizer
 from mooring.workloads.incarnations import Incarnations, Issued
 from mooring.workloads.ownerrefs import adopt
-from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, annotated, status_change
+from mooring.workloads.podcontrol import MAX_WRITES_PER_PASS, status_change
 
 
 class Seen(NamedTuple):
@@ -93,7 +93,13 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if adopted := _adopted(view, machine_set):
         return Decision(intent=adopted, memory=known)
 
-    # 4. What Machines are made from is there, or the Machines that are there are all that is looked after.
+    # 4. Names of Machines that leave are on record before others are given. The status of a custom kind takes no
+    # annotations, so this is a write of its own.
+    names = _incarnations(seen, known)
+    if record := names.annotations:
+        return Decision(intent=(Patch(MACHINE_SET, key, {"metadata": {"annotations": record}}),), memory=names.issued)
+
+    # 5. What Machines are made from is there, or the Machines that are there are all that is looked after.
     blueprint = find_blueprint(view, key.namespace, machine_set.spec.template.spec)
     block = blueprint if isinstance(blueprint, Block) else None
     staying = [each for each in seen.machines if not each.metadata.deleting]
@@ -101,12 +107,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if not isinstance(blueprint, Block):
         children += [clone for each in staying for clone in missing_clones(view, each, blueprint)]
 
-    # 5. What is missing or too many. A Machine that is being deleted has its host yet, and is not replaced before.
+    # 6. What is missing or too many. A Machine that is being deleted has its host yet, and is not replaced before.
     surplus = len(seen.machines) - machine_set.wanted
     going = victims(seen.machines, machine_set.spec.deletion.order, max(0, surplus), now)
     leaving = [each for each in going if not each.metadata.deleting][:MAX_WRITES_PER_PASS]
-    names = _incarnations(seen, known)
-    record = names.annotations if surplus < 0 or len(seen.machines) < machine_set.status.replicas else {}
     grown: list[str] = []
     if surplus < 0 and block is None and DISABLE_MACHINE_CREATE not in machine_set.metadata.annotations:
         grown = list(
@@ -116,13 +120,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     children += [Delete(MACHINE, key_of(each)) for each in leaving]
     children += [machine_of(machine_set, each.metadata.name, each) for each in staying if each not in leaving]
 
-    # 6. Names that are spent are on record before new ones are given. Status says what was seen.
-    said = seen.status(block)
-    intent = annotated(MACHINE_SET, machine_set, said, record) if record else ()
+    # 7. Status says what was seen.
     return Decision(
-        intent=intent,
         children=tuple(children),
-        status=() if record else said,
+        status=seen.status(block),
         events=(
             *_events(machine_set, "SuccessfulCreate", "Created Machine", grown),
             *_events(machine_set, "SuccessfulDelete", "Deleted Machine", [each.metadata.name for each in leaving]),
