@@ -35,6 +35,7 @@ BLOCKS = BASH.findall(PAGE)
 PATIENCE = 60.0
 TIMEOUTS = "host-cleanup=3s,host-heartbeat=4s,simulated-host-heartbeat=1s"
 RUN_CONTROLLERS = ",".join((*HOSTS.names, *MACHINES.names, "nodes"))
+BIG = {"name": "c", "image": "big", "resources": {"requests": {"cpu": "1000"}}}
 PURPOSES = {"node10": "worker", "node11": "gpu", "node12": "worker"}
 
 
@@ -54,6 +55,14 @@ class Shell:
             check=False,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def explained(self, spec: Object) -> str:
+        """What `mooring explain` says of a pod that no node has room for."""
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": spec}
+        command = [sys.executable, "-m", "mooring", "explain", "-f", "-", "--kubeconfig", str(self.home.kubeconfig)]
+        done = subprocess.run(command, input=json.dumps(pod), capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr
         return done.stdout
 
     def items(self, kind: str, arguments: str = "-n default") -> dict[str, Object]:
@@ -195,6 +204,8 @@ def test_a_shortage_is_told_and_a_relabelled_host_ends_it_for_one(pools: Shell) 
     eventually(lambda: all("2 of 2 matching hosts are claimed" in text for text in pools.waiting().values()), "told")
     events = pools.run("kubectl get events -n default --field-selector reason=ByoHostSelectionFailed")
     assert "Warning" in events
+    told = pools.explained({"nodeSelector": {"purpose": "worker"}, "containers": [BIG]})
+    assert "MachineDeployment default/worker-pool brings nodes that big suits, and waits: 2 of 5 Machines" in told
     pools.run("kubectl label byohost node13 -n default purpose=worker --overwrite")
     eventually(lambda: pools.ready("worker-pool") == 3, "one more is ready")
     assert pools.claims()["node13"] == "worker"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +11,15 @@ import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.features.hosts.api.definitions import BYO_HOSTS, RESOURCES
+from mooring.features.hosts.api.names import API_VERSION
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
+from mooring.runtime.drivers.simulation import START
 from tests.features.groups.test_definition import differences, schema
+from tests.features.hosts.world import DEFINITIONS, new_registry
 
 UPSTREAM = Path(__file__).parents[3].parent / "shared/upstream/crds"
+SAMPLES = UPSTREAM.parent / "manifests" / "byoh"
 # Fields that only ours have: `apiGroup` beside apiVersion as people write it, conditions where upstream has none, what
 # claims and heartbeats need, and what the contract of Cluster API v1beta2 asks for.
 OURS = (".apiGroup", ".conditions", ".status.hostRef", ".status.initialization", ".status.phase")
@@ -60,6 +65,20 @@ def test_fields_types_and_rules_are_those_of_upstream(resource: CustomResource) 
     assert mine["subresources"] == other["subresources"]
     columns = [each["name"] for each in other.get("additionalPrinterColumns", ())]
     assert [each["name"] for each in mine["additionalPrinterColumns"]][: len(columns)] == columns
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="upstream's samples are not here")
+@pytest.mark.parametrize("place", ["docker", "vm"])
+def test_upstreams_samples_apply_unmodified(place: str) -> None:
+    (path,) = SAMPLES.glob(f"*__{place}__md.yaml")
+    text = re.sub(r"\$\{[^}]*\}", "v1.26.0", path.read_text(encoding="utf-8"))
+    registry = new_registry(definitions=DEFINITIONS)
+    own = [each for each in yaml.safe_load_all(text) if each["apiVersion"] == API_VERSION]
+    assert own
+    for each in own:
+        body = {**each, "metadata": {**each["metadata"], "namespace": "default"}}
+        made = registry.create(registry.resource(API_VERSION, each["kind"]), body, now=START, field_validation="Strict")
+        assert made["spec"] == each["spec"], "a field was dropped"
 
 
 def test_a_host_shows_its_status_and_its_machine() -> None:

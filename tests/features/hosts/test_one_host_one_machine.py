@@ -190,8 +190,9 @@ def check_end(registry: Registry) -> None:
             continue
         owner = machines.get(ref["name"])
         assert owner is not None, f"{host['metadata']['name']} belongs to {ref['name']}, which is gone"
-        assert owner["status"]["hostRef"]["uid"] == host["metadata"]["uid"], "host and machine do not agree"
-        assert owner["status"]["ready"], f"{ref['name']} has a host and is not ready"
+        chosen = owner.get("status", {}).get("hostRef") or {}
+        assert chosen.get("uid") == host["metadata"]["uid"], "host and machine do not agree"
+        assert owner["status"].get("ready"), f"{ref['name']} has a host and is not ready"
     free = [host for host in hosts if host["status"].get("machineRef") is None]
     for name, machine in machines.items():
         if machine.get("status", {}).get("hostRef") is None:

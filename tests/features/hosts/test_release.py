@@ -101,3 +101,15 @@ def test_a_machine_that_goes_before_it_has_a_host_goes_at_once() -> None:
     world.delete("ByoMachine", "m")
     world.run(1)
     assert world.find("ByoMachine", "m") is None
+
+
+def test_a_host_that_was_released_by_force_is_cleaned_also_when_nobody_asks_any_more() -> None:
+    world = claimed()
+    world.annotate("ByoHost", "a", {LOST: "true"})
+    world.delete("ByoMachine", "m")
+    world.wait(310).run(1)
+    world.annotate("ByoHost", "a", {UNREGISTERING: None, LOST: None})
+    world.run()
+    assert world.condition("ByoHost", "a", "HostClean")["status"] == "True"
+    assert world.phase("a") == "Available"
+    assert "bootstrapSecret" not in world.get("ByoHost", "a")["spec"]

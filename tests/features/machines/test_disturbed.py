@@ -36,7 +36,7 @@ def assert_apart(world: PoolWorld) -> None:
         assert [each["kind"] for each in owners] == ["MachineSet"], name
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_two_pools_with_equal_selectors_never_swap_machines(seed: int) -> None:
     hosts = [*workers("w1", "w2", "w3"), *(byo_host(name, labels={"purpose": "gpu"}) for name in ("g1", "g2"))]
     world = PoolWorld(*POOLS, hosts=hosts, controllers=CONTROLLERS, seed=seed, faults=Faults.everything(0.08))

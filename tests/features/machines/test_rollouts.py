@@ -126,6 +126,29 @@ def test_going_back_before_the_end_takes_the_old_set_up_again() -> None:
     )
 
 
+def test_a_template_that_is_not_there_changes_nothing_and_is_named() -> None:
+    world = PoolWorld(machine_deployment(), hosts=workers("a", "b"))
+    world.run()
+    before = sorted(world.all("Machine"))
+    world.change(template={"spec": {"infrastructureRef": {"name": "new-template"}}})
+    world.run()
+    told = world.condition("MachineDeployment", "worker-pool", "RollingOut")
+    assert (told["status"], told["reason"]) == ("True", "TemplateNotFound")
+    assert "there is no ByoMachineTemplate new-template" in told["message"]
+    assert sorted(world.all("Machine")) == before
+
+
+def test_a_set_that_somebody_deletes_is_replaced_when_its_hosts_are_free() -> None:
+    world = PoolWorld(machine_deployment(), hosts=workers("a", "b"))
+    world.run()
+    (old,) = world.all("MachineSet")
+    before = set(world.all("Machine"))
+    world.delete("MachineSet", old)
+    world.run()
+    assert world.nodes_of() == ["a", "b"]
+    assert not before & set(world.all("Machine"))
+
+
 def test_on_delete_replaces_what_people_delete() -> None:
     rollout = {"strategy": {"type": "OnDelete"}}
     world = PoolWorld(machine_deployment(rollout=rollout), hosts=workers("a", "b"))

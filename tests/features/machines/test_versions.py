@@ -86,6 +86,17 @@ def test_whole_definitions_hold_all_that_controllers_say(world: PoolWorld) -> No
     assert not world.all("Machine")
 
 
+def test_applying_a_pool_again_as_it_was_written_changes_nothing(world: PoolWorld) -> None:
+    template = machine_template("worker-template")
+    template["spec"]["infrastructureRef"]["apiGroup"] += "/v1beta1"
+    world.put(machine_deployment(replicas=1, template=template))
+    world.run()
+    before = world.get("MachineDeployment", "worker-pool")["metadata"]
+    world.change(template=template)
+    after = world.get("MachineDeployment", "worker-pool")["metadata"]
+    assert (after["generation"], after["resourceVersion"]) == (before["generation"], before["resourceVersion"])
+
+
 def test_what_webhooks_refuse_is_refused_in_the_old_version_too(world: PoolWorld) -> None:
     pool = old_pool()
     pool["spec"]["template"]["spec"]["version"] = "latest"

@@ -38,7 +38,8 @@ def _webhooks() -> tuple[Webhook, ...]:
 
 def pool_progress(obj: Object) -> str:
     status = obj.get("status", {})
-    wanted, ready = obj.get("spec", {}).get("replicas", 1), status.get("readyReplicas", 0)
+    wanted, ready = obj.get("spec", {}).get("replicas"), status.get("readyReplicas", 0)
+    wanted = 1 if wanted is None else wanted
     if ready >= wanted:
         return _waits(status, "RollingOut")
     blocked = _waits(status, "RollingOut") or _message(status, "MachinesReady")

@@ -11,12 +11,9 @@ from mooring.api.meta import Condition
 # Of a ByoHost, written by its agent.
 NODE_BOOTSTRAPPED: Final = "K8sNodeBootstrapSucceeded"
 COMPONENTS_INSTALLED: Final = "K8sComponentsInstallationSucceeded"
-WAITING_FOR_MACHINE: Final = "WaitingForMachineRefToBeAssigned"
 BOOTSTRAP_SECRET_UNAVAILABLE: Final = "BootstrapDataSecretUnavailable"
 INSTALLATION_SECRET_UNAVAILABLE: Final = "K8sInstallationSecretUnavailable"
-CLEAN_DIRECTORIES_FAILED: Final = "CleanK8sDirectoriesFailed"
 BOOTSTRAP_FAILED: Final = "CloudInitExecutionFailed"
-NODE_ABSENT: Final = "K8sNodeAbsent"
 COMPONENTS_INSTALLING: Final = "K8sComponentsInstalling"
 INSTALLATION_FAILED: Final = "K8sComponentsInstallationFailed"
 

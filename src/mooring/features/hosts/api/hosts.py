@@ -131,6 +131,7 @@ def is_claimable(host: HostClaim) -> bool:
     clean = find_condition(conditions, HOST_CLEAN)
     return (
         host.status.machine_ref is None
+        and host.spec.bootstrap_secret is None
         and UNREGISTERING not in host.metadata.annotations
         and PAUSED not in host.metadata.annotations
         and not host.metadata.deleting

@@ -47,7 +47,8 @@ def byohost_controller(settings: HostSettings) -> Controller:
         if cleaning and host.status.machine_ref is not None:
             return _cleaning(host, view, settings, now, health)
         # 3. What a claim brought is taken away once the host is clean.
-        if cleaning and is_true(host.status.conditions, told.HOST_CLEAN):
+        left = cleaning or host.spec.bootstrap_secret is not None
+        if host.status.machine_ref is None and left and is_true(host.status.conditions, told.HOST_CLEAN):
             fields = {"phase": _phase(host, health, clean=True), "lastReleasedTime": timestamp(now)}
             freed = status_patch(BYO_HOST_HEARTBEAT, host, host.status, (health,), now, fields)
             return Decision(intent=freed, children=(release_patch(BYO_HOST_HEARTBEAT, host),))

@@ -40,7 +40,7 @@ def simulated_hosts(settings: HostSettings) -> Controller:
         beat = _heartbeat(host, view, settings)
         if PAUSED in host.metadata.annotations:
             return Decision(intent=intent, status=status_patch(BYO_HOST_HEARTBEAT, host, host.status, (), now, beat))
-        if UNREGISTERING in host.metadata.annotations:
+        if UNREGISTERING in host.metadata.annotations or _is_dirty(host):
             return _clean(host, view, now, beat)
         if host.status.machine_ref is None or host.spec.bootstrap_secret is None:
             return Decision(intent=intent, status=status_patch(BYO_HOST_HEARTBEAT, host, host.status, (), now, beat))
@@ -127,6 +127,11 @@ def _node(host: ByoHost) -> Object:
             },
         },
     }
+
+
+def _is_dirty(host: ByoHost) -> bool:
+    clean = find_condition(host.status.conditions, told.HOST_CLEAN)
+    return host.status.machine_ref is None and clean is not None and clean.status == "False"
 
 
 def _clean(host: ByoHost, view: View, now: datetime, beat: Object) -> Decision:

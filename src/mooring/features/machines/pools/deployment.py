@@ -79,7 +79,9 @@ class ObservedPool(NamedTuple):
         owned = [each for each in self.machines if is_controlled_by(each, machine_set)]
         staying = sum(not each.metadata.deleting for each in owned)
         available = machine_set.status.available_replicas
-        return SetSize(machine_set.metadata.name, machine_set.wanted, len(owned), available, staying)
+        # A set that somebody deletes wants nothing any more; its Machines have their hosts until they are gone.
+        wanted = 0 if machine_set.metadata.deleting else machine_set.wanted
+        return SetSize(machine_set.metadata.name, wanted, len(owned), available, staying)
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
@@ -111,10 +113,10 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     blueprint = find_blueprint(view, key.namespace, deployment.spec.template.spec)
     block = blueprint if isinstance(blueprint, Block) else None
     if pool.sets.new is None:
-        return Decision(status=_status(pool, block)) if block is not None else _introduced(view, pool)
+        return _introduced(view, pool) if block is None else Decision(status=_status(pool, block, stuck=block))
 
     # 5. One step of the rollout, and what reaches Machines without one.
-    old = [pool.size(each) for each in pool.sets.old if not each.metadata.deleting]
+    old = [pool.size(each) for each in pool.sets.old]
     step = rolling_step if pool.replaces else on_delete_step
     sizes = step(pool.limits, pool.size(pool.sets.new), old)
     writes, events = _written(pool, sizes)
