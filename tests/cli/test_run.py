@@ -22,6 +22,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.main import cli
 from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
+from mooring.workloads.kinds import POD
 from tests.cli.embedded import PATIENCE, eventually
 from tests.cli.served import ServedCluster, served
 
@@ -181,10 +182,11 @@ def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedClu
     arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect", "--health", "127.0.0.1:0")
     with mooring_run(*arguments) as running:
         said = running.says("v1/Pod cannot be read")
+        needing = [each.name for each in CATALOG.controllers(CATALOG.external) if POD in each.kinds]
+        assert needing[:3] == ["nodes", "lws", "lws-groups"]
         assert said == (
             "v1/Pod cannot be read: it may not be listed and watched: "
-            'pods is forbidden: User "ada" cannot list resource "pods" '
-            "(nodes, lws, lws-groups, workspaces cannot do without)"
+            f'pods is forbidden: User "ada" cannot list resource "pods" ({", ".join(needing)} cannot do without)'
         )
         code, text = running.health("/readyz")
         assert (code, "v1/Pod may not be listed and watched" in text) == (503, True)

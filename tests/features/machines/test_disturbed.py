@@ -78,7 +78,10 @@ def disturb(world: PoolWorld, choice: Random) -> None:
 def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int) -> None:
     pool = machine_deployment(surge=0, unavailable=2)
     faults = Faults.everything(0.1)
-    world = PoolWorld(pool, hosts=workers("a", "b", "c", "d"), controllers=CONTROLLERS, seed=seed, faults=faults)
+    hosts = workers("a", "b", "c", "d")
+    world = PoolWorld(
+        pool, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults
+    )
     choice = Random(seed)
     for _ in range(20):
         disturb(world, choice)
