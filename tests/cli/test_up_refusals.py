@@ -85,12 +85,8 @@ def test_a_folder_without_permission_is_said(tmp_path: Path) -> None:
         ),
         (("--controllers", ","), "--controllers names none; there are deployment,"),
         (
-            ("--timeouts", "ferry=5m"),
-            '--timeouts: there is no timeout "ferry"; there are bootstrap-token, host-cleanup, host-heartbeat',
-        ),
-        (
-            ("--timeouts", "host-cleanup=soon"),
-            '--timeouts: "host-cleanup=soon" must be host-cleanup=TIME, such as host-cleanup=90s',
+            ("--host-cleanup-timeout", "soon"),
+            '--host-cleanup-timeout: "soon" is not a duration such as 90s, 5m or 1h30m',
         ),
         (
             ("--feature-gates", "Ferry=true"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -161,9 +162,11 @@ def test_programs_of_a_bundle_come_first(tmp_path: Path) -> None:
 def test_a_root_that_is_too_long_for_sockets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="too long"):
         RootFolder(tmp_path / ("x" * 90)).prepare()
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
-        RootFolder(tmp_path / "file").prepare()
+
+
+def test_a_root_that_is_no_folder_is_refused() -> None:
+    with tempfile.NamedTemporaryFile(prefix="root") as file, pytest.raises(InputError, match="cannot be made"):
+        RootFolder(Path(file.name)).prepare()
 
 
 def test_a_unit_of_systemd_is_transient_and_spares_containers() -> None:

@@ -79,9 +79,7 @@ def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int) -> N
     pool = machine_deployment(surge=0, unavailable=2)
     faults = Faults.everything(0.1)
     hosts = workers("a", "b", "c", "d")
-    world = PoolWorld(
-        pool, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults
-    )
+    world = PoolWorld(pool, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults)
     choice = Random(seed)
     for _ in range(20):
         disturb(world, choice)
