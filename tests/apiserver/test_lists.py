@@ -6,7 +6,9 @@ import gzip
 
 import pytest
 
-from mooring.apiserver.request import HttpRequest
+from mooring.apiserver.messages.request import (
+    HttpRequest,
+)
 from tests.apiserver.world import CONFIGMAPS, METADATA_LIST, PODS, TABLE, Api, failed
 from tests.registry.world import config, pod
 

@@ -17,7 +17,10 @@ import httpx2
 import pytest
 
 from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
-from mooring.apiserver.kubelets import Kubelets, NodeAccess
+from mooring.apiserver.nodes.kubelets import (
+    Kubelets,
+    NodeAccess,
+)
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.kube.objects import Object

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authorization.access_control import AccessControl
-from mooring.apiserver.negotiation import Representation
-from mooring.apiserver.representations import Representations
-from mooring.apiserver.request import HttpRequest
+from mooring.apiserver.messages.negotiation import (
+    Representation,
+)
+from mooring.apiserver.messages.representations import (
+    Representations,
+)
+from mooring.apiserver.messages.request import (
+    HttpRequest,
+)
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, MethodNotAllowedError, NotFoundError

@@ -5,8 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mooring.nodes.process.containers.machine_view import MachineView
-from mooring.nodes.process.containers.sandbox import Mount, Sandbox, inner_command, sandbox_arguments, target_problem
+from mooring.nodes.process.containers.sandbox.command import (
+    Mount,
+    Sandbox,
+    inner_command,
+    sandbox_arguments,
+    target_problem,
+)
+from mooring.nodes.process.containers.sandbox.machine_view import (
+    MachineView,
+)
 
 NOT_ROOT = MachineView((), (), (), layered=False, root=False)
 ROOT = NOT_ROOT._replace(root=True)

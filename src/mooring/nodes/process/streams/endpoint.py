@@ -17,9 +17,14 @@ from mooring.net.asgi import Receive, Scope, Send, Upgrade, send_whole
 from mooring.net.byte_stream import ByteStream
 from mooring.net.spdy import WebSocketPipe
 from mooring.net.websocket import HandshakeRefused, WebSocket, accept_websocket, is_websocket
-from mooring.nodes.process.containers.attachment import Attachment
-from mooring.nodes.process.containers.exec import ExecFailed, ExecProcess
 from mooring.nodes.process.containers.processes import ContainerProcess
+from mooring.nodes.process.containers.streams.attachment import (
+    Attachment,
+)
+from mooring.nodes.process.containers.streams.exec import (
+    ExecFailed,
+    ExecProcess,
+)
 from mooring.nodes.process.streams import port_forward, spdy_channels
 from mooring.nodes.process.streams.channels import PROTOCOLS, Channel, WebSocketChannels
 from mooring.nodes.process.streams.remote_command import Channels, RemoteCommand, internal_error, serve_command

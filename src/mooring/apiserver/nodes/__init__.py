@@ -1,0 +1,1 @@
+"""What a request wants of a node: logs, streams and proxies, passed on to its kubelet."""

@@ -1,0 +1,1 @@
+"""Watches: events gathered, encoded once, and sent to everyone who follows."""

@@ -1,0 +1,1 @@
+"""The command and the variables of a container."""

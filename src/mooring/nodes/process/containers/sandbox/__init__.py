@@ -1,0 +1,1 @@
+"""What a container can see and use of this machine."""
