@@ -147,7 +147,7 @@ def _transport(port: str, connections: int) -> Any:
 
 async def _serve_webhook(port: str, folder: str) -> None:
     from mooring.client.transport import Request
-    from mooring.runtime.webhooks import WebhookServer
+    from mooring.runtime.webhooks.server import WebhookServer
 
     transport = _transport(port, 4)
     free = socket.create_server(("127.0.0.1", 0))

@@ -27,7 +27,7 @@ from mooring.nodes.process.streams.endpoint import StreamEndpoint
 from mooring.registry import Registry
 from mooring.runtime.drivers.health import HealthServer
 from mooring.runtime.drivers.live import Live
-from mooring.runtime.webhooks import WebhookServer
+from mooring.runtime.webhooks.server import WebhookServer
 from tests.client.stories import awaited, now, served, until
 from tests.nodes.process.test_node_server import NothingRuns
 from tests.runtime.living import transport_in
