@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
+from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.feature import GROUPS
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
@@ -34,6 +35,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SIMULATED_CLAIMS,
     HOSTS,
     MACHINES,
+    AUTOSCALER,
 )
 
 
