@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-import yaml
-
 from mooring.api.core.views import ConfigMap
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.kube.times import timestamp
+from mooring.manifests.emit import to_yaml
 from mooring.runtime.decision import Apply
 from mooring.runtime.reads import named
 from mooring.workloads.kinds import CONFIG_MAP
@@ -36,7 +35,7 @@ def status_write(
     """Nothing where only the time has moved on."""
     if found is not None and found.data.get("log", "") == log and _without_times(status) == _without_times(before):
         return []
-    data = {"status": yaml.safe_dump(dict(status), sort_keys=False), "log": log}
+    data = {"status": to_yaml(dict(status)), "log": log}
     namespace, name = STATUS_CONFIG_MAP
     return [Apply(STATUS, {"metadata": {"namespace": namespace, "name": name}, "data": data})]
 
