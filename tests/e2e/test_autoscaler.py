@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from click.testing import CliRunner
 
+from mooring.cli.main import cli
 from mooring.testing.fixtures import missing
 from mooring.testing.homes import EMBEDDED, whole
 from mooring.testing.tools import ToolMissing
@@ -99,6 +101,27 @@ def test_a_gpu_pod_makes_the_gpu_pool_grow_from_zero_and_a_second_is_told_why_no
     (message,) = events(pools, "NotTriggerScaleUp")
     assert "1 no free host for another node" in message
     assert targets(pools) == {"worker-pool": 0, "gpu-pool": 1}
+
+
+def mooring(shell: Shell, *arguments: str) -> str:
+    done = CliRunner().invoke(cli, [*arguments, "--kubeconfig", str(shell.home.kubeconfig)])
+    return done.output
+
+
+def test_people_are_told_about_each_pool(pools: Shell) -> None:
+    listed = mooring(pools, "pools")
+    assert re.search(r"default +gpu-pool +0 +2 +1 +1 +0 +Healthy", listed), listed
+    assert re.search(r"default +worker-pool +0 +5 +0 +0 +2 +Healthy", listed), listed
+    told = mooring(pools, "pools", "explain", "gpu-pool", "-n", "default")
+    assert "0 of 1 hosts that match are free" in told
+    assert "its maximum is 2, and hosts suffice for 1" in told
+    assert "Final scale-up plan: [{MachineDeployment/default/gpu-pool 0->1 (max: 2)}]" in told
+    assert "Skipping node group MachineDeployment/default/gpu-pool - no free host for another node" in told
+    assert "error: there is no pool gpu in namespace default" in mooring(pools, "pools", "explain", "gpu")
+    advice = mooring(pools, "explain", "pod/second", "-n", "default")
+    assert (
+        "raise pool gpu-pool from 1 to 2 (kubectl scale machinedeployment gpu-pool -n default --replicas=2)" in advice
+    )
 
 
 def test_an_idle_node_goes_and_its_host_is_clean(pools: Shell) -> None:

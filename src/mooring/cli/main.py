@@ -33,6 +33,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.shadow",
         "Predict what a running scheduler does, and say how often that was right.",
     ),
+    "pools": (
+        "mooring.cli.pools",
+        "List the pools that an autoscaler scales, and say what it has decided about one.",
+    ),
     "run": (
         "mooring.cli.run",
         "Run chosen controllers against any cluster.",

@@ -9,6 +9,7 @@ from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.runtime.controller import Controller
+    from mooring.runtime.pool_report import PoolReport
 
 
 def _controllers() -> tuple[Controller, ...]:
@@ -17,9 +18,16 @@ def _controllers() -> tuple[Controller, ...]:
     return (CONTROLLER,)
 
 
+def _pool_report() -> PoolReport:
+    from mooring.features.autoscaler.pool_report import REPORT
+
+    return REPORT
+
+
 AUTOSCALER: Final = Feature(
     "autoscaler",
     controllers=Parts(("cluster-autoscaler",), _controllers),
+    pool_report=_pool_report,
     settings=FLAGS,
     # A cluster may have the other one, and two of them would undo each other's work.
     on_request=frozenset({"cluster-autoscaler"}),

@@ -29,10 +29,10 @@ from mooring.kube.quantities import Quantity, parse_quantity
 from mooring.runtime.reads import selected
 from mooring.runtime.view import View
 
-__all__ = ["MARK", "SCALED_POOL", "ScaledPool", "read_pools"]
+__all__ = ["MARK", "SCALED_POOL", "ScaledPool", "is_discovered", "read_pools"]
 
-_DISCOVERED_BY: Final = "cluster-autoscaler-enabled=true"
-SCALED_POOL: Final = selected(MACHINE_DEPLOYMENT, _DISCOVERED_BY)
+_LABEL: Final = "cluster-autoscaler-enabled"
+SCALED_POOL: Final = selected(MACHINE_DEPLOYMENT, f"{_LABEL}=true")
 # What the autoscaler's own marks begin with, so that it acts on no mark of anybody else.
 MARK: Final = "cluster-autoscaler"
 _HOST_TEMPLATE: Final = "ByoMachineTemplate"
@@ -77,6 +77,10 @@ class ScaledPool(msgspec.Struct, frozen=True):
     def counted_marks(self) -> int:
         """How many of the marked Machines the target still counts."""
         return max(0, len(self.marked) - max(0, self.staying - self.target))
+
+
+def is_discovered(deployment: MachineDeployment) -> bool:
+    return deployment.metadata.labels.get(_LABEL) == "true"
 
 
 def read_pools(view: View, nodes: Mapping[str, AutoscalerNode]) -> list[ScaledPool]:
