@@ -84,6 +84,8 @@ class Feature:
     progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
     # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
+    # The features, by name, in whose plans this one takes part, with its `plan_controllers` alone.
+    joins: frozenset[str] = frozenset()
     # Features that a plan with objects of this one needs too.
     needs: tuple[Feature, ...] = ()
     # Feature gates, and whether each is open by default.

@@ -8,6 +8,7 @@ remembers besides (since when nodes are unneeded, backoffs, cool-downs) may be l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP, loop_e
 from mooring.features.autoscaler.reports.log_lines import discovery_lines, loop_lines
 from mooring.features.autoscaler.reports.status import loop_status
 from mooring.features.autoscaler.reports.status_config_map import STATUS, logged, status_write
+from mooring.features.autoscaler.settings import AutoscalerSettings
 from mooring.features.autoscaler.started_deletions import StartedDeletions, started_deletions, with_started
 from mooring.features.autoscaler.surroundings import CONTROLLERS_OF_PODS, cluster_objects, nodes_of, pending_pods
 from mooring.features.autoscaler.writes import loop_writes
@@ -35,7 +37,7 @@ from mooring.runtime.decision import Decision, Event
 from mooring.runtime.view import View
 from mooring.workloads.kinds import NAMESPACE, NODE, POD_DISRUPTION_BUDGET
 
-__all__ = ["CONTROLLER"]
+__all__ = ["CONTROLLER", "GROWING"]
 
 NAME: Final = "cluster-autoscaler"
 _PRIORITIES: Final = Key("kube-system", "cluster-autoscaler-priority-expander")
@@ -51,6 +53,15 @@ class AutoscalerMemory(msgspec.Struct, frozen=True):
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
+    return _reconcile(view, now, shrinks=True)
+
+
+def grow(key: Key, view: View, now: datetime) -> Decision:
+    """The same, but for what goes."""
+    return _reconcile(view, now, shrinks=False)
+
+
+def _reconcile(view: View, now: datetime, *, shrinks: bool) -> Decision:
     memory = view.memory(AutoscalerMemory)
     # 1. The last look is long enough ago. Until then nothing is asked, so nothing but time wakes the key.
     if memory is not None and not view.reached(memory.looked_at + view.settings[SCAN_INTERVAL]):
@@ -58,11 +69,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     # 2. There are pools to scale. Without any, neither pods nor nodes are followed.
     if not view.list(SCALED_POOL):
         return Decision()
-    return _look(view, memory or AutoscalerMemory(now), now)
+    settings = settings_of(view, _priorities(view))._replace(scale_down_enabled=shrinks)
+    return _look(view, memory or AutoscalerMemory(now), now, settings)
 
 
-def _look(view: View, memory: AutoscalerMemory, now: datetime) -> Decision:
-    settings = settings_of(view, _priorities(view))
+def _look(view: View, memory: AutoscalerMemory, now: datetime, settings: AutoscalerSettings) -> Decision:
     nodes = nodes_of(view)
     pools = read_pools(view, nodes)
     found = discover((pool.objects for pool in pools), settings)
@@ -153,3 +164,4 @@ CONTROLLER: Final = Controller(
     memory=AutoscalerMemory,
     settings=FLAGS,
 )
+GROWING: Final = replace(CONTROLLER, reconcile=grow)

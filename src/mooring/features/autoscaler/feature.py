@@ -18,6 +18,12 @@ def _controllers() -> tuple[Controller, ...]:
     return (CONTROLLER,)
 
 
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.autoscaler.controller import GROWING
+
+    return (GROWING,)
+
+
 def _pool_report() -> PoolReport:
     from mooring.features.autoscaler.pool_report import REPORT
 
@@ -29,6 +35,9 @@ AUTOSCALER: Final = Feature(
     controllers=Parts(("cluster-autoscaler",), _controllers),
     pool_report=_pool_report,
     settings=FLAGS,
+    # A plan shows what comes of a workload: what stands idle beside it does not matter to it.
+    joins=frozenset({"machines"}),
+    plan_controllers=_plan_controllers,
     # A cluster may have the other one, and two of them would undo each other's work.
     on_request=frozenset({"cluster-autoscaler"}),
 )
