@@ -16,6 +16,7 @@ from mooring.testing.tools import ToolMissing
 from tests.e2e.test_hosts import BASH, BLOCKS, FLEET, ROOT, SEED, TIMEOUTS, Shell, eventually
 
 ANNOTATE, LOOK = BASH.findall((ROOT / "docs" / "autoscaler.md").read_text(encoding="utf-8"))[:2]
+TROUBLESHOOTING = BASH.findall((ROOT / "docs" / "autoscaler-troubleshooting.md").read_text(encoding="utf-8"))
 QUICK = (
     "--scan-interval=1s",
     "--new-gpu-pod-delay=0s",
@@ -118,6 +119,8 @@ def test_people_are_told_about_each_pool(pools: Shell) -> None:
     assert "Final scale-up plan: [{MachineDeployment/default/gpu-pool 0->1 (max: 2)}]" in told
     assert "Skipping node group MachineDeployment/default/gpu-pool - no free host for another node" in told
     assert "error: there is no pool gpu in namespace default" in mooring(pools, "pools", "explain", "gpu")
+    assert "its maximum is 2, and 1 hosts match" in mooring(pools, "doctor")
+    assert all(map(pools.run, TROUBLESHOOTING))
     advice = mooring(pools, "explain", "pod/second", "-n", "default")
     assert (
         "raise pool gpu-pool from 1 to 2 (kubectl scale machinedeployment gpu-pool -n default --replicas=2)" in advice

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mooring.api.kinds import Key
 
-__all__ = ["PoolReport", "PoolRow", "PoolWorld"]
+__all__ = ["Finding", "PoolReport", "PoolRow", "PoolWorld"]
 
 PoolWorld = Mapping[str, Sequence[Any]]
 """Typed views by kind."""
@@ -26,6 +26,14 @@ class PoolRow(NamedTuple):
     state: str
 
 
+class Finding(NamedTuple):
+    """Something wrong: with which object, what it is, and the command that mends it or shows more."""
+
+    about: str
+    problem: str
+    command: str
+
+
 class PoolReport(NamedTuple):
     """What must be read, by apiVersion and kind, the ConfigMap of decisions, and what is told of it."""
 
@@ -33,3 +41,4 @@ class PoolReport(NamedTuple):
     decisions: Key
     rows: Callable[[PoolWorld, Mapping[str, str]], Sequence[PoolRow]]
     explain: Callable[[PoolWorld, Mapping[str, str], Key], Sequence[str]]
+    diagnose: Callable[[PoolWorld], Sequence[Finding]]

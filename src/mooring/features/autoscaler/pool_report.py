@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mooring.api.kinds import Key, key_of
+from mooring.features.autoscaler.diagnosis import CLAIM, HOST, POOL, TEMPLATE, diagnose, matching_hosts
 from mooring.features.autoscaler.pools import is_discovered
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.features.autoscaler.templates.annotations import scaling_bounds
 from mooring.features.hosts.api.hosts import HostClaim, is_claimable
-from mooring.features.hosts.api.machines import ByoMachineTemplate
-from mooring.features.hosts.api.matching import suits
+from mooring.features.hosts.api.machines import ByoMachine, ByoMachineTemplate
 from mooring.features.hosts.api.names import API_VERSION as HOSTS_VERSION
 from mooring.features.machines.api.machine_deployments import MachineDeployment
 from mooring.features.machines.api.names import API_VERSION, AUTOSCALER_MAX_SIZE, AUTOSCALER_MIN_SIZE
@@ -23,13 +23,10 @@ __all__ = ["REPORT"]
 
 # How many lines of the log are told of one pool.
 _LAST_LINES: Final = 20
-_POOL: Final = "MachineDeployment"
-_HOST: Final = "ByoHost"
-_TEMPLATE: Final = "ByoMachineTemplate"
 
 
 def _rows(world: PoolWorld, decisions: Mapping[str, str]) -> Sequence[PoolRow]:
-    pools = sorted((each for each in world[_POOL] if is_discovered(each)), key=lambda each: key_of(each))
+    pools = sorted((each for each in world[POOL] if is_discovered(each)), key=lambda each: key_of(each))
     statuses = _statuses(decisions)
     return [_row(pool, world, statuses) for pool in pools]
 
@@ -49,7 +46,7 @@ def _row(pool: MachineDeployment, world: PoolWorld, statuses: Mapping[str, Mappi
 
 
 def _group(pool: MachineDeployment) -> str:
-    return f"{_POOL}/{pool.metadata.namespace}/{pool.metadata.name}"
+    return f"{POOL}/{pool.metadata.namespace}/{pool.metadata.name}"
 
 
 def _statuses(decisions: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
@@ -75,23 +72,13 @@ def _state(pool: MachineDeployment, said: Mapping[str, Any] | None) -> str:
     return f"{idle} idle" if idle else str(said["health"]["status"])
 
 
-def _matching(pool: MachineDeployment, world: PoolWorld) -> list[HostClaim]:
-    reference, namespace = pool.spec.template.spec.infrastructure_ref, pool.metadata.namespace
-    wanted: Key = Key(namespace, reference.name)
-    templates: list[ByoMachineTemplate] = [each for each in world[_TEMPLATE] if key_of(each) == wanted]
-    if reference.kind != _TEMPLATE or not templates:
-        return []
-    spec = templates[0].spec.template.spec
-    return [host for host in world[_HOST] if host.metadata.namespace == namespace and suits(host, spec)]
-
-
 def _free_hosts(pool: MachineDeployment, world: PoolWorld) -> list[str]:
-    return sorted(host.metadata.name for host in _matching(pool, world) if is_claimable(host))
+    return sorted(host.metadata.name for host in matching_hosts(pool, world) if is_claimable(host))
 
 
 def _explain(world: PoolWorld, decisions: Mapping[str, str], key: Key) -> Sequence[str]:
     """Nothing where there is no such pool."""
-    found = [each for each in world[_POOL] if key_of(each) == key]
+    found = [each for each in world[POOL] if key_of(each) == key]
     return [*_story(found[0], world, decisions)] if found else []
 
 
@@ -101,7 +88,7 @@ def _story(pool: MachineDeployment, world: PoolWorld, decisions: Mapping[str, st
     if not is_discovered(pool):
         yield "  it has no label cluster-autoscaler-enabled=true, so no autoscaler scales it"
     yield f"  {row.target} wanted and {row.ready} ready, between {row.least} and {row.most}"
-    hosts, free = _matching(pool, world), _free_hosts(pool, world)
+    hosts, free = matching_hosts(pool, world), _free_hosts(pool, world)
     named = f" ({', '.join(free[:5])})" if free else ""
     yield f"  {len(free)} of {len(hosts)} hosts that match are free{named}"
     if row.most.isdecimal() and int(row.most) > row.target + len(free):
@@ -120,11 +107,13 @@ def _concerns(line: str, pool: MachineDeployment, hosts: Sequence[HostClaim]) ->
 
 REPORT: Final = PoolReport(
     {
-        (API_VERSION, _POOL): MachineDeployment,
-        (HOSTS_VERSION, _HOST): HostClaim,
-        (HOSTS_VERSION, _TEMPLATE): ByoMachineTemplate,
+        (API_VERSION, POOL): MachineDeployment,
+        (HOSTS_VERSION, HOST): HostClaim,
+        (HOSTS_VERSION, TEMPLATE): ByoMachineTemplate,
+        (HOSTS_VERSION, CLAIM): ByoMachine,
     },
     STATUS_CONFIG_MAP,
     _rows,
     _explain,
+    diagnose,
 )
