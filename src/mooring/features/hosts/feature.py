@@ -75,5 +75,5 @@ HOSTS: Final = Feature(
     plan_controllers=_plan_controllers,
     settings=SETTINGS,
     # On a real cluster an agent speaks for each host.
-    embedded_only=frozenset({"simulated-hosts"}),
+    on_request=frozenset({"simulated-hosts"}),
 )
