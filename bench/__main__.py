@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from bench import (
+    autoscaler,
     cluster,
     fanout,
     groups,
@@ -199,6 +200,14 @@ def host_rows(quick: bool) -> list[Row]:
     ]
 
 
+def autoscaler_rows(quick: bool) -> list[Row]:
+    nodes, pods, pending = (
+        count // 10 if quick else count for count in (autoscaler.NODES, autoscaler.PODS, autoscaler.PENDING)
+    )
+    what = f"a loop of the autoscaler, {nodes:,} nodes, {pods:,} pods, {pending} of them waiting, CPU"
+    return [Row(what, autoscaler.measured(nodes, pods, pending), "ms", 2000)]
+
+
 def workspace_rows(quick: bool) -> list[Row]:
     count = workspaces.WORKSPACES // 10 if quick else workspaces.WORKSPACES
     found = workspaces.measured(count)
@@ -254,6 +263,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "cluster": cluster_rows,
     "groups": group_rows,
     "hosts": host_rows,
+    "autoscaler": autoscaler_rows,
     "workspaces": workspace_rows,
     "node": node_rows,
     "stored": stored_rows,

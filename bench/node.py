@@ -10,9 +10,7 @@ from typing import Any
 
 from bench.measured_clusters import MeasuredCluster, embedded
 from bench.wire import Wire
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    sandbox_problem,
-)
+from mooring.nodes.process.containers.sandbox.machine_view import sandbox_problem
 from mooring.nodes.process.machine_info import machine_info
 
 ALONE = 15

@@ -12,6 +12,7 @@ import pytest
 
 from mooring.api.kinds import Key
 from mooring.client.transport import Request, Unreachable
+from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, KIND
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
@@ -56,8 +57,8 @@ BY_OTHERS = {
     ],
     "workspaces": ["log v1/Pod"],
 }
-# Features that hold themselves to their rights: tests/features/hosts and machines.
-ELSEWHERE = {name for feature in (HOSTS, MACHINES) for name in feature.controllers.names}
+# Features that hold themselves to their rights: tests/features/hosts, machines and autoscaler.
+ELSEWHERE = {name for feature in (HOSTS, MACHINES, AUTOSCALER) for name in feature.controllers.names}
 
 
 @pytest.fixture(scope="module")

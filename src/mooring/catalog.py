@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from mooring.builtin.feature import CONTROL_PLANE
+from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.feature import GROUPS
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from mooring.placement.node_pools import NodePoolKind
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
+    from mooring.runtime.pool_report import PoolReport
     from mooring.runtime.settings import Setting
     from mooring.runtime.webhooks.model import Conversion, Webhook
 
@@ -34,6 +36,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SIMULATED_CLAIMS,
     HOSTS,
     MACHINES,
+    AUTOSCALER,
 )
 
 
@@ -118,6 +121,11 @@ class Catalog:
     def node_pools(self) -> tuple[NodePoolKind, ...]:
         """The kinds whose objects bring nodes."""
         return tuple(each for feature in self.features for each in feature.node_pools())
+
+    def pool_report(self) -> PoolReport:
+        """What is told of pools that are scaled."""
+        (report,) = (feature.pool_report for feature in self.features if feature.pool_report is not None)
+        return report()
 
     def progress(self, obj: Object) -> str:
         """What an object still waits for; empty when it is there, or when nobody knows."""

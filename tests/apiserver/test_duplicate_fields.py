@@ -10,9 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mooring.apiserver.messages.duplicate_fields import (
-    find_duplicate_fields,
-)
+from mooring.apiserver.messages.duplicate_fields import find_duplicate_fields
 from mooring.kube.errors import one_line
 from mooring.kube.schemas.duplicates import FieldPath
 from tests.apiserver.world import DEFINITIONS, WIDGETS, Answer, Api

@@ -6,9 +6,7 @@ import gzip
 
 import pytest
 
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.request import HttpRequest
 from tests.apiserver.world import CONFIGMAPS, METADATA_LIST, PODS, TABLE, Api, failed
 from tests.registry.world import config, pod
 

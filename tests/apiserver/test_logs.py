@@ -17,10 +17,7 @@ import httpx2
 import pytest
 
 from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
-from mooring.apiserver.nodes.kubelets import (
-    Kubelets,
-    NodeAccess,
-)
+from mooring.apiserver.nodes.kubelets import Kubelets, NodeAccess
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.kube.objects import Object
@@ -242,6 +239,18 @@ def test_a_pod_on_a_simulated_node_has_no_logs_and_it_is_said(api: Api) -> None:
     answer = api.get(f"{PODS}/shadow/log")
     message = "pod shadow has no logs: node fake is simulated, and nothing is really run there"
     assert (answer.code, answer.body["message"]) == (400, message)
+
+
+def test_the_log_of_a_simulated_pod_may_stand_in_a_config_map(api: Api) -> None:
+    register(api, "stage", 0, annotations={"kwok.x-k8s.io/node": "fake"})
+    actor = pod("actor", "stage", "main")
+    actor["metadata"]["annotations"] = {"mooring.dev/log": "script/act-1"}
+    api.made(PODS, actor)
+    assert api.get(f"{PODS}/actor/log").code == 200
+    script = {"metadata": {"name": "script"}, "data": {"act-1": "enter\nspeak\nleave\n"}}
+    api.made("/api/v1/namespaces/default/configmaps", {"apiVersion": "v1", "kind": "ConfigMap", **script})
+    texts = {query: api.get(f"{PODS}/actor/log?{query}").body for query in ("", "tailLines=2", "limitBytes=5")}
+    assert texts == {"": "enter\nspeak\nleave\n", "tailLines=2": "speak\nleave\n", "limitBytes=5": "enter"}
 
 
 def test_a_pod_without_a_node_has_an_empty_log(api: Api) -> None:

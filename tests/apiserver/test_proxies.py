@@ -10,16 +10,9 @@ from typing import Any
 
 import pytest
 
-from mooring.apiserver.nodes.kubelets import (
-    NodeAccess,
-)
-from mooring.apiserver.nodes.proxies import (
-    rewritten_location,
-)
-from mooring.apiserver.nodes.proxy_targets import (
-    SchemeNamePort,
-    split_name,
-)
+from mooring.apiserver.nodes.kubelets import NodeAccess
+from mooring.apiserver.nodes.proxies import rewritten_location
+from mooring.apiserver.nodes.proxy_targets import SchemeNamePort, split_name
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates
 from mooring.nodes.process.machine_info import machine_info

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mooring.apiserver.messages.negotiation import (
-    NotAcceptableError,
-    Representation,
-    negotiate,
-    negotiate_discovery,
-)
+from mooring.apiserver.messages.negotiation import NotAcceptableError, Representation, negotiate, negotiate_discovery
 from mooring.apiserver.routing import RequestInfo, parse_path
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -11,9 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mooring.apiserver.nodes.kubelets import (
-    NodeAccess,
-)
+from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.net.certificates import Certificates
 from mooring.net.destination import Destination
 from mooring.net.spdy_frames import OpenStream, SpdyEncoder, SpdyReader, StreamData, StreamReply

@@ -10,9 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mooring.apiserver.nodes.kubelets import (
-    NodeAccess,
-)
+from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.net.certificates import Certificates
 from mooring.net.tls import server_context
 from tests.apiserver.test_logs import SECRET, certificates, pod, register

@@ -113,7 +113,7 @@ def eventually(check: Callable[[], object], what: str) -> None:
         time.sleep(0.2)
 
 
-def _on_real(home: Home, shell: Shell) -> ProgramProcess:
+def on_real(home: Home, shell: Shell, controllers: str = RUN_CONTROLLERS, *flags: str) -> ProgramProcess:
     """Definitions, what every kubeadm cluster says of itself, Mooring's controllers, and the fleet."""
     with home.api() as api:
         for definition in CATALOG.definitions((*HOSTS.names, *MACHINES.names)):
@@ -121,8 +121,8 @@ def _on_real(home: Home, shell: Shell) -> ProgramProcess:
             answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
             assert answer.code in (200, 201), answer.body
     port = free_port()
-    command = [sys.executable, "-m", "mooring", "run", "--controllers", RUN_CONTROLLERS, "--no-leader-elect"]
-    command += [*TIMEOUTS, "--webhook-url", f"https://127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "mooring", "run", "--controllers", controllers, "--no-leader-elect"]
+    command += [*TIMEOUTS, *flags, "--webhook-url", f"https://127.0.0.1:{port}"]
     command += ["--webhook-certificates", str(home.folder / "webhooks"), "--kubeconfig", str(home.kubeconfig)]
     process = ProgramProcess(command, home.folder / "run.log")
     info = home.folder / "info.yaml"
@@ -141,7 +141,7 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     try:
         with whole(name, folder, run_arguments=(), up_arguments=up) as home:
             made = Shell(home)
-            running = _on_real(home, made) if name == REAL else None
+            running = on_real(home, made) if name == REAL else None
             try:
                 eventually(lambda: len(made.items("byohost")) == 4, "there are four hosts")
                 eventually(

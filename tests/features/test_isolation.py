@@ -48,10 +48,11 @@ def test_every_folder_of_features_is_in_the_catalog() -> None:
 @pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
 def test_a_feature_is_named_in_its_own_folder_only(feature: Feature) -> None:
     distinct, common = ("|".join(map(re.escape, sorted(words))) for words in words_of(feature))
-    pattern = re.compile(rf"(?<![\w-])(?:{distinct})s?(?![\w-])|\"(?:{common})\"", re.IGNORECASE)
+    quoted = rf"|\"(?:{common})\"" if common else ""
+    pattern = re.compile(rf"(?<![\w-])(?:{distinct})s?(?![\w-]){quoted}", re.IGNORECASE)
     own = (SOURCE / "features" / feature.name, *NEIGHBOURS.get(feature.name, ()), *EXEMPT)
     found = [
-        f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
+        f"{path.relative_to(SOURCE.parents[1])}:{number}: {line.strip()}"
         for path in sorted([*SOURCE.rglob("*.py"), *(SOURCE.parents[1] / "scripts").glob("*.py")])
         if not any(folder in (path, *path.parents) for folder in own)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)

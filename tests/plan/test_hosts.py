@@ -19,6 +19,7 @@ from mooring.manifests.emit import to_yaml
 from mooring.testing.builders import node, pod
 from mooring.testing.hosts import bootstrap_kubeconfig, byo_cluster, byo_host, byo_machine_template, machine_cluster
 from mooring.testing.machines import BOOTSTRAP, machine_deployment, machine_template
+from mooring.testing.scaled_pools import scaled_pool
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -64,6 +65,18 @@ def test_the_page_of_a_pod_that_waits_for_a_pool(tmp_path: Path, waiting: Object
     if os.environ.get("MOORING_UPDATE_GOLDEN"):
         golden.write_text(found, encoding="utf-8")
     assert found == golden.read_text(encoding="utf-8")
+
+
+def test_a_pool_grows_in_a_plan_and_nothing_that_is_idle_goes(tmp_path: Path, waiting: Object) -> None:
+    hosts = [byo_host(name, labels={"purpose": "worker"}) for name in ("node11", "node12")]
+    big = [{**waiting, "metadata": {"name": name}} for name in ("one", "two")]
+    for each in big:
+        each["spec"] = {**pod("big", cpu="6")["spec"], "nodeSelector": {"purpose": "worker"}}
+    cluster = [node("other"), *pools("worker")[:-1], *hosts, scaled_pool(replicas=0)]
+    command = ["plan", "-f", "work.yaml", "--snapshot", "cluster.yaml"]
+    found = answered(tmp_path, command, ("work.yaml", big), ("cluster.yaml", cluster))
+    assert "2 of 2 pods" in found
+    assert "2 nodes come" in found
 
 
 def test_explain_tells_of_the_pool_that_a_pod_waits_for(tmp_path: Path, waiting: Object) -> None:

@@ -21,18 +21,10 @@ from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
-from mooring.apiserver.messages.bodies import (
-    decode_object,
-)
-from mooring.apiserver.messages.negotiation import (
-    negotiate,
-)
-from mooring.apiserver.messages.representations import (
-    Representations,
-)
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.bodies import decode_object
+from mooring.apiserver.messages.negotiation import negotiate
+from mooring.apiserver.messages.representations import Representations
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import (
     Response,
     failure,
@@ -42,17 +34,11 @@ from mooring.apiserver.messages.responses import (
     warning_headers,
 )
 from mooring.apiserver.metrics import Labels, ServerMetrics
-from mooring.apiserver.nodes.connectors import (
-    Connectors,
-)
-from mooring.apiserver.nodes.kubelets import (
-    NodeAccess,
-)
+from mooring.apiserver.nodes.connectors import Connectors
+from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.apiserver.reviews import review, review_kind
 from mooring.apiserver.routing import RequestInfo, parse_path
-from mooring.apiserver.watches.open_watches import (
-    Watches,
-)
+from mooring.apiserver.watches.open_watches import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, InternalError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authorization.access_control import AccessControl
-from mooring.apiserver.messages.negotiation import (
-    Representation,
-)
-from mooring.apiserver.messages.representations import (
-    Representations,
-)
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.negotiation import Representation
+from mooring.apiserver.messages.representations import Representations
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, MethodNotAllowedError, NotFoundError

@@ -10,14 +10,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-    json_response,
-    text_response,
-)
+from mooring.apiserver.messages.request import HttpRequest
+from mooring.apiserver.messages.responses import Response, json_response, text_response
 from mooring.apiserver.routing import RequestInfo
 
 __all__ = ["Check", "health", "version"]

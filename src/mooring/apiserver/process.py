@@ -25,9 +25,7 @@ from mooring.apiserver.authentication.token_bindings import TokenBindings
 from mooring.apiserver.authentication.token_file import TokenFile
 from mooring.apiserver.authorization.bootstrap import bootstrap_rbac
 from mooring.apiserver.authorization.node import NodeAuthorizer
-from mooring.apiserver.nodes.kubelets import (
-    NodeAccess,
-)
+from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.kube.errors import MooringError

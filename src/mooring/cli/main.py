@@ -33,6 +33,14 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.shadow",
         "Predict what a running scheduler does, and say how often that was right.",
     ),
+    "pools": (
+        "mooring.cli.pools",
+        "List the pools that an autoscaler scales, and say what it has decided about one.",
+    ),
+    "doctor": (
+        "mooring.cli.doctor",
+        "Say what keeps pools from their nodes, and the command that mends it.",
+    ),
     "run": (
         "mooring.cli.run",
         "Run chosen controllers against any cluster.",

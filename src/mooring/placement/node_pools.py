@@ -18,12 +18,16 @@ __all__ = ["NodePool", "NodePoolKind", "pool_notes"]
 
 
 class NodePool(NamedTuple):
-    """Nodes that an object brings. `waiting` is what it waits for, in one sentence; empty when all are there."""
+    """Nodes that an object brings.
+
+    `waiting` is what it waits for, in one sentence; empty when all are there. `growth` is how to get one node more.
+    """
 
     name: str
     labels: Labels
     taints: tuple[Taint, ...]
     waiting: str
+    growth: str = ""
 
 
 class NodePoolKind(NamedTuple):
@@ -36,12 +40,16 @@ class NodePoolKind(NamedTuple):
 
 
 def pool_notes(pod: Pod, pools: Iterable[NodePool]) -> list[str]:
-    """What to say of the pools that would bring nodes for a pod, and wait."""
-    return [
-        f"{pool.name} brings nodes that {pod.metadata.name} suits, and waits: {pool.waiting}"
-        for pool in pools
-        if pool.waiting and _suits(pod, pool)
-    ]
+    """What to say of the pools that would bring nodes for a pod: what they wait for, or how they get one more."""
+    return [note for pool in pools if _suits(pod, pool) and (note := _note(pod.metadata.name, pool))]
+
+
+def _note(pod: str, pool: NodePool) -> str:
+    if pool.waiting:
+        return f"{pool.name} brings nodes that {pod} suits, and waits: {pool.waiting}"
+    if pool.growth:
+        return f"{pool.name} brings nodes whose labels and taints {pod} suits: {pool.growth}"
+    return ""
 
 
 def _suits(pod: Pod, pool: NodePool) -> bool:

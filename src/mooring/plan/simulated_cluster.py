@@ -81,7 +81,9 @@ class SimulatedCluster:
 
     def _simulation(self) -> Simulation:
         added = ((*feature.controllers.load(), *feature.plan_controllers()) for feature in self._features)
-        controllers = (*CONTROLLERS, *(each for some in added for each in some))
+        served = {feature.name for feature in self._features}
+        joining = (feature.plan_controllers() for feature in CATALOG.features if feature.joins & served)
+        controllers = (*CONTROLLERS, *(each for some in (*added, *joining) for each in some))
         return Simulation(
             controllers,
             registry=self.registry,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mooring.placement.node_pools import NodePoolKind
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
+    from mooring.runtime.pool_report import PoolReport
     from mooring.runtime.settings import Configuration, Setting
     from mooring.runtime.webhooks.model import Webhook
 
@@ -77,10 +78,14 @@ class Feature:
     workloads: Parts[WorkloadKind] = Parts()
     # Kinds whose objects bring nodes, for `explain` and `plan`: a pod that would suit them is told what they wait for.
     node_pools: Callable[[], tuple[NodePoolKind, ...]] = _nothing
+    # What `mooring pools` tells, of the one feature that scales pools.
+    pool_report: Callable[[], PoolReport] | None = None
     # By apiVersion and kind, for `plan`.
     progress: Mapping[tuple[str, str], Progress] = field(default_factory=dict)
     # Controllers that take the place, in a plan, of what a plan does without, such as garbage collection.
     plan_controllers: Callable[[], tuple[Controller, ...]] = _nothing
+    # The features, by name, in whose plans this one takes part, with its `plan_controllers` alone.
+    joins: frozenset[str] = frozenset()
     # Features that a plan with objects of this one needs too.
     needs: tuple[Feature, ...] = ()
     # Feature gates, and whether each is open by default.

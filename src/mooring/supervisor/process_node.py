@@ -44,9 +44,7 @@ async def _run(config: dict[str, Any]) -> None:
     from mooring.client.access import Access
     from mooring.client.http import HttpTransport
     from mooring.net.tls import client_context, server_context
-    from mooring.nodes.process.containers.environment.service_links import (
-        ApiAddress,
-    )
+    from mooring.nodes.process.containers.environment.service_links import ApiAddress
     from mooring.nodes.process.kubelet import KubeletSettings, run_node
     from mooring.nodes.process.machine_info import machine_info
     from mooring.supervisor.logs import tell_parent

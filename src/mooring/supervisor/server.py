@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def main() -> int:
     end_with_parent()
     # Imports come before the config is read: the parent makes certificates meanwhile.
-    from mooring.apiserver.nodes.kubelets import (
-        NodeAccess,
-    )
+    from mooring.apiserver.nodes.kubelets import NodeAccess
     from mooring.apiserver.process import ServerConfig, run_server
     from mooring.net.certificates import Certificates
     from mooring.supervisor.logs import log_as_json

@@ -6,15 +6,7 @@ import pytest
 
 from mooring.apiserver.authorization.policy_rules import PolicyRule, missing_rules
 from mooring.kube.objects import Object
-from tests.apiserver.authorization.roles import (
-    ROLES,
-    binding,
-    cluster_binding,
-    cluster_role,
-    role,
-    rule,
-    urls,
-)
+from tests.apiserver.authorization.roles import ROLES, binding, cluster_binding, cluster_role, role, rule, urls
 from tests.apiserver.world import Api, Headers
 
 CLUSTER_ROLES = f"{ROLES}/clusterroles"

@@ -9,16 +9,7 @@ from mooring.apiserver.authorization.chain import authorizer_chain
 from mooring.apiserver.authorization.rbac import RbacAuthorizer
 from mooring.kube.objects import Object
 from mooring.registry.storage import MemoryStorage
-from tests.apiserver.authorization.roles import (
-    binding,
-    cluster_binding,
-    cluster_role,
-    role,
-    rule,
-    stored,
-    urls,
-    user,
-)
+from tests.apiserver.authorization.roles import binding, cluster_binding, cluster_role, role, rule, stored, urls, user
 
 ADA = user("ada", "ops")
 

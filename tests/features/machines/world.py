@@ -69,6 +69,7 @@ class PoolWorld:
         surrounded: bool = True,
         registry: Registry | None = None,
         configuration: Configuration = DEFAULTS,
+        admission: bool = True,
     ) -> None:
         self.simulation = checked_simulation(
             controllers,
@@ -78,7 +79,8 @@ class PoolWorld:
             configuration=configuration,
         )
         self.registry = self.simulation.registry
-        install(self.registry, WEBHOOKS, clock=lambda: self.simulation.now)
+        if admission:
+            install(self.registry, WEBHOOKS, clock=lambda: self.simulation.now)
         for obj in (*(surroundings() if surrounded else ()), *hosts, *objects):
             self.put(obj)
 

@@ -15,13 +15,9 @@ import pytest
 
 from mooring.client.inprocess import AsyncInProcess
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.service_links import (
-    ApiAddress,
-)
+from mooring.nodes.process.containers.environment.service_links import ApiAddress
 from mooring.nodes.process.containers.proc import mark_of
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    sandbox_problem,
-)
+from mooring.nodes.process.containers.sandbox.machine_view import sandbox_problem
 from mooring.nodes.process.gpus import Gpu
 from mooring.nodes.process.kubelet import Kubelet
 from mooring.nodes.process.logs import LogOptions, read_log

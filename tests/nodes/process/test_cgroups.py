@@ -8,21 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mooring.nodes.process.containers.sandbox.cgroups import (
-    ControlGroups,
-    find_control_groups,
-)
-from mooring.nodes.process.containers.sandbox.isolation import (
-    find_isolation,
-)
-from mooring.nodes.process.containers.sandbox.layers import (
-    Layer,
-    layer_problem,
-)
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    MountPoint,
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.cgroups import ControlGroups, find_control_groups
+from mooring.nodes.process.containers.sandbox.isolation import find_isolation
+from mooring.nodes.process.containers.sandbox.layers import Layer, layer_problem
+from mooring.nodes.process.containers.sandbox.mount_table import MountPoint, mount_points
 from tests.nodes.process.home import LINUX
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="control groups are Linux's")

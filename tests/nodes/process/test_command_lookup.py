@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.nodes.process.containers.environment.command_lookup import (
-    start_problem,
-)
-from mooring.nodes.process.containers.sandbox.command import (
-    Mount,
-)
+from mooring.nodes.process.containers.environment.command_lookup import start_problem
+from mooring.nodes.process.containers.sandbox.command import Mount
 
 
 def test_a_command_is_looked_for_where_the_container_would_find_it(tmp_path: Any) -> None:

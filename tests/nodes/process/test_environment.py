@@ -7,18 +7,9 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.expansion import (
-    expand,
-)
-from mooring.nodes.process.containers.environment.fields import (
-    NodeFields,
-)
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-    command_of,
-    environment,
-    references,
-)
+from mooring.nodes.process.containers.environment.expansion import expand
+from mooring.nodes.process.containers.environment.fields import NodeFields
+from mooring.nodes.process.containers.environment.variables import ConfigError, command_of, environment, references
 from tests.nodes.process.life import bound_pod, container
 
 PLACE = NodeFields("here", "10.0.0.1", {"cpu": "8", "memory": "32Gi"})

@@ -7,29 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-)
-from mooring.nodes.process.containers.sandbox.capabilities import (
-    ALL,
-    DEFAULTS,
-    capabilities_of,
-)
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    machine_view,
-)
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    MountPoint,
-    aliases,
-    mount_points,
-)
-from mooring.nodes.process.containers.sandbox.rights import (
-    Rights,
-    rights_of,
-)
-from mooring.nodes.process.containers.sandbox.trusted_setpriv import (
-    is_trusted_variable,
-)
+from mooring.nodes.process.containers.environment.variables import ConfigError
+from mooring.nodes.process.containers.sandbox.capabilities import ALL, DEFAULTS, capabilities_of
+from mooring.nodes.process.containers.sandbox.machine_view import machine_view
+from mooring.nodes.process.containers.sandbox.mount_table import MountPoint, aliases, mount_points
+from mooring.nodes.process.containers.sandbox.rights import Rights, rights_of
+from mooring.nodes.process.containers.sandbox.trusted_setpriv import is_trusted_variable
 from mooring.nodes.process.containers.termination_message import termination_message
 from tests.nodes.process.life import bound_pod, container
 

@@ -12,9 +12,7 @@ from mooring.nodes.process.containers.sandbox.command import (
     sandbox_arguments,
     target_problem,
 )
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    MachineView,
-)
+from mooring.nodes.process.containers.sandbox.machine_view import MachineView
 
 NOT_ROOT = MachineView((), (), (), layered=False, root=False)
 ROOT = NOT_ROOT._replace(root=True)

@@ -10,11 +10,7 @@ import pytest
 
 from mooring.client.transport import Page, Scope, Unreachable
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.service_links import (
-    ApiAddress,
-    ServiceLister,
-    service_variables,
-)
+from mooring.nodes.process.containers.environment.service_links import ApiAddress, ServiceLister, service_variables
 
 API = ApiAddress.of("https://127.0.0.1:7443")
 

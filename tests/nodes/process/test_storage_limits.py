@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import mount_points
 from mooring.nodes.process.pods import worker
 from mooring.nodes.process.pods.storage_limits import StorageUsage, exceeded_limit, limits_storage
 from tests.nodes.process.home import LINUX, Home, needs_sandbox, play, shell

@@ -6,13 +6,8 @@ from typing import Any
 
 import pytest
 
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-)
-from mooring.nodes.process.containers.sandbox.users import (
-    Users,
-    users_of,
-)
+from mooring.nodes.process.containers.environment.variables import ConfigError
+from mooring.nodes.process.containers.sandbox.users import Users, users_of
 from tests.nodes.process.life import bound_pod, container
 
 

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.fields import (
-    NodeFields,
-)
+from mooring.nodes.process.containers.environment.fields import NodeFields
 from mooring.nodes.process.volumes.contents import File, VolumeError, content_of, kind_of, references, token_projections
 from mooring.nodes.process.volumes.disk import Disk, host_path, make_empty, place_content
 from mooring.nodes.process.volumes.sub_path import open_below, sub_path

@@ -9,9 +9,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from mooring.apiserver.authentication.token_bindings import TokenBindings
-from mooring.apiserver.messages.request import (
-    bearer_token,
-)
+from mooring.apiserver.messages.request import bearer_token
 from mooring.net.server import HttpServer
 
 if TYPE_CHECKING:

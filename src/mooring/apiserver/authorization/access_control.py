@@ -16,9 +16,7 @@ from mooring.apiserver.authorization.impersonation import read_impersonation
 from mooring.apiserver.authorization.rbac import RBAC_GROUP, RbacAuthorizer
 from mooring.apiserver.authorization.request_attributes import request_attributes
 from mooring.apiserver.authorization.signers import SignerCheck
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.status import UnauthorizedError
 from mooring.registry import Registry

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mooring.apiserver.authorization.attributes import Attributes
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.names import path_segment_texts
 

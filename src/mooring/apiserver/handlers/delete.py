@@ -6,17 +6,9 @@ from functools import partial
 from typing import Final
 
 from mooring.apiserver.calls import Call, Context, success
-from mooring.apiserver.messages.bodies import (
-    decode_object,
-)
-from mooring.apiserver.messages.options import (
-    DeleteOptions,
-    delete_options,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-    json_response,
-)
+from mooring.apiserver.messages.bodies import decode_object
+from mooring.apiserver.messages.options import DeleteOptions, delete_options
+from mooring.apiserver.messages.responses import Response, json_response
 from mooring.apiserver.webhooks.options import delete_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError

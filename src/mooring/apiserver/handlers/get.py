@@ -1,9 +1,7 @@
 """The verbs get and list."""
 
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
-from mooring.apiserver.messages.responses import (
-    Response,
-)
+from mooring.apiserver.messages.responses import Response
 from mooring.kube.status import TooLargeVersionError
 from mooring.registry.lists import parse_revision
 

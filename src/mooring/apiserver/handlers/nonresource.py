@@ -5,19 +5,9 @@ from typing import Final
 from mooring.apiserver import discovery, openapi
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import ALGORITHM
-from mooring.apiserver.messages.negotiation import (
-    Representation,
-    negotiate_discovery,
-)
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-    encode,
-    json_response,
-    text_response,
-)
+from mooring.apiserver.messages.negotiation import Representation, negotiate_discovery
+from mooring.apiserver.messages.request import HttpRequest
+from mooring.apiserver.messages.responses import Response, encode, json_response, text_response
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.registry import Registry

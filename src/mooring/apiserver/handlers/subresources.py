@@ -10,21 +10,10 @@ from typing import Any, Final
 
 from mooring.apiserver.calls import Call, Context, not_found, not_served, wrong_method
 from mooring.apiserver.handlers.token_requests import create_token
-from mooring.apiserver.messages.bodies import (
-    decode_object,
-)
-from mooring.apiserver.messages.options import (
-    DeleteOptions,
-    delete_options_of,
-    write_options,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-    json_response,
-)
-from mooring.apiserver.nodes.kubelets import (
-    is_simulated,
-)
+from mooring.apiserver.messages.bodies import decode_object
+from mooring.apiserver.messages.options import DeleteOptions, delete_options_of, write_options
+from mooring.apiserver.messages.responses import Response, json_response
+from mooring.apiserver.nodes.kubelets import is_simulated
 from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, NotFoundError

@@ -12,16 +12,9 @@ from mooring.api.authentication.token_requests import BoundObject, TokenRequestS
 from mooring.apiserver.authentication.service_account_tokens import Binding
 from mooring.apiserver.authorization.node_tokens import check_token_request
 from mooring.apiserver.calls import Call, Context
-from mooring.apiserver.messages.bodies import (
-    decode_object,
-)
-from mooring.apiserver.messages.options import (
-    write_options,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-    json_response,
-)
+from mooring.apiserver.messages.bodies import decode_object
+from mooring.apiserver.messages.options import write_options
+from mooring.apiserver.messages.responses import Response, json_response
 from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.errors import invalid
 from mooring.kube.objects import Object

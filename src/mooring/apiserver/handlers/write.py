@@ -5,21 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
-from mooring.apiserver.messages.bodies import (
-    BodyDocument,
-    decode_patch,
-    read_document,
-)
-from mooring.apiserver.messages.duplicate_fields import (
-    find_duplicate_fields,
-)
-from mooring.apiserver.messages.options import (
-    WriteOptions,
-    write_options,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-)
+from mooring.apiserver.messages.bodies import BodyDocument, decode_patch, read_document
+from mooring.apiserver.messages.duplicate_fields import find_duplicate_fields
+from mooring.apiserver.messages.options import WriteOptions, write_options
+from mooring.apiserver.messages.responses import Response
 from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.schemas.duplicates import DuplicateField, yaml_error

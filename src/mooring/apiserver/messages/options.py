@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, too_long
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError

@@ -4,17 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from mooring.apiserver.messages.negotiation import (
-    Representation,
-)
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
-from mooring.apiserver.messages.responses import (
-    Response,
-    encode,
-    json_response,
-)
+from mooring.apiserver.messages.negotiation import Representation
+from mooring.apiserver.messages.request import HttpRequest
+from mooring.apiserver.messages.responses import Response, encode, json_response
 from mooring.apiserver.tables import partial, printer_columns, table
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object

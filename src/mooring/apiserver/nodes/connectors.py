@@ -7,19 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from mooring.apiserver.calls import Call, Context
-from mooring.apiserver.nodes.kubelets import (
-    Kubelets,
-    NodeAccess,
-)
-from mooring.apiserver.nodes.logs import (
-    LogProxy,
-)
-from mooring.apiserver.nodes.proxies import (
-    HttpProxy,
-)
-from mooring.apiserver.nodes.streams import (
-    StreamProxy,
-)
+from mooring.apiserver.nodes.kubelets import Kubelets, NodeAccess
+from mooring.apiserver.nodes.logs import LogProxy
+from mooring.apiserver.nodes.proxies import HttpProxy
+from mooring.apiserver.nodes.streams import StreamProxy
 from mooring.net.asgi import Send
 
 __all__ = ["Connect", "Connectors"]

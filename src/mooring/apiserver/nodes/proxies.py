@@ -11,22 +11,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mooring.apiserver.calls import Call, Context, wrong_method
-from mooring.apiserver.nodes.kubelets import (
-    DIAL_SECONDS,
-    Kubelets,
-)
-from mooring.apiserver.nodes.proxy_targets import (
-    ProxyTarget,
-    node_target,
-    pod_target,
-    service_target,
-)
-from mooring.apiserver.nodes.relay import (
-    relay,
-)
-from mooring.apiserver.nodes.upgrades import (
-    pass_upgrade,
-)
+from mooring.apiserver.nodes.kubelets import DIAL_SECONDS, Kubelets
+from mooring.apiserver.nodes.proxy_targets import ProxyTarget, node_target, pod_target, service_target
+from mooring.apiserver.nodes.relay import relay
+from mooring.apiserver.nodes.upgrades import pass_upgrade
 from mooring.kube.status import BadRequestError, ServiceUnavailableError
 from mooring.net.asgi import Header, Message, Send
 from mooring.net.client_connection import ConnectionCut, HttpResponse, request_bytes

@@ -8,10 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from mooring.apiserver.calls import Call
-from mooring.apiserver.nodes.kubelets import (
-    Kubelets,
-    is_simulated,
-)
+from mooring.apiserver.nodes.kubelets import Kubelets, is_simulated
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, NotFoundError, ServiceUnavailableError

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.kube.status import ApiError
 from mooring.net.asgi import Disconnected, Message, Send
 

@@ -9,10 +9,7 @@ import asyncio
 from typing import Final
 
 from mooring.apiserver.calls import Call
-from mooring.apiserver.nodes.upgrades import (
-    open_upgrade,
-    refuse_upgrade,
-)
+from mooring.apiserver.nodes.upgrades import open_upgrade, refuse_upgrade
 from mooring.net.asgi import Send
 from mooring.net.byte_stream import ByteStream, join_streams
 from mooring.net.client_connection import request_bytes

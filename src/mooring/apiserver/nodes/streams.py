@@ -10,18 +10,9 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from mooring.apiserver.calls import Call, Context, wrong_method
-from mooring.apiserver.nodes.kubelets import (
-    Kubelets,
-    container_of,
-)
-from mooring.apiserver.nodes.stream_translation import (
-    can_translate,
-    translate_stream,
-)
-from mooring.apiserver.nodes.upgrades import (
-    pass_upgrade,
-    upgrade_headers,
-)
+from mooring.apiserver.nodes.kubelets import Kubelets, container_of
+from mooring.apiserver.nodes.stream_translation import can_translate, translate_stream
+from mooring.apiserver.nodes.upgrades import pass_upgrade, upgrade_headers
 from mooring.kube.status import BadRequestError
 from mooring.net.asgi import Send
 from mooring.net.client_connection import request_bytes

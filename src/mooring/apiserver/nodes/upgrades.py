@@ -5,10 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from mooring.apiserver.calls import Call
-from mooring.apiserver.nodes.kubelets import (
-    DIAL_SECONDS,
-    kubelet_failure,
-)
+from mooring.apiserver.nodes.kubelets import DIAL_SECONDS, kubelet_failure
 from mooring.kube.status import ApiError, InternalError
 from mooring.net.asgi import Send, send_whole
 from mooring.net.byte_stream import ByteStream, join_streams

@@ -9,9 +9,7 @@ import asyncio
 from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.watches.stream import (
-    WatchStream,
-)
+from mooring.apiserver.watches.stream import WatchStream
 from mooring.registry import Registry, Resource
 
 __all__ = ["WatchBroadcaster"]

@@ -2,15 +2,9 @@
 
 from typing import Any, Final
 
-from mooring.apiserver.messages.negotiation import (
-    Representation,
-)
-from mooring.apiserver.messages.representations import (
-    Representations,
-)
-from mooring.apiserver.messages.responses import (
-    encode,
-)
+from mooring.apiserver.messages.negotiation import Representation
+from mooring.apiserver.messages.representations import Representations
+from mooring.apiserver.messages.responses import encode
 from mooring.apiserver.tables import partial
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError

@@ -5,18 +5,9 @@ from typing import Final
 
 from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.watches.broadcaster import (
-    WatchBroadcaster,
-)
-from mooring.apiserver.watches.event_encoder import (
-    WatchEventEncoder,
-    WatchEventFormat,
-)
-from mooring.apiserver.watches.stream import (
-    STREAM_HEADERS,
-    WatchStream,
-    end_with,
-)
+from mooring.apiserver.watches.broadcaster import WatchBroadcaster
+from mooring.apiserver.watches.event_encoder import WatchEventEncoder, WatchEventFormat
+from mooring.apiserver.watches.stream import STREAM_HEADERS, WatchStream, end_with
 from mooring.kube.status import ExpiredError
 from mooring.net.asgi import Send
 from mooring.registry import Resource, Watch

@@ -12,17 +12,9 @@ from contextlib import suppress
 from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
-from mooring.apiserver.messages.responses import (
-    JSON,
-)
-from mooring.apiserver.watches.event_encoder import (
-    WatchEventEncoder,
-    WatchEventFormat,
-    error_line,
-)
+from mooring.apiserver.messages.request import HttpRequest
+from mooring.apiserver.messages.responses import JSON
+from mooring.apiserver.watches.event_encoder import WatchEventEncoder, WatchEventFormat, error_line
 from mooring.apiserver.webhooks.pending import Pending
 from mooring.kube.status import ApiError, InternalError
 from mooring.net.asgi import Push, Send

@@ -1,11 +1,7 @@
 """The `options` of an AdmissionReview: CreateOptions, UpdateOptions or DeleteOptions, after the operation."""
 
-from mooring.apiserver.messages.options import (
-    DeleteOptions,
-)
-from mooring.apiserver.messages.request import (
-    HttpRequest,
-)
+from mooring.apiserver.messages.options import DeleteOptions
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.kube.objects import Object
 
 __all__ = ["delete_options_object", "write_options_object"]

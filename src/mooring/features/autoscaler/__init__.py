@@ -1,1 +1,1 @@
-"""Which pools grow and which nodes go, as the cluster autoscaler decides it. No feature declares this yet."""
+"""Which pools grow and which nodes go, as the cluster autoscaler decides it."""

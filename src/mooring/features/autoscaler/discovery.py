@@ -36,6 +36,8 @@ class PoolObjects(msgspec.Struct, frozen=True):
     instances: tuple[str, ...] = ()
     example: AutoscalerNode | None = None
     hosts: Sequence[FreeHost] | None = None
+    # Who has paused it, beside its own annotation.
+    paused_by: str = ""
 
 
 class DiscoveredGroups(msgspec.Struct, frozen=True):
@@ -60,7 +62,7 @@ def discover(pools: Iterable[PoolObjects], settings: AutoscalerSettings) -> Disc
                 f"{name} is not scaled: {error.message}; write whole numbers, and no minimum above the maximum"
             )
             continue
-        problem = _problem(objects.scalable, pool)
+        problem = _problem(objects, pool)
         if problem:
             problems[name] = f"{name} is not scaled: {problem}"
         else:
@@ -87,9 +89,11 @@ def _size(host: FreeHost) -> tuple[Quantity, Quantity, str]:
     return host.capacity.get("cpu", nothing), host.capacity.get("memory", nothing), host.name
 
 
-def _problem(scalable: Object, pool: ScalablePool) -> str:
+def _problem(objects: PoolObjects, pool: ScalablePool) -> str:
     """Why a pool whose bounds can be read is no node group all the same."""
-    if _PAUSED in (scalable["metadata"].get("annotations") or {}):
+    if objects.paused_by:
+        return f"it is paused by {objects.paused_by}; set that to false"
+    if _PAUSED in (objects.scalable["metadata"].get("annotations") or {}):
         return f"it is paused; take the annotation {_PAUSED} off"
     if pool.bounds.max == 0:
         return "its maximum is 0; raise the annotation cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"

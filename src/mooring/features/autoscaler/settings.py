@@ -41,6 +41,8 @@ class AutoscalerSettings(NamedTuple):
     force_daemon_sets: bool = False
     # Pods of lower priority count for nothing.
     expendable_priority: int = -10
+    # Pods that ask for GPUs may be about to be placed for longer than others: GPUs are known a while after their node.
+    new_gpu_pod_time: timedelta = timedelta(seconds=30)
     ok_total_unready_count: int = 3
     max_total_unready_percentage: float = 45.0
     initial_backoff: timedelta = 5 * _MINUTE

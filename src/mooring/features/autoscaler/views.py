@@ -23,6 +23,18 @@ class AutoscalerMeta(core.ObjectMeta, frozen=True):
     annotations: Labels = msgspec.field(default_factory=dict)
     owner_references: tuple[ControllerRef, ...] | None = None
 
+    @property
+    def controller(self) -> ControllerRef | None:
+        """The owner that manages the object."""
+        for owner in self.owner_references or ():
+            if owner.controller:
+                return owner
+        return None
+
+    @property
+    def deleting(self) -> bool:
+        return self.deletion_timestamp is not None
+
 
 class LocalVolume(core.Volume, frozen=True):
     """With the sources that live on the node."""
@@ -87,7 +99,4 @@ class AutoscalerDaemonSet(View, frozen=True):
 
 def controller_of(pod: AutoscalerPod) -> ControllerRef | None:
     """The owner that manages a pod."""
-    for owner in pod.metadata.owner_references or ():
-        if owner.controller:
-            return owner
-    return None
+    return pod.metadata.controller

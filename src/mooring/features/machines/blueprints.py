@@ -11,11 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mooring.features.hosts.api.kinds import (
-    BOOTSTRAP_KUBECONFIG,
-    BOOTSTRAP_KUBECONFIG_TEMPLATE,
-    BYO_MACHINE_TEMPLATE,
-)
+from mooring.features.hosts.api.kinds import BOOTSTRAP_KUBECONFIG, BOOTSTRAP_KUBECONFIG_TEMPLATE, BYO_MACHINE_TEMPLATE
 from mooring.features.hosts.api.names import GROUP as HOSTS_GROUP
 from mooring.features.machines.api import conditions as say
 from mooring.features.machines.api.machine_specs import MachineSpec

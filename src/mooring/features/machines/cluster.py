@@ -15,13 +15,7 @@ from mooring.features.hosts.api.kinds import BYO_CLUSTER
 from mooring.features.hosts.api.names import GROUP as HOSTS_GROUP
 from mooring.features.machines.api import conditions as say
 from mooring.features.machines.api.clusters import Cluster, ClusterInitialization, ClusterReplicas
-from mooring.features.machines.api.kinds import (
-    CLUSTER,
-    MACHINE,
-    MACHINE_DEPLOYMENT,
-    MACHINE_SET,
-    cluster_index,
-)
+from mooring.features.machines.api.kinds import CLUSTER, MACHINE, MACHINE_DEPLOYMENT, MACHINE_SET, cluster_index
 from mooring.features.machines.api.machine_deployments import MachineDeployment
 from mooring.features.machines.api.machine_sets import MachineSet
 from mooring.features.machines.api.names import CLUSTER_FINALIZER, CLUSTER_NAME

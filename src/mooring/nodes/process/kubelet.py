@@ -18,22 +18,12 @@ from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item, Scope, plain
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.fields import (
-    NodeFields,
-)
-from mooring.nodes.process.containers.environment.service_links import (
-    ApiAddress,
-    ServiceLister,
-)
+from mooring.nodes.process.containers.environment.fields import NodeFields
+from mooring.nodes.process.containers.environment.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
 from mooring.nodes.process.containers.processes import ContainerProcess
-from mooring.nodes.process.containers.sandbox.isolation import (
-    Isolation,
-    find_isolation,
-)
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    sandbox_problem,
-)
+from mooring.nodes.process.containers.sandbox.isolation import Isolation, find_isolation
+from mooring.nodes.process.containers.sandbox.machine_view import sandbox_problem
 from mooring.nodes.process.gpu_assignments import GpuAssignments
 from mooring.nodes.process.gpus import find_gpus
 from mooring.nodes.process.logs import LogWriter

@@ -10,19 +10,10 @@ from datetime import datetime
 from mooring.client.transport import AsyncTransport
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.nodes.process.containers.environment.fields import (
-    NodeFields,
-)
-from mooring.nodes.process.containers.environment.service_links import (
-    ApiAddress,
-    ServiceLister,
-)
-from mooring.nodes.process.containers.environment.variables import (
-    Sources,
-)
-from mooring.nodes.process.containers.sandbox.isolation import (
-    Isolation,
-)
+from mooring.nodes.process.containers.environment.fields import NodeFields
+from mooring.nodes.process.containers.environment.service_links import ApiAddress, ServiceLister
+from mooring.nodes.process.containers.environment.variables import Sources
+from mooring.nodes.process.containers.sandbox.isolation import Isolation
 from mooring.nodes.process.gpu_assignments import GpuAssignments
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.references import reference_to

@@ -12,12 +12,7 @@ from mooring.builtin.apps.deployment.replicasets import REVISION
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.kube.objects import Object
 from mooring.testing.views import NOON
-from tests.builtin.apps.deployment.objects import (
-    deployment,
-    reasons,
-    rolling,
-    template,
-)
+from tests.builtin.apps.deployment.objects import deployment, reasons, rolling, template
 from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
 
 # Whole rollouts

@@ -10,15 +10,7 @@ from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Decision
 from mooring.testing.views import NOON, view_of
-from tests.builtin.apps.deployment.objects import (
-    COMPLETE,
-    KEY,
-    decide,
-    deployment,
-    reasons,
-    replica_set,
-    said,
-)
+from tests.builtin.apps.deployment.objects import COMPLETE, KEY, decide, deployment, reasons, replica_set, said
 
 
 def condition(type_: str, status: str, reason: str, ago: int) -> Object:

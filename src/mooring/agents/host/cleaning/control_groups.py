@@ -8,9 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import mount_points
 
 __all__ = ["group_folders", "group_processes", "make_control_group", "remove_control_group"]
 

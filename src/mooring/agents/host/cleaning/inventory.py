@@ -17,9 +17,7 @@ from mooring.agents.host.cleaning.outside_files import existing_paths, own_outsi
 from mooring.agents.host.detection.netlink import list_links
 from mooring.agents.host.root_folder import MARK_VARIABLE, RootFolder
 from mooring.nodes.process.containers.proc import family
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import mount_points
 
 __all__ = ["Inventory", "node_processes", "take_inventory"]
 

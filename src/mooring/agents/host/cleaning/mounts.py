@@ -7,10 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    below,
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import below, mount_points
 
 __all__ = ["mounts_below", "unmount_below"]
 

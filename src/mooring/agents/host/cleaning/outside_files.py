@@ -14,9 +14,7 @@ from typing import Final
 
 from mooring.agents.host.root_folder import RootFolder
 from mooring.agents.host.services.systemd import POD_SLICE
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    below,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import below
 
 __all__ = ["FOLDERS", "existing_paths", "has_pod_slice", "own_outside_files", "remove_outside_files"]
 

@@ -36,7 +36,7 @@ def scale_up(look: Look, pending: Iterable[AutoscalerPod]) -> ScaleUpDecision:
     groups = pod_groups(pods)
     if 0 < settings.max_nodes_total <= look.ready_count:
         return ScaleUpDecision("LimitedByMaxNodesTotal", waiting, groups)
-    if all_are_new(pods, look.now):
+    if all_are_new(pods, look.now, settings):
         return ScaleUpDecision("InCooldown", waiting, groups)
     try:
         decision = _Orchestration(look, groups).decide()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -15,12 +15,11 @@ from mooring.kube.durations import parse_duration
 from mooring.kube.times import moment
 from mooring.placement.pods import PodInfo
 
-__all__ = ["PendingPod", "all_are_new", "old_enough", "pods_without_room"]
+__all__ = ["PendingPod", "all_are_new", "moments_of_help", "old_enough", "pods_without_room"]
 
 _DELAY: Final = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
-# Pods may be about to be placed, and those that want GPUs wait for what makes GPUs known.
+# Pods may be about to be placed.
 _NEW: Final = timedelta(seconds=2)
-_NEW_WITH_GPU: Final = timedelta(seconds=30)
 
 
 class PendingPod(NamedTuple):
@@ -78,12 +77,20 @@ def _delay(pod: AutoscalerPod) -> timedelta:
     return parse_duration(pod.metadata.annotations.get(_DELAY, "")) or timedelta()
 
 
-def all_are_new(pods: Sequence[PendingPod], now: datetime) -> bool:
+def all_are_new(pods: Sequence[PendingPod], now: datetime, settings: AutoscalerSettings) -> bool:
     """Whether to wait for one more loop before anything is done for them."""
     if all(_age(each.pod, now) < _NEW for each in pods):
         return True
     gpu = [_age(each.pod, now) for each in pods if _asks_for_gpu(each.info)]
-    return bool(gpu) and max(gpu) < _NEW_WITH_GPU
+    return bool(gpu) and max(gpu) < settings.new_gpu_pod_time
+
+
+def moments_of_help(pods: Iterable[PendingPod], settings: AutoscalerSettings) -> Iterator[datetime]:
+    """When pods become old enough that something else may be done for them."""
+    for each in pods:
+        created = each.pod.metadata.creation_timestamp
+        if created is not None:
+            yield from (moment(created) + wait for wait in (_delay(each.pod), _NEW, settings.new_gpu_pod_time))
 
 
 def _asks_for_gpu(info: PodInfo) -> bool:

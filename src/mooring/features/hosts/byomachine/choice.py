@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.kinds import BYO_HOST, BYO_MACHINE, pool_of
 from mooring.features.hosts.api.machines import ByoMachine, ByoMachineSpec
+from mooring.features.hosts.api.matching import fits, host_selector
 from mooring.features.hosts.api.names import GPU
-from mooring.kube.errors import SelectorError
 from mooring.kube.quantities import milli_value
-from mooring.kube.selectors import EVERYTHING, Selector, selector_from_dict
 from mooring.runtime.view import View
 from mooring.workloads.near_labels import nearest_labels
 
-__all__ = ["Shortage", "choose_host", "fits", "host_selector", "hosts_of", "matching_hosts", "shortage", "suits"]
+__all__ = ["Shortage", "choose_host", "hosts_of", "matching_hosts", "shortage"]
 
 # Resources in the order in which what is left over of them counts.
 _SCARCEST_FIRST = (GPU, "memory", "cpu")
@@ -33,13 +30,6 @@ class Shortage(NamedTuple):
 
     matching: int
     message: str
-
-
-def host_selector(spec: ByoMachineSpec) -> Selector:
-    """The selector of hosts; without one it is any host. Raises SelectorError."""
-    if spec.selector is None:
-        return EVERYTHING
-    return selector_from_dict({name: part for name, part in msgspec.to_builtins(spec.selector).items() if part})
 
 
 def choose_host(view: View, machine: ByoMachine) -> HostClaim | None:
@@ -102,20 +92,6 @@ def shortage(view: View, namespace: str, spec: ByoMachineSpec) -> Shortage:
         return Shortage(0, f"no host that matches has {wanted}: {', '.join(sorted(too_small)[:3])} have less")
     near = nearest_labels(labels, everyone)
     return Shortage(0, f"no ByoHost matches {selector}{near}; label a host, or correct spec.selector")
-
-
-def suits(host: HostClaim, spec: ByoMachineSpec) -> bool:
-    """Whether a host is one of those that are wanted; none is where the selector cannot be read."""
-    try:
-        return host_selector(spec).matches(host.metadata.labels) and fits(host, spec.capacity_requirements)
-    except SelectorError:
-        return False
-
-
-def fits(host: HostClaim, required: Mapping[str, str | int]) -> bool:
-    """Whether a host has everything that is required. Labels are for equality alone; quantities count here."""
-    capacity = host.spec.capacity
-    return all(name in capacity and milli_value(capacity[name]) >= milli_value(required[name]) for name in required)
 
 
 def _is_chosen(view: View, host: HostClaim) -> bool:

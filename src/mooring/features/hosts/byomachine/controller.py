@@ -24,8 +24,9 @@ from mooring.features.hosts.api.kinds import (
     K8S_INSTALLER_CONFIG_TEMPLATE,
 )
 from mooring.features.hosts.api.machines import ByoMachine
+from mooring.features.hosts.api.matching import host_selector, suits
 from mooring.features.hosts.api.names import BYOMACHINE_FINALIZER, CLUSTER_NAME, PAUSED, provider_id
-from mooring.features.hosts.byomachine.choice import choose_host, host_selector, shortage, suits
+from mooring.features.hosts.byomachine.choice import choose_host, shortage
 from mooring.features.hosts.byomachine.host_metadata import ClaimContext, host_patch, wanted_version
 from mooring.features.hosts.byomachine.installation import installation_of
 from mooring.features.hosts.byomachine.ownership import (

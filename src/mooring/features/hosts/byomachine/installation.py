@@ -10,13 +10,7 @@ from mooring.api.conditions import find_condition
 from mooring.features.hosts.api.conditions import INSTALLATION_SECRET_NOT_AVAILABLE, INSTALLER_NOT_FOUND, READY
 from mooring.features.hosts.api.kinds import BYO_MACHINE, K8S_INSTALLER_CONFIG, K8S_INSTALLER_CONFIG_TEMPLATE
 from mooring.features.hosts.api.machines import ByoMachine
-from mooring.features.hosts.api.names import (
-    CLONED_FROM_GROUP_KIND,
-    CLONED_FROM_NAME,
-    CLUSTER_NAME,
-    GROUP,
-    K8S_VERSION,
-)
+from mooring.features.hosts.api.names import CLONED_FROM_GROUP_KIND, CLONED_FROM_NAME, CLUSTER_NAME, GROUP, K8S_VERSION
 from mooring.features.hosts.api.references import Reference
 from mooring.features.hosts.byomachine.host_metadata import wanted_version
 from mooring.features.machines.api.machines import Machine

@@ -8,13 +8,7 @@ from mooring.api.core.types import View
 from mooring.api.crds.markers import Int64, Markers, Time
 from mooring.api.meta import AnnotatedMeta
 from mooring.features.machines.api.machine_specs import MachineSpec
-from mooring.features.machines.api.parts import (
-    DOMAIN,
-    Conditions,
-    DeprecatedConditions,
-    FailureMessage,
-    FailureReason,
-)
+from mooring.features.machines.api.parts import DOMAIN, Conditions, DeprecatedConditions, FailureMessage, FailureReason
 from mooring.kube.objects import Object
 
 PHASES: Final = (

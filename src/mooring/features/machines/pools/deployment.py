@@ -15,11 +15,7 @@ from mooring.api.conditions import find_condition, set_conditions
 from mooring.api.kinds import Key, key_of
 from mooring.api.meta import Condition
 from mooring.features.hosts.api.conditions import HOSTS_UNAVAILABLE
-from mooring.features.hosts.api.kinds import (
-    BOOTSTRAP_KUBECONFIG,
-    BOOTSTRAP_KUBECONFIG_TEMPLATE,
-    BYO_MACHINE_TEMPLATE,
-)
+from mooring.features.hosts.api.kinds import BOOTSTRAP_KUBECONFIG, BOOTSTRAP_KUBECONFIG_TEMPLATE, BYO_MACHINE_TEMPLATE
 from mooring.features.machines.api import conditions as say
 from mooring.features.machines.api.kinds import CLUSTER, MACHINE, MACHINE_DEPLOYMENT, MACHINE_SET
 from mooring.features.machines.api.machine_deployments import MachineDeployment

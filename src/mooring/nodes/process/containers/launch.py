@@ -10,28 +10,12 @@ from functools import cache
 from typing import Final
 
 from mooring.nodes.process.containers.proc import MARK
-from mooring.nodes.process.containers.sandbox import (
-    enter,
-    trusted_setpriv,
-)
-from mooring.nodes.process.containers.sandbox.capabilities import (
-    mask,
-)
-from mooring.nodes.process.containers.sandbox.cgroups import (
-    ControlGroup,
-)
-from mooring.nodes.process.containers.sandbox.command import (
-    Mount,
-    Sandbox,
-    inner_command,
-    sandbox_arguments,
-)
-from mooring.nodes.process.containers.sandbox.layers import (
-    Layer,
-)
-from mooring.nodes.process.containers.sandbox.trusted_setpriv import (
-    is_trusted_variable,
-)
+from mooring.nodes.process.containers.sandbox import enter, trusted_setpriv
+from mooring.nodes.process.containers.sandbox.capabilities import mask
+from mooring.nodes.process.containers.sandbox.cgroups import ControlGroup
+from mooring.nodes.process.containers.sandbox.command import Mount, Sandbox, inner_command, sandbox_arguments
+from mooring.nodes.process.containers.sandbox.layers import Layer
+from mooring.nodes.process.containers.sandbox.trusted_setpriv import is_trusted_variable
 from mooring.nodes.process.logs import LogWriter
 
 __all__ = ["ID", "Launch", "program"]

@@ -18,15 +18,9 @@ from typing import Any, Final, NamedTuple
 
 from mooring.nodes.process.containers.launch import ID, Launch
 from mooring.nodes.process.containers.proc import children, family, kill_marked, memory_of
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    binds_descriptors,
-)
-from mooring.nodes.process.containers.streams.stdio import (
-    ContainerStdio,
-)
-from mooring.nodes.process.containers.streams.terminal import (
-    terminal_pair,
-)
+from mooring.nodes.process.containers.sandbox.machine_view import binds_descriptors
+from mooring.nodes.process.containers.streams.stdio import ContainerStdio
+from mooring.nodes.process.containers.streams.terminal import terminal_pair
 from mooring.nodes.process.volumes.sub_path import open_below
 
 __all__ = ["ChildProcess", "ContainerProcess", "ExecResult", "launch"]

@@ -11,46 +11,18 @@ from typing import Final
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import milli_value, value
-from mooring.nodes.process.containers.environment.command_lookup import (
-    start_problem,
-)
-from mooring.nodes.process.containers.environment.service_links import (
-    service_variables,
-)
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-    command_of,
-    environment,
-    references,
-)
+from mooring.nodes.process.containers.environment.command_lookup import start_problem
+from mooring.nodes.process.containers.environment.service_links import service_variables
+from mooring.nodes.process.containers.environment.variables import ConfigError, command_of, environment, references
 from mooring.nodes.process.containers.launch import Launch
 from mooring.nodes.process.containers.processes import ContainerProcess, launch
-from mooring.nodes.process.containers.sandbox.command import (
-    Mount,
-    Sandbox,
-    target_problem,
-)
-from mooring.nodes.process.containers.sandbox.devices import (
-    devices,
-)
-from mooring.nodes.process.containers.sandbox.layers import (
-    Layer,
-)
-from mooring.nodes.process.containers.sandbox.machine_files import (
-    make_scratch,
-)
-from mooring.nodes.process.containers.sandbox.rights import (
-    Rights,
-    rights_of,
-)
-from mooring.nodes.process.containers.sandbox.users import (
-    Users,
-    users_of,
-)
-from mooring.nodes.process.containers.streams.terminal import (
-    TERMINAL_VARIABLES,
-    in_terminal,
-)
+from mooring.nodes.process.containers.sandbox.command import Mount, Sandbox, target_problem
+from mooring.nodes.process.containers.sandbox.devices import devices
+from mooring.nodes.process.containers.sandbox.layers import Layer
+from mooring.nodes.process.containers.sandbox.machine_files import make_scratch
+from mooring.nodes.process.containers.sandbox.rights import Rights, rights_of
+from mooring.nodes.process.containers.sandbox.users import Users, users_of
+from mooring.nodes.process.containers.streams.terminal import TERMINAL_VARIABLES, in_terminal
 from mooring.nodes.process.gpu_assignments import NotEnoughGpus, gpus_wanted
 from mooring.nodes.process.gpus import Gpu
 from mooring.nodes.process.logs import LogWriter

@@ -15,9 +15,7 @@ from typing import Any, Final
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.processes import ContainerProcess
 from mooring.nodes.process.containers.start import CannotCreate, StartFailed, new_id, start
-from mooring.nodes.process.containers.streams.targeted import (
-    start_targeted,
-)
+from mooring.nodes.process.containers.streams.targeted import start_targeted
 from mooring.nodes.process.containers.supervisor import ContainerSupervisor
 from mooring.nodes.process.logs import LogWriter, has_log
 from mooring.nodes.process.node_context import NodeContext

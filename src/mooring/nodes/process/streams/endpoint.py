@@ -18,13 +18,8 @@ from mooring.net.byte_stream import ByteStream
 from mooring.net.spdy import WebSocketPipe
 from mooring.net.websocket import HandshakeRefused, WebSocket, accept_websocket, is_websocket
 from mooring.nodes.process.containers.processes import ContainerProcess
-from mooring.nodes.process.containers.streams.attachment import (
-    Attachment,
-)
-from mooring.nodes.process.containers.streams.exec import (
-    ExecFailed,
-    ExecProcess,
-)
+from mooring.nodes.process.containers.streams.attachment import Attachment
+from mooring.nodes.process.containers.streams.exec import ExecFailed, ExecProcess
 from mooring.nodes.process.streams import port_forward, spdy_channels
 from mooring.nodes.process.streams.channels import PROTOCOLS, Channel, WebSocketChannels
 from mooring.nodes.process.streams.remote_command import Channels, RemoteCommand, internal_error, serve_command

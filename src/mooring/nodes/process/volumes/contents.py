@@ -8,15 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.fields import (
-    FieldRefError,
-    NodeFields,
-    field_value,
-    resource_value,
-)
-from mooring.nodes.process.containers.environment.variables import (
-    Sources,
-)
+from mooring.nodes.process.containers.environment.fields import FieldRefError, NodeFields, field_value, resource_value
+from mooring.nodes.process.containers.environment.variables import Sources
 from mooring.nodes.process.volumes.tokens import TokenProjection
 
 __all__ = ["File", "Tokens", "VolumeError", "content_of", "is_content", "kind_of", "references", "token_projections"]

@@ -18,10 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.sandbox.layers import (
-    mount_tmpfs,
-    unmount_below,
-)
+from mooring.nodes.process.containers.sandbox.layers import mount_tmpfs, unmount_below
 from mooring.nodes.process.volumes.contents import File, VolumeError
 
 __all__ = ["Disk", "host_path", "make_empty", "place_content"]

@@ -9,18 +9,10 @@ from typing import Final
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import value
-from mooring.nodes.process.containers.environment.expansion import (
-    expand,
-)
-from mooring.nodes.process.containers.environment.variables import (
-    Sources,
-)
-from mooring.nodes.process.containers.sandbox.command import (
-    Mount,
-)
-from mooring.nodes.process.containers.sandbox.users import (
-    fs_group,
-)
+from mooring.nodes.process.containers.environment.expansion import expand
+from mooring.nodes.process.containers.environment.variables import Sources
+from mooring.nodes.process.containers.sandbox.command import Mount
+from mooring.nodes.process.containers.sandbox.users import fs_group
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.specs import all_containers, main_containers
 from mooring.nodes.process.volumes.contents import (

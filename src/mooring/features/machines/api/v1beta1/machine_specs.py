@@ -8,12 +8,7 @@ import msgspec
 
 from mooring.api.core.types import Labels, View
 from mooring.api.crds.markers import Int32, Markers
-from mooring.features.machines.api.machine_specs import (
-    FailureDomain,
-    KubernetesVersion,
-    MachineTaints,
-    ProviderID,
-)
+from mooring.features.machines.api.machine_specs import FailureDomain, KubernetesVersion, MachineTaints, ProviderID
 from mooring.features.machines.api.parts import (
     DOMAIN,
     KIND_PATTERN,

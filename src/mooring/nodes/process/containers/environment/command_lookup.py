@@ -7,9 +7,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from mooring.nodes.process.containers.sandbox.command import (
-    Mount,
-)
+from mooring.nodes.process.containers.sandbox.command import Mount
 
 __all__ = ["start_problem"]
 

@@ -8,15 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.expansion import (
-    expand,
-)
-from mooring.nodes.process.containers.environment.fields import (
-    FieldRefError,
-    NodeFields,
-    field_value,
-    resource_value,
-)
+from mooring.nodes.process.containers.environment.expansion import expand
+from mooring.nodes.process.containers.environment.fields import FieldRefError, NodeFields, field_value, resource_value
 
 __all__ = ["ConfigError", "Sources", "command_of", "environment", "references"]
 

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-)
+from mooring.nodes.process.containers.environment.variables import ConfigError
 
 __all__ = ["ALL", "DEFAULTS", "bounding_set", "capabilities_of", "mask"]
 

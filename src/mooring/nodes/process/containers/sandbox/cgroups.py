@@ -16,10 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    MountPoint,
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import MountPoint, mount_points
 
 __all__ = ["ControlGroup", "ControlGroups", "find_control_groups"]
 

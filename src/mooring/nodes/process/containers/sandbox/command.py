@@ -12,19 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.nodes.process.containers.sandbox import (
-    trusted_setpriv,
-)
-from mooring.nodes.process.containers.sandbox.machine_files import (
-    layer_arguments,
-    read_only_arguments,
-)
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    MachineView,
-)
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    below,
-)
+from mooring.nodes.process.containers.sandbox import trusted_setpriv
+from mooring.nodes.process.containers.sandbox.machine_files import layer_arguments, read_only_arguments
+from mooring.nodes.process.containers.sandbox.machine_view import MachineView
+from mooring.nodes.process.containers.sandbox.mount_table import below
 
 __all__ = ["Mount", "Sandbox", "inner_command", "sandbox_arguments", "target_problem"]
 

@@ -6,21 +6,10 @@ import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.nodes.process.containers.sandbox.capabilities import (
-    bounding_set,
-)
-from mooring.nodes.process.containers.sandbox.cgroups import (
-    ControlGroups,
-    find_control_groups,
-)
-from mooring.nodes.process.containers.sandbox.layers import (
-    layer_problem,
-    unmount_below,
-)
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    MachineView,
-    machine_view,
-)
+from mooring.nodes.process.containers.sandbox.capabilities import bounding_set
+from mooring.nodes.process.containers.sandbox.cgroups import ControlGroups, find_control_groups
+from mooring.nodes.process.containers.sandbox.layers import layer_problem, unmount_below
+from mooring.nodes.process.containers.sandbox.machine_view import MachineView, machine_view
 
 __all__ = ["Isolation", "find_isolation"]
 

@@ -16,10 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    below,
-    mount_points,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import below, mount_points
 
 __all__ = ["Layer", "layer_problem", "mount_tmpfs", "unmount_below"]
 

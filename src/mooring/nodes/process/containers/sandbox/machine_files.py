@@ -13,13 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from mooring.nodes.process.containers.sandbox.machine_view import (
-    MADE,
-    MachineView,
-)
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    below,
-)
+from mooring.nodes.process.containers.sandbox.machine_view import MADE, MachineView
+from mooring.nodes.process.containers.sandbox.mount_table import below
 
 __all__ = ["cover", "layer_arguments", "make_scratch", "read_only_arguments"]
 

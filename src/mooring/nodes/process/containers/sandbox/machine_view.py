@@ -14,15 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mooring.nodes.process.containers.sandbox.mount_table import (
-    MountPoint,
-    aliases,
-    below,
-    mount_points,
-)
-from mooring.nodes.process.containers.sandbox.trusted_setpriv import (
-    setpriv_files,
-)
+from mooring.nodes.process.containers.sandbox.mount_table import MountPoint, aliases, below, mount_points
+from mooring.nodes.process.containers.sandbox.trusted_setpriv import setpriv_files
 
 __all__ = ["MADE", "MachineView", "binds_descriptors", "machine_view", "sandbox_problem"]
 

@@ -8,12 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-)
-from mooring.nodes.process.containers.sandbox.capabilities import (
-    capabilities_of,
-)
+from mooring.nodes.process.containers.environment.variables import ConfigError
+from mooring.nodes.process.containers.sandbox.capabilities import capabilities_of
 
 __all__ = ["Rights", "rights_of"]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-)
+from mooring.nodes.process.containers.environment.variables import ConfigError
 from mooring.nodes.process.pods.specs import full_name
 
 __all__ = ["Users", "fs_group", "users_of"]

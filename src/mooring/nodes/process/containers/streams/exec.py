@@ -8,20 +8,11 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
-from mooring.nodes.process.containers.environment.command_lookup import (
-    start_problem,
-)
+from mooring.nodes.process.containers.environment.command_lookup import start_problem
 from mooring.nodes.process.containers.proc import family
 from mooring.nodes.process.containers.processes import ChildProcess, ContainerProcess
-from mooring.nodes.process.containers.streams.descriptors import (
-    DescriptorReader,
-    DescriptorWriter,
-)
-from mooring.nodes.process.containers.streams.terminal import (
-    TERMINAL_VARIABLES,
-    in_terminal,
-    resize,
-)
+from mooring.nodes.process.containers.streams.descriptors import DescriptorReader, DescriptorWriter
+from mooring.nodes.process.containers.streams.terminal import TERMINAL_VARIABLES, in_terminal, resize
 
 __all__ = ["ExecFailed", "ExecProcess"]
 

@@ -12,13 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from mooring.nodes.process.containers.streams.descriptors import (
-    DescriptorWriter,
-)
-from mooring.nodes.process.containers.streams.terminal import (
-    resize,
-    terminal_pair,
-)
+from mooring.nodes.process.containers.streams.descriptors import DescriptorWriter
+from mooring.nodes.process.containers.streams.terminal import resize, terminal_pair
 from mooring.nodes.process.logs import LogWriter, StreamName
 
 __all__ = ["ContainerStdio", "Listener"]

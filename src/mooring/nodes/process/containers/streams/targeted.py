@@ -13,24 +13,14 @@ from contextlib import suppress
 
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.nodes.process.containers.environment.command_lookup import (
-    start_problem,
-)
-from mooring.nodes.process.containers.environment.variables import (
-    ConfigError,
-    command_of,
-)
+from mooring.nodes.process.containers.environment.command_lookup import start_problem
+from mooring.nodes.process.containers.environment.variables import ConfigError, command_of
 from mooring.nodes.process.containers.launch import Launch
 from mooring.nodes.process.containers.proc import children, family
 from mooring.nodes.process.containers.processes import ChildProcess, ContainerProcess
 from mooring.nodes.process.containers.start import CannotCreate, StartFailed, default_command, named_variables
-from mooring.nodes.process.containers.streams.stdio import (
-    ContainerStdio,
-)
-from mooring.nodes.process.containers.streams.terminal import (
-    TERMINAL_VARIABLES,
-    in_terminal,
-)
+from mooring.nodes.process.containers.streams.stdio import ContainerStdio
+from mooring.nodes.process.containers.streams.terminal import TERMINAL_VARIABLES, in_terminal
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.model import CreateFailed

@@ -1,0 +1,43 @@
+"""The autoscaler as a feature: what the product must know of it, and nothing that takes long to load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mooring.features.autoscaler.flags import FLAGS
+from mooring.runtime.feature import Feature, Parts
+
+if TYPE_CHECKING:
+    from mooring.runtime.controller import Controller
+    from mooring.runtime.pool_report import PoolReport
+
+
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.features.autoscaler.controller import CONTROLLER
+
+    return (CONTROLLER,)
+
+
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.autoscaler.controller import GROWING
+
+    return (GROWING,)
+
+
+def _pool_report() -> PoolReport:
+    from mooring.features.autoscaler.pool_report import REPORT
+
+    return REPORT
+
+
+AUTOSCALER: Final = Feature(
+    "autoscaler",
+    controllers=Parts(("cluster-autoscaler",), _controllers),
+    pool_report=_pool_report,
+    settings=FLAGS,
+    # A plan shows what comes of a workload: what stands idle beside it does not matter to it.
+    joins=frozenset({"machines"}),
+    plan_controllers=_plan_controllers,
+    # A cluster may have the other one, and two of them would undo each other's work.
+    on_request=frozenset({"cluster-autoscaler"}),
+)

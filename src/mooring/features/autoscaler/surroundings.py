@@ -1,0 +1,91 @@
+"""The cluster as the autoscaler reads it from a view: what one loop decides on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, cast
+
+from mooring.api.core.types import Namespace
+from mooring.api.kinds import Kind
+from mooring.api.policy.budgets import PodDisruptionBudget
+from mooring.features.autoscaler.kinds import SCALED_DAEMON_SET, SCALED_NODE, SCALED_POD
+from mooring.features.autoscaler.node_groups import NodeGroup
+from mooring.features.autoscaler.observation import ClusterObjects
+from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod
+from mooring.runtime.view import View
+from mooring.workloads.kinds import (
+    DAEMON_SET,
+    JOB,
+    NAMESPACE,
+    POD_DISRUPTION_BUDGET,
+    REPLICA_SET,
+    REPLICATION_CONTROLLER,
+    STATEFUL_SET,
+)
+
+__all__ = ["CONTROLLERS_OF_PODS", "cluster_objects", "nodes_of", "pending_pods"]
+
+CONTROLLERS_OF_PODS: Final[Mapping[str, Kind[Any]]] = {
+    each.kind: each for each in (REPLICA_SET, STATEFUL_SET, JOB, REPLICATION_CONTROLLER, DAEMON_SET)
+}
+_ENDED: Final = ("Succeeded", "Failed")
+
+
+class _ControllersOfPods(Mapping[tuple[str, str, str], int | None]):
+    """The controllers of pods, asked for one by one: only those of nodes that may go matter."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def __getitem__(self, key: tuple[str, str, str]) -> int | None:
+        kind, namespace, name = key
+        found = self._view.get(CONTROLLERS_OF_PODS[kind], namespace, name)
+        if found is None:
+            raise KeyError(key)
+        replicas: int | None = getattr(found.spec, "replicas", None)
+        return replicas
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        raise NotImplementedError("controllers are asked for one by one")
+
+    def __len__(self) -> int:
+        raise NotImplementedError("controllers are asked for one by one")
+
+
+def nodes_of(view: View) -> dict[str, AutoscalerNode]:
+    """By name, in the order of names."""
+    return {node.name: node for node in sorted(view.list(SCALED_NODE), key=lambda node: str(node.name))}
+
+
+def cluster_objects(
+    view: View, groups: Sequence[NodeGroup], nodes: Iterable[AutoscalerNode], deleting: Mapping[str, bool]
+) -> ClusterObjects:
+    return ClusterObjects(
+        groups,
+        [*nodes],
+        sorted((pod for pod in view.list(SCALED_POD) if _is_bound(pod)), key=lambda pod: str(pod.key)),
+        sorted(view.list(SCALED_DAEMON_SET), key=lambda each: (each.metadata.namespace, each.metadata.name)),
+        cast(Sequence[Namespace], view.list(NAMESPACE)),
+        _ControllersOfPods(view),
+        cast(Sequence[PodDisruptionBudget], view.list(POD_DISRUPTION_BUDGET)),
+        deleting,
+    )
+
+
+def _is_bound(pod: AutoscalerPod) -> bool:
+    return bool(pod.spec.node_name) and pod.status.phase not in _ENDED
+
+
+def pending_pods(view: View) -> list[AutoscalerPod]:
+    """Pods that a scheduler has found no node for, the oldest first."""
+    found = [pod for pod in view.list(SCALED_POD) if _is_unschedulable(pod)]
+    return sorted(found, key=lambda pod: (pod.metadata.creation_timestamp or "", pod.key))
+
+
+def _is_unschedulable(pod: AutoscalerPod) -> bool:
+    if pod.spec.node_name or pod.metadata.deleting or pod.status.phase in _ENDED:
+        return False
+    return any(
+        each.type == "PodScheduled" and each.status == "False" and each.reason == "Unschedulable"
+        for each in pod.status.conditions or ()
+    )

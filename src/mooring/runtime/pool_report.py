@@ -1,0 +1,44 @@
+"""What a feature that scales pools tells people about them: the rows of `mooring pools`, and the story of one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mooring.api.kinds import Key
+
+__all__ = ["Finding", "PoolReport", "PoolRow", "PoolWorld"]
+
+PoolWorld = Mapping[str, Sequence[Any]]
+"""Typed views by kind."""
+
+
+class PoolRow(NamedTuple):
+    """`state` is one word or a sentence where something is wrong."""
+
+    namespace: str
+    name: str
+    least: str
+    most: str
+    target: int
+    ready: int
+    free_hosts: int
+    state: str
+
+
+class Finding(NamedTuple):
+    """Something wrong: with which object, what it is, and the command that mends it or shows more."""
+
+    about: str
+    problem: str
+    command: str
+
+
+class PoolReport(NamedTuple):
+    """What must be read, by apiVersion and kind, the ConfigMap of decisions, and what is told of it."""
+
+    views: Mapping[tuple[str, str], type[Any]]
+    decisions: Key
+    rows: Callable[[PoolWorld, Mapping[str, str]], Sequence[PoolRow]]
+    explain: Callable[[PoolWorld, Mapping[str, str], Key], Sequence[str]]
+    diagnose: Callable[[PoolWorld], Sequence[Finding]]

@@ -1,0 +1,30 @@
+"""Every right that the autoscaler declares is one that it uses."""
+
+from __future__ import annotations
+
+from mooring.features.autoscaler.controller import CONTROLLER
+from mooring.testing.builders import pod
+from mooring.testing.rights import recorded_rights
+from mooring.testing.scaled_pools import scaled_pool
+from tests.features.autoscaler import test_controller as stories
+from tests.features.autoscaler.world import ScaledWorld
+from tests.features.machines.world import workers
+
+
+def test_every_declared_right_of_the_autoscaler_is_used() -> None:
+    with recorded_rights() as used:
+        stories.test_an_idle_node_goes_back_and_its_host_can_be_had_by_another_pool()
+        stories.test_exactly_the_idle_node_goes_and_its_pods_move()
+        pods_of_every_controller()
+    assert used.unused((CONTROLLER,)) == {}
+
+
+def pods_of_every_controller() -> None:
+    """Nodes whose pods are of controllers that are gone: each is asked for."""
+    kinds = ("StatefulSet", "Job", "ReplicationController", "DaemonSet")
+    world = ScaledWorld(scaled_pool(replicas=4), hosts=workers("a", "b", "c", "d"))
+    world.run(60)
+    for name, kind in zip("abcd", kinds, strict=True):
+        world.put(pod(f"of-{name}", node=name, owner=f"{kind}/gone"))
+    world.wait(60)
+    assert len(world.nodes_of()) == 4
