@@ -170,7 +170,9 @@ def test_a_root_that_is_no_folder_is_refused() -> None:
 
 
 def test_a_unit_of_systemd_is_transient_and_spares_containers() -> None:
-    service = NodeService("kubelet", ("/usr/bin/kubelet", "--config=x"), {"PATH": "/usr/bin"}, Path("/root/log"))
+    service = NodeService(
+        "kubelet", ("/usr/bin/kubelet", "--config=x"), {"PATH": "/usr/bin"}, Path("/var/log/kubelet.log")
+    )
     words = start_command("mooring-1234-kubelet.service", service)
     assert words[0] == "systemd-run"
     assert words[-3:] == ["--", "/usr/bin/kubelet", "--config=x"]

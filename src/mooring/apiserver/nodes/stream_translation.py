@@ -68,10 +68,10 @@ async def _join_command(client: WebSocket, kubelet: ByteStream, types: tuple[str
     tasks = [running]
     try:
         streams = {name: await session.open({"streamtype": name}) for name in types}
-        telling = asyncio.create_task(_tell_client(client, streams))
-        tasks += [telling, asyncio.create_task(_tell_kubelet(client, streams))]
+        output = asyncio.create_task(_send_to_client(client, streams))
+        tasks += [output, asyncio.create_task(_send_to_kubelet(client, streams))]
         # A client whose stdin has ended still listens, so only its going ends that way.
-        await asyncio.wait((telling, tasks[-1]), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((output, tasks[-1]), return_when=asyncio.FIRST_COMPLETED)
     except ConnectionResetError:
         pass
     finally:
@@ -82,10 +82,10 @@ async def _join_command(client: WebSocket, kubelet: ByteStream, types: tuple[str
         await client.close()
 
 
-async def _tell_client(client: WebSocket, streams: dict[str, SpdyStream]) -> None:
+async def _send_to_client(client: WebSocket, streams: dict[str, SpdyStream]) -> None:
     """Output as it comes; how the command ended when all of it is there, because clients close on that."""
-    output = [_copy(client, _CHANNELS[name], streams[name]) for name in ("stdout", "stderr") if name in streams]
-    await asyncio.gather(*output)
+    copies = [_copy(client, _CHANNELS[name], streams[name]) for name in ("stdout", "stderr") if name in streams]
+    await asyncio.gather(*copies)
     status = b""
     while data := await streams["error"].read():
         status += data
@@ -97,7 +97,7 @@ async def _copy(client: WebSocket, channel: int, stream: SpdyStream) -> None:
         await client.send(bytes((channel,)) + data)
 
 
-async def _tell_kubelet(client: WebSocket, streams: dict[str, SpdyStream]) -> None:
+async def _send_to_kubelet(client: WebSocket, streams: dict[str, SpdyStream]) -> None:
     """Input and the sizes of the terminal, until the client has gone."""
     by_channel = {_CHANNELS[name]: streams[name] for name in ("stdin", "resize") if name in streams}
     while (message := await client.receive()) is not None:

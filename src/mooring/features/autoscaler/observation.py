@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Protocol
 
 import msgspec
 
@@ -23,11 +24,19 @@ from mooring.features.autoscaler.templates.node_taints import has_startup_taint
 from mooring.features.autoscaler.templates.node_template import node_templates
 from mooring.features.autoscaler.views import AutoscalerDaemonSet, AutoscalerNode, AutoscalerPod
 
-__all__ = ["ClusterObjects", "Controllers", "Look", "look"]
+__all__ = ["ClusterObjects", "ControllerKey", "Controllers", "Look", "look"]
 
 
-Controllers = Mapping[tuple[str, str, str], int | None]
-"""The replicas that controllers ask for, by kind, namespace and name; None where they do not say."""
+ControllerKey = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+class Controllers(Protocol):
+    """The replicas that controllers ask for, None where they do not say. They are asked for one by one."""
+
+    def __contains__(self, key: object, /) -> bool: ...
+
+    def __getitem__(self, key: ControllerKey, /) -> int | None: ...
 
 
 class ClusterObjects(msgspec.Struct, frozen=True):
@@ -39,7 +48,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     pods: Sequence[AutoscalerPod]
     daemon_sets: Sequence[AutoscalerDaemonSet] = ()
     namespaces: Sequence[Namespace] = ()
-    controllers: Controllers = msgspec.field(default_factory=dict)
+    controllers: Controllers = msgspec.field(default_factory=dict[ControllerKey, int | None])
     budgets: Sequence[PodDisruptionBudget] = ()
     # Nodes whose deletion has started and that their group's target still counts, and whether their pods are moved.
     deleting: Mapping[str, bool] = msgspec.field(default_factory=dict)

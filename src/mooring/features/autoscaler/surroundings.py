@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from mooring.api.core.types import Namespace
@@ -10,7 +10,7 @@ from mooring.api.kinds import Kind
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.features.autoscaler.kinds import SCALED_DAEMON_SET, SCALED_NODE, SCALED_POD
 from mooring.features.autoscaler.node_groups import NodeGroup
-from mooring.features.autoscaler.observation import ClusterObjects
+from mooring.features.autoscaler.observation import ClusterObjects, ControllerKey
 from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod
 from mooring.runtime.view import View
 from mooring.workloads.kinds import (
@@ -31,25 +31,22 @@ CONTROLLERS_OF_PODS: Final[Mapping[str, Kind[Any]]] = {
 _ENDED: Final = ("Succeeded", "Failed")
 
 
-class _ControllersOfPods(Mapping[tuple[str, str, str], int | None]):
+class _ControllersOfPods:
     """The controllers of pods, asked for one by one: only those of nodes that may go matter."""
 
     def __init__(self, view: View) -> None:
         self._view = view
 
-    def __getitem__(self, key: tuple[str, str, str]) -> int | None:
-        kind, namespace, name = key
-        found = self._view.get(CONTROLLERS_OF_PODS[kind], namespace, name)
-        if found is None:
-            raise KeyError(key)
-        replicas: int | None = getattr(found.spec, "replicas", None)
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and self._find(key) is not None
+
+    def __getitem__(self, key: ControllerKey) -> int | None:
+        replicas: int | None = getattr(self._find(key).spec, "replicas", None)
         return replicas
 
-    def __iter__(self) -> Iterator[tuple[str, str, str]]:
-        raise NotImplementedError("controllers are asked for one by one")
-
-    def __len__(self) -> int:
-        raise NotImplementedError("controllers are asked for one by one")
+    def _find(self, key: ControllerKey) -> Any:
+        kind, namespace, name = key
+        return self._view.get(CONTROLLERS_OF_PODS[kind], namespace, name)
 
 
 def nodes_of(view: View) -> dict[str, AutoscalerNode]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from mooring.features.machines.api.names import CLONED_FROM_GROUP_KIND as CLONED_FROM_GROUP_KIND
+from mooring.features.machines.api.names import CLONED_FROM_NAME as CLONED_FROM_NAME
+from mooring.features.machines.api.names import CLUSTER_NAME as CLUSTER_NAME
+from mooring.features.machines.api.names import PAUSED as PAUSED
+
 GROUP: Final = "infrastructure.cluster.x-k8s.io"
 API_VERSION: Final = f"{GROUP}/v1beta1"
 
 # Of Cluster API, which hosts are part of.
-CLUSTER_NAME: Final = "cluster.x-k8s.io/cluster-name"
-PAUSED: Final = "cluster.x-k8s.io/paused"
-CLONED_FROM_NAME: Final = "cluster.x-k8s.io/cloned-from-name"
-CLONED_FROM_GROUP_KIND: Final = "cluster.x-k8s.io/cloned-from-groupkind"
 SECRET_TYPE: Final = "cluster.x-k8s.io/secret"
 
 _HOST: Final = f"byoh.{GROUP}/"
