@@ -22,7 +22,7 @@ from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.placement.pods import PodInfo
 
 if TYPE_CHECKING:
-    from mooring.placement.advise import Advice
+    from mooring.placement.advise import Advice, Advised
 
 # Of more pods than this only the ones that fail are explained in full.
 MOST_EXPLAINED_IN_FULL = 20
@@ -43,6 +43,8 @@ class PodOutcome:
     blocked: list[Blocked] = field(default_factory=list)
     causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
     advice: list[Advice] = field(default_factory=list)
+    # Whether no advice means that there is none.
+    is_hopeless: bool = False
     answer: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -132,12 +134,13 @@ class Explainer:
             outcome.causes = all_node_causes(explanation)
         if (explanation.chosen < 0 or info.gates) and (self._thorough or str(unplaced.source) not in self._told):
             self._told.add(str(unplaced.source))
-            outcome.advice = self._advice(unplaced, explanation)
+            outcome.advice, is_complete = self._advice(unplaced, explanation)
+            outcome.is_hopeless = is_complete and not outcome.advice
         if self._thorough:
             outcome.answer = explain_answer(self.cluster, explanation)
         return outcome
 
-    def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> list[Advice]:
+    def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> Advised:
         # Most pods land, and then there is no need to wait for the import.
         from mooring.placement.advise import CommandTarget, advise
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+import numpy as np
+
 from mooring.placement import messages
 from mooring.placement.filters import UNSCHEDULABLE, Filters, Verdicts, code_of
 from mooring.placement.pods import PodInfo, view_selector
@@ -41,9 +43,9 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
     cluster = filters.cluster
     if reason := _ineligible(filters, verdicts):
         return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {reason}")
-    potential = [
-        slot for slot in cluster.order.tolist() if code_of(verdicts.first(int(verdicts.bits[slot]))) == UNSCHEDULABLE
-    ]
+    bits = verdicts.bits[cluster.order]
+    resolvable = [each for each in np.unique(bits).tolist() if code_of(verdicts.first(each)) == UNSCHEDULABLE]
+    potential: list[int] = cluster.order[np.isin(bits, resolvable)].tolist()
     wanted = min(max(len(potential) * MIN_CANDIDATES_PERCENT // 100, MIN_CANDIDATES), len(potential))
     candidates: list[Candidate] = []
     reasons: Counter[str] = Counter()

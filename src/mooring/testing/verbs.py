@@ -56,4 +56,4 @@ def advised(
     limit: int = 100,
     priority_classes: Mapping[str, int] | None = None,
 ) -> list[Advice]:
-    return advise(scene.engine, scene.explain(pod), pod, workload, limit, priority_classes)
+    return advise(scene.engine, scene.explain(pod), pod, workload, limit, priority_classes).advice

@@ -29,6 +29,8 @@ __all__ = ["MAX_ADVICE_AGE", "PLACEABLE", "Placing", "RememberedAdvice", "first_
 PLACEABLE: Final = "Placeable"
 # How old advice may be.
 MAX_ADVICE_AGE: Final = timedelta(seconds=30)
+# Where there are more nodes, only single changes are looked for: a controller has others to serve.
+_SMALL_CLUSTER_NODES: Final = 200
 
 
 class RememberedAdvice(NamedTuple):
@@ -99,9 +101,9 @@ def _advice(view: View, pod: Pod, before: RememberedAdvice | None, fixed: tuple[
 
 
 def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
-    """The advice as a sentence; empty where no single change would do."""
+    """The advice as a sentence; empty where nothing was found."""
     # Most workloads land, and then there is no need to load it.
-    from mooring.placement.advise import CommandTarget, advise
+    from mooring.placement.advise import MOST_CHANGES, CommandTarget, advise
 
     try:
         state = view.peek(CLUSTER)
@@ -110,7 +112,8 @@ def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
     plain = _plain(pod)
     info = state.cluster.compiler.compile(msgspec.convert(plain, PlacedPod))
     target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed) if fixed else None
-    found = advise(state.engine, state.engine.explain(info), plain, target, limit=1)
+    most_changes = MOST_CHANGES if state.engine.cluster.node_count <= _SMALL_CLUSTER_NODES else 1
+    found = advise(state.engine, state.engine.explain(info), plain, target, limit=1, most_changes=most_changes).advice
     return found[0].title if found else ""
 
 

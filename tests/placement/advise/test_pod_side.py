@@ -86,8 +86,15 @@ def test_the_limit_of_an_extended_resource_is_lowered_with_its_request() -> None
     scene = cluster(node("a", gpu=8), pod("other", gpu=5, node="a"))
     (advice,) = of(AdviceKind.LOWER, scene, pod("trainer", gpu=4))
     assert [(edit.path, edit.after) for edit in advice.edits] == [
-        ("/spec/containers/0/resources/requests/nvidia.com~1gpu", "3"),
-        ("/spec/containers/0/resources/limits/nvidia.com~1gpu", "3"),
+        ("/spec/containers/0/resources/requests/nvidia.com~1gpu", "2"),
+        ("/spec/containers/0/resources/limits/nvidia.com~1gpu", "2"),
+    ]
+
+
+def test_gpus_are_halved_until_they_fit() -> None:
+    scene = cluster(node("a", gpu=7))
+    assert titles(AdviceKind.LOWER, scene, pod("trainer", gpu=8)) == [
+        "Lower nvidia.com/gpu of container main from 8 to 4"
     ]
 
 

@@ -49,7 +49,7 @@ class Case:
         return self.engine.explain(self.info)
 
     def advise(self) -> list[Advice]:
-        return advise(self.engine, self.explain(), self.request["pod"], limit=1000)
+        return advise(self.engine, self.explain(), self.request["pod"], limit=1000).advice
 
     @property
     def lands(self) -> bool:

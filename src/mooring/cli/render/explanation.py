@@ -173,7 +173,7 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
     if not outcome.advice:
         if outcome.slot < 0 and outcome.like is None:
             page.title("What would help")
-            page.line("No single change lets it be scheduled.", indent=2)
+            _add_nearest(page, cluster, outcome)
         return
     page.title("What would help without evictions" if outcome.victims else "What would help")
     width = len(f"{len(outcome.advice)}.")
@@ -182,6 +182,21 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
         page.table([TextColumn(right=True, least=width, style="dim"), TextColumn()], [row])
         for line in (advice.command or "").splitlines():
             page.line(line, "command", 4 + width, wrap=False)
+
+
+def _add_nearest(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:
+    """Where nothing helps: the nodes that come nearest, and what keeps the pod off them."""
+    if not outcome.blocked:
+        page.line("No single change lets it be scheduled.", indent=2)
+        return
+    if outcome.is_hopeless:
+        page.line("Nothing up to three changes lets it be scheduled.", indent=2)
+    else:
+        page.line("No single change, and no two or three that were tried together, let it be scheduled.", indent=2)
+    nearest = outcome.blocked[0]
+    names = and_more([cluster.names[slot] for slot in nearest.slots.tolist()], MAX_NAMES)
+    causes = "; ".join(cause.text for cause in nearest.causes)
+    page.line(f"Nearest {'is' if nearest.slots.size == 1 else 'are'} {names}: {causes}", indent=2)
 
 
 def _where(cluster: SchedulerCache, advice: Advice) -> str:

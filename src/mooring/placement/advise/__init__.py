@@ -2,12 +2,13 @@
 
 `advise` is complete for fixes of one change. It looks at nodes that one thing alone rejects, because only those are one
 change away, derives the changes that would lift that one thing, and asks the engine about each before it is shown.
-The cluster is left exactly as it was.
+Where no single change helps, it looks for sets of two and three. The cluster is left exactly as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.placement.advise.gates import gates, unreadable
@@ -24,11 +25,19 @@ from mooring.placement.advise.requests import requests
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.selectors import node_name, selectors
+from mooring.placement.advise.sets import MOST_CHANGES, SetSearch
 from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
 from mooring.placement.engine import Engine, Explanation
 
-__all__ = ["Advice", "AdviceKind", "CommandTarget", "Edit", "advise"]
+__all__ = ["MOST_CHANGES", "Advice", "AdviceKind", "Advised", "CommandTarget", "Edit", "advise"]
+
+
+class Advised(NamedTuple):
+    """What was found, best first, and where that is nothing, whether there is nothing up to `MOST_CHANGES`."""
+
+    advice: list[Advice]
+    is_complete: bool
 
 
 def advise(
@@ -38,16 +47,34 @@ def advise(
     workload: CommandTarget | None = None,
     limit: int = 10,
     priority_classes: Mapping[str, int] | None = None,
-) -> list[Advice]:
-    """Changes of one edit that let `pod` in, best first; none for a pod that has a place already.
+    most_changes: int = MOST_CHANGES,
+) -> Advised:
+    """Changes that let `pod` in; none for a pod that has a place already.
 
     `pod` is the object behind `explanation.pod`. `priority_classes` are the names and values that the cluster knows.
     """
     if not engine.cluster.node_count:
-        return []
+        return Advised([], is_complete=True)
     search = Search(engine, explanation, pod, workload)
     fixed = () if workload is None else workload.fixed
-    return ranked((each for each in _found(search, priority_classes) if not _touches(each, fixed)), limit)
+
+    def allowed(found: Iterable[Advice]) -> Iterator[Advice]:
+        return (each for each in found if not _touches(each, fixed))
+
+    found = list(allowed(_found(search, priority_classes)))
+    if not _is_rejected_by_nodes(explanation) or any(not each.last_resort for each in found):
+        return Advised(ranked(found, limit), is_complete=False)
+    sets = SetSearch(
+        search,
+        lambda relaxed: allowed(_changes(relaxed)),
+        lambda changed: allowed(_found(changed, priority_classes)),
+    )
+    found += sets.run(most_changes)
+    return Advised(ranked(found, limit), sets.is_complete and most_changes == MOST_CHANGES)
+
+
+def _is_rejected_by_nodes(explanation: Explanation) -> bool:
+    return explanation.rejected is None and not explanation.feasible.size and not explanation.error
 
 
 def _touches(advice: Advice, fixed: tuple[str, ...]) -> bool:
@@ -67,6 +94,15 @@ def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterat
         elif explanation.pod.gates:
             yield from gates(search)
         return
+    yield from _changes(search)
+    yield from new_node(search)
+    residents = Residents(search)
+    yield from priorities(search, residents, priority_classes or {})
+    yield from removals(search, residents)
+
+
+def _changes(search: Search) -> Iterator[Advice]:
+    """Changes of this workload and of nodes, which cost neither machines nor other pods."""
     selected = list(selectors(search))
     yield from selected
     yield from tolerations(search)
@@ -78,7 +114,3 @@ def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterat
     yield from uncordon(search)
     yield from labels(search, misspelt=any(advice.kind is AdviceKind.CORRECT for advice in selected))
     yield from untaint(search)
-    yield from new_node(search)
-    residents = Residents(search)
-    yield from priorities(search, residents, priority_classes or {})
-    yield from removals(search, residents)

@@ -61,7 +61,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """A change that lets the pod in, confirmed by the engine."""
+    """A change, or several together, that lets the pod in, confirmed by the engine."""
 
     kind: AdviceKind
     title: str
@@ -76,6 +76,13 @@ class Advice(msgspec.Struct, frozen=True):
     alternative_count: int = 0
     # Shown only where there is nothing better to say.
     last_resort: bool = False
+    # The changes that help only together, in the order in which they are made; empty for a single one.
+    parts: tuple[Advice, ...] = ()
+
+    @property
+    def changes(self) -> int:
+        """How many changes these are; one that takes several edits is still one."""
+        return max(len(self.parts), 1)
 
     def to_json(self) -> Object:
         answer: Object = {
@@ -85,6 +92,8 @@ class Advice(msgspec.Struct, frozen=True):
             "nodes": list(self.nodes),
             "nodeCount": self.node_count,
         }
+        if self.parts:
+            answer["parts"] = [part.title for part in self.parts]
         if self.victims:
             answer["victims"] = list(self.victims)
         if self.alternatives:

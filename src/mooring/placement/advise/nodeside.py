@@ -111,7 +111,10 @@ def uncordon(search: Search) -> Iterator[Advice]:
     cordoned = search.cluster.valid & search.engine.matching.cordoned(search.info.template.tolerations)
     if not cordoned.any():
         return
-    lifted = _where(search, [all(t.key == UNSCHEDULABLE for t in taints) for taints in _blocking(search)])
+    others_are_ignored = TAINTED in search.ignored
+    lifted = _where(
+        search, [others_are_ignored or all(t.key == UNSCHEDULABLE for t in taints) for taints in _blocking(search)]
+    )
     near = cordoned & lifted & search.only(CORDONED, TAINTED, *search.spreading(by_taints=True))
 
     def edits(slot: int) -> Edits:
@@ -140,6 +143,9 @@ def uncordon(search: Search) -> Iterator[Advice]:
 def untaint(search: Search) -> Iterator[Advice]:
     spreading = search.spreading(by_taints=True)
     blocking = _blocking(search)
+    if TAINTED in search.ignored:
+        yield from _untaint_each(search, blocking)
+        return
     single = _where(search, [len(taints) == 1 for taints in blocking]) & search.cluster.valid
     near = single & search.only(TAINTED, *spreading)
     if not near.any() and not (spreading and single.any()):
@@ -170,8 +176,24 @@ def _key(taint: Taint) -> tuple[str, str, str]:
 def _untaint(
     search: Search, blocking: list[list[Taint]], key: tuple[str, str, str], near: Mask, single: Mask
 ) -> Advice | None:
-    taint = Taint(*key)
     having = _where(search, [len(taints) == 1 and _key(taints[0]) == key for taints in blocking])
+    return _untaint_one(search, key, _first_then(search, near & having, single & having))
+
+
+def _untaint_each(search: Search, blocking: list[list[Taint]]) -> Iterator[Advice]:
+    """Taints beside others, each on the first nodes that have it."""
+    near = search.only(TAINTED, CORDONED)
+    keys = dict.fromkeys(_key(t) for taints in blocking for t in taints if not is_condition(t))
+    for key in [key for key in keys if key[0] != UNSCHEDULABLE][:MAX_TAINTS]:
+        slots = search.in_order(near & _where(search, [key in map(_key, taints) for taints in blocking]))
+        for slot in slots[:MAX_SHOWN]:
+            advice = _untaint_one(search, key, np.array([slot]))
+            if advice is not None:
+                yield advice
+
+
+def _untaint_one(search: Search, key: tuple[str, str, str], slots: Slots) -> Advice | None:
+    taint = Taint(*key)
 
     def edits(slot: int) -> Edits:
         node = search.cluster.nodes[slot]
@@ -183,7 +205,7 @@ def _untaint(
     return on_nodes(
         search,
         AdviceKind.UNTAINT,
-        _first_then(search, near & having, single & having),
+        slots,
         edits,
         lambda name: f"Remove taint {taint_text(taint)} from node {name}",
         lambda name: commands.untaint(name, taint),

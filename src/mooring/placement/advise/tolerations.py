@@ -27,7 +27,10 @@ def tolerations(search: Search) -> Iterator[Advice]:
     near = search.only(TAINTED, CORDONED, *spreading)
     if not near.any():
         return
-    found = Counter({taints: count for taints, count in blocking(search, near).items() if _one_key(taints)})
+    found: Counter[Taints] = Counter()
+    for taints, count in blocking(search, near).items():
+        for part in _by_key(taints) if TAINTED in search.ignored else (taints,) if _one_key(taints) else ():
+            found[part] += count
     if spreading:
         # Spreading that honours taints may be helped by any node that it counts from then on.
         for taints in blocking(search, search.cluster.valid):
@@ -72,6 +75,11 @@ def blocking(search: Search, mask: Mask) -> Counter[Taints]:
 
 def _one_key(taints: Taints) -> bool:
     return len({t.key for t in taints}) == 1
+
+
+def _by_key(taints: Taints) -> list[Taints]:
+    """The taints that one toleration each would be for."""
+    return [tuple(t for t in taints if t.key == key) for key in dict.fromkeys(t.key for t in taints)]
 
 
 def _toleration(taints: Taints) -> Object:
