@@ -65,7 +65,7 @@ def main(path: str) -> None:
     from mooring.api.core.defaults.pods import default_pod
     from mooring.api.core.types import Pod
     from mooring.cli.snapshot_source import load_snapshot
-    from mooring.placement.advise import advise
+    from mooring.placement.advise import Asked, advise
     from mooring.placement.engine import Engine
 
     started = time.perf_counter()
@@ -82,10 +82,10 @@ def main(path: str) -> None:
         explained = max(explained, time.perf_counter() - started)
         assert not explanation.feasible.size
         started = time.perf_counter()
-        advise(engine, explanation, defaulted, most_changes=1)
+        advise(engine, Asked(explanation, defaulted), most_changes=1)
         single = max(single, time.perf_counter() - started)
         started = time.perf_counter()
-        advise(engine, explanation, defaulted)
+        advise(engine, Asked(explanation, defaulted))
         together = max(together, time.perf_counter() - started)
     # Linux counts in KiB, macOS in bytes.
     unit = 1 if sys.platform == "darwin" else 1024

@@ -103,7 +103,7 @@ def _advice(view: View, pod: Pod, before: RememberedAdvice | None, fixed: tuple[
 def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
     """The advice as a sentence; empty where nothing was found."""
     # Most workloads land, and then there is no need to load it.
-    from mooring.placement.advise import MOST_CHANGES, CommandTarget, advise
+    from mooring.placement.advise import MOST_CHANGES, Asked, CommandTarget, advise
 
     try:
         state = view.peek(CLUSTER)
@@ -113,7 +113,8 @@ def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
     info = state.cluster.compiler.compile(msgspec.convert(plain, PlacedPod))
     target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed) if fixed else None
     most_changes = MOST_CHANGES if state.engine.cluster.node_count <= _SMALL_CLUSTER_NODES else 1
-    found = advise(state.engine, state.engine.explain(info), plain, target, limit=1, most_changes=most_changes).advice
+    asked = Asked(state.engine.explain(info), plain, target)
+    found = advise(state.engine, asked, limit=1, most_changes=most_changes).advice
     return found[0].title if found else ""
 
 

@@ -16,6 +16,7 @@ from mooring.cli.render.words import and_more, counted, nodes
 from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
+from mooring.placement.advise.model import AdviceKind
 from mooring.placement.scheduler_cache import SchedulerCache
 
 if TYPE_CHECKING:
@@ -178,10 +179,20 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
     page.title("What would help without evictions" if outcome.victims else "What would help")
     width = len(f"{len(outcome.advice)}.")
     for number, advice in enumerate(outcome.advice, 1):
-        row = (f"{number}.", advice.title + _where(cluster, advice))
+        row = (f"{number}.", advice.title + _where(cluster, advice) + _brings(outcome, advice))
         page.table([TextColumn(right=True, least=width, style="dim"), TextColumn()], [row])
         for line in (advice.command or "").splitlines():
             page.line(line, "command", 4 + width, wrap=False)
+
+
+def _brings(outcome: PodOutcome, advice: Advice) -> str:
+    """How much of the workload has a place afterwards, in what it counts by: pods, or groups of them."""
+    kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+    if advice.brings is None or kind is None or advice.kind is AdviceKind.SCALE:
+        return ""
+    count, total = kind.whole_units(outcome.replicas, advice.brings)
+    plural = "pods" if kind.unit is None else kind.unit.plural
+    return f": all {total:,} {plural} land" if count == total else f": {count:,} of {total:,} {plural} land"
 
 
 def _add_nearest(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:

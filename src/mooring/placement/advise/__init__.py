@@ -7,7 +7,8 @@ Where no single change helps, it looks for sets of two and three. The cluster is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.kube.objects import Object
@@ -21,6 +22,7 @@ from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.removals import removals
+from mooring.placement.advise.replicas import Replica, Replicas
 from mooring.placement.advise.requests import requests
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
@@ -30,7 +32,18 @@ from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
 from mooring.placement.engine import Engine, Explanation
 
-__all__ = ["MOST_CHANGES", "Advice", "AdviceKind", "Advised", "CommandTarget", "Edit", "advise"]
+__all__ = [
+    "MOST_CHANGES",
+    "Advice",
+    "AdviceKind",
+    "Advised",
+    "Asked",
+    "CommandTarget",
+    "Edit",
+    "Replica",
+    "advise",
+    "weigh",
+]
 
 
 class Advised(NamedTuple):
@@ -40,49 +53,72 @@ class Advised(NamedTuple):
     is_complete: bool
 
 
-def advise(
-    engine: Engine,
-    explanation: Explanation,
-    pod: Object,
-    workload: CommandTarget | None = None,
-    limit: int = 10,
-    priority_classes: Mapping[str, int] | None = None,
-    most_changes: int = MOST_CHANGES,
-) -> Advised:
-    """Changes that let `pod` in; none for a pod that has a place already.
+class Asked(NamedTuple):
+    """A rejected pod. `pod` is the object behind `explanation.pod`.
 
-    `pod` is the object behind `explanation.pod`. `priority_classes` are the names and values that the cluster knows.
+    `priority_classes` are the names and values that the cluster knows, `own` the pods that are no use to delete: those
+    of the workload itself.
     """
+
+    explanation: Explanation
+    pod: Object
+    workload: CommandTarget | None = None
+    priority_classes: Mapping[str, int] = MappingProxyType({})
+    own: Collection[str] = ()
+
+
+def advise(engine: Engine, asked: Asked, limit: int = 10, most_changes: int = MOST_CHANGES) -> Advised:
+    """Changes that let a pod in; none for a pod that has a place already."""
     if not engine.cluster.node_count:
         return Advised([], is_complete=True)
-    search = Search(engine, explanation, pod, workload)
-    fixed = () if workload is None else workload.fixed
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
 
-    def allowed(found: Iterable[Advice]) -> Iterator[Advice]:
-        return (each for each in found if not _touches(each, fixed))
+    def changes(relaxed: Search) -> Iterator[Advice]:
+        return _allowed(_changes(relaxed), asked.workload)
 
-    found = list(allowed(_found(search, priority_classes)))
-    if not _is_rejected_by_nodes(explanation) or any(not each.last_resort for each in found):
+    def single(changed: Search) -> Iterator[Advice]:
+        return _allowed(_found(changed, asked.priority_classes), asked.workload)
+
+    found = list(single(search))
+    if not _is_rejected_by_nodes(asked.explanation) or any(not each.last_resort for each in found):
         return Advised(ranked(found, limit), is_complete=False)
-    sets = SetSearch(
-        search,
-        lambda relaxed: allowed(_changes(relaxed)),
-        lambda changed: allowed(_found(changed, priority_classes)),
-    )
+    sets = SetSearch(search, changes, single)
     found += sets.run(most_changes)
     return Advised(ranked(found, limit), sets.is_complete and most_changes == MOST_CHANGES)
+
+
+def weigh(
+    engine: Engine,
+    advised: Sequence[Advice],
+    asked: Asked,
+    replicas: Sequence[Replica],
+    template: str,
+) -> list[Advice]:
+    """The advice for one pod as advice for its workload: what it brings, and what brings all pods a place."""
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+
+    def single(changed: Search) -> list[Advice]:
+        found = _allowed(_found(changed, asked.priority_classes), asked.workload)
+        return [each for each in found if not each.last_resort]
+
+    return Replicas(engine, replicas).weighed(search, advised, template, single)
 
 
 def _is_rejected_by_nodes(explanation: Explanation) -> bool:
     return explanation.rejected is None and not explanation.feasible.size and not explanation.error
 
 
-def _touches(advice: Advice, fixed: tuple[str, ...]) -> bool:
-    """Whether it edits a part of the pod that its author cannot."""
-    return any(edit.target == "pod" and edit.path.startswith(fixed) for edit in advice.edits)
+def _allowed(found: Iterable[Advice], workload: CommandTarget | None) -> Iterator[Advice]:
+    """Without what edits a part of the pod that its author cannot."""
+    fixed = () if workload is None else workload.fixed
+    return (
+        advice
+        for advice in found
+        if not any(edit.target == "pod" and edit.path.startswith(fixed) for edit in advice.edits)
+    )
 
 
-def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterator[Advice]:
+def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advice]:
     explanation = search.explanation
     if explanation.rejected is not None:
         yield from selectors(search)
@@ -97,7 +133,7 @@ def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterat
     yield from _changes(search)
     yield from new_node(search)
     residents = Residents(search)
-    yield from priorities(search, residents, priority_classes or {})
+    yield from priorities(search, residents, priority_classes)
     yield from removals(search, residents)
 
 

@@ -44,6 +44,20 @@ def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:
     return workload.kind != "Job"
 
 
+def scale(workload: CommandTarget, field: str, count: int) -> str | None:
+    """Another number of replicas: `field` is where it stands in the workload's spec."""
+    if workload.file is not None:
+        text = shlex.quote(msgspec.json.encode({"spec": {field: count}}).decode())
+        return f"kubectl patch -f {shlex.quote(workload.file)} --local --type=merge -p {text} -o yaml"
+    if not workload.live:
+        return None
+    place = f"-n {shlex.quote(workload.namespace or 'default')}"
+    if field == "replicas":
+        return f"kubectl scale {workload.kind.lower()} {shlex.quote(workload.name)} {place} --replicas={count}"
+    text = shlex.quote(msgspec.json.encode({"spec": {field: count}}).decode())
+    return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} {place} --type=merge -p {text}"
+
+
 def uncordon(node: str) -> str:
     return f"kubectl uncordon {shlex.quote(node)}"
 

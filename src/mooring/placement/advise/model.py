@@ -32,13 +32,14 @@ class AdviceKind(IntEnum):
     LOWER = 5
     RELAX = 6
     DROP = 7
-    UNCORDON = 8
-    LABEL = 9
-    UNLABEL = 10
-    UNTAINT = 11
-    ADD_NODE = 12
-    PRIORITISE = 13
-    DELETE_PODS = 14
+    SCALE = 8
+    UNCORDON = 9
+    LABEL = 10
+    UNLABEL = 11
+    UNTAINT = 12
+    ADD_NODE = 13
+    PRIORITISE = 14
+    DELETE_PODS = 15
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -76,6 +77,8 @@ class Advice(msgspec.Struct, frozen=True):
     alternative_count: int = 0
     # Shown only where there is nothing better to say.
     last_resort: bool = False
+    # The pods of the workload that have a place afterwards; None where that was not tried.
+    brings: frozenset[str] | None = None
     # The changes that help only together, in the order in which they are made; empty for a single one.
     parts: tuple[Advice, ...] = ()
 
@@ -92,6 +95,8 @@ class Advice(msgspec.Struct, frozen=True):
             "nodes": list(self.nodes),
             "nodeCount": self.node_count,
         }
+        if self.brings is not None:
+            answer["brings"] = len(self.brings)
         if self.parts:
             answer["parts"] = [part.title for part in self.parts]
         if self.victims:

@@ -13,7 +13,7 @@ import numpy as np
 from mooring.placement.advise import commands
 from mooring.placement.advise.conflicts import conflicting
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
-from mooring.placement.advise.residents import Residents, is_system, movable, stays
+from mooring.placement.advise.residents import Residents, is_system, movable
 from mooring.placement.advise.search import Search
 from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo
@@ -29,7 +29,7 @@ Cost = tuple[int, int, int, int]
 
 def removals(search: Search, residents: Residents) -> Iterator[Advice]:
     found = list(_on_one_node(search, residents))
-    found += [pods for pods in conflicting(search) if pods and not any(map(stays, pods))]
+    found += [pods for pods in conflicting(search) if pods and not any(map(search.stays, pods))]
     for pods in sorted(found, key=_cost)[:MAX_SETS]:
         keys = [pod.key for pod in pods]
         nodes, count = search.after((), keys)
@@ -96,7 +96,7 @@ def _fewest(search: Search, slot: int) -> list[PodInfo]:
     rivals = search.rivals(slot)
     for rival in rivals:
         trial.add(rival)
-    pods = [pod for pod in (*search.cluster.node_pods[slot].values(), *rivals) if not stays(pod)]
+    pods = [pod for pod in (*search.cluster.node_pods[slot].values(), *rivals) if not search.stays(pod)]
     if not trial.bits():
         return []
     for pod in sorted(pods, key=lambda pod: _cost([pod])):

@@ -9,7 +9,7 @@ A search that ignores some reasons finds changes that help but for these: the fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -36,9 +36,12 @@ class Search:
         explanation: Explanation,
         pod: Object,
         workload: CommandTarget | None,
+        own: Collection[str] = (),
         ignored: frozenset[Reason] = frozenset(),
     ) -> None:
         self.engine = engine
+        # The pods of the workload itself, and others that are only imagined: nobody can make room by deleting them.
+        self.own = own
         self.ignored = ignored
         self.cluster = engine.cluster
         self.explanation = explanation
@@ -64,6 +67,13 @@ class Search:
     @property
     def verdicts(self) -> Verdicts:
         return self._judged[1]
+
+    def ignoring(self, reasons: frozenset[Reason]) -> Search:
+        return Search(self.engine, self.explanation, self.pod, self.workload, self.own, reasons)
+
+    def stays(self, pod: PodInfo) -> bool:
+        """Whether a pod cannot be made to go: DaemonSets' and static ones come back to the same node."""
+        return pod.key in self.own or (pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node"))
 
     # Which nodes are near
 

@@ -11,19 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-import msgspec
 import numpy as np
 
-from mooring.api.core.types import Node
-from mooring.kube.objects import Object
 from mooring.placement.advise import commands
+from mooring.placement.advise.changed_nodes import changed_nodes
 from mooring.placement.advise.model import Advice, AdviceKind
 from mooring.placement.advise.pointers import edited
 from mooring.placement.advise.ranking import effect_of, ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import Reason
 
-__all__ = ["MOST_CHANGES", "Finder", "SetSearch"]
+__all__ = ["MOST_CHANGES", "Finder", "SetSearch", "together"]
 
 MOST_CHANGES: Final = 3
 # How many first changes are followed: all that matter in a small cluster, the best few in a large one, where each
@@ -69,17 +67,17 @@ class SetSearch:
                 if changed is None:
                     continue
                 for rest in self._sets(changed, count - 1):
-                    together = _together(search, change, rest)
-                    if effect_of(together) not in self._seen:
-                        self._seen.add(effect_of(together))
-                        yield together
+                    both = together(search, change, rest)
+                    if effect_of(both) not in self._seen:
+                        self._seen.add(effect_of(both))
+                        yield both
 
     def _beginnings(self, search: Search) -> list[Advice]:
         """Changes that would help but for some reasons that are left, least disturbance first."""
         found = [
             advice
             for ignored in _combinations(search)
-            for advice in self._first(Search(search.engine, search.explanation, search.pod, search.workload, ignored))
+            for advice in self._first(search.ignoring(ignored))
             if not advice.last_resort
         ]
         best = ranked(found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // search.cluster.node_count)))
@@ -103,27 +101,17 @@ def _combinations(search: Search) -> list[frozenset[Reason]]:
 def _made(search: Search, change: Advice) -> Iterator[Search | None]:
     """What is left to search once a change is made; None where the pod is not rejected by nodes any more."""
     pod = edited(search.pod, [edit for edit in change.edits if edit.target == "pod"])
-    with search.cluster.pretending(_nodes(search, change)):
+    with search.cluster.pretending(changed_nodes(search.cluster, change.edits)):
         explanation = search.engine.explain(search.compile(pod))
         if explanation.rejected is not None or explanation.feasible.size:
             yield None
         else:
-            yield Search(search.engine, explanation, pod, search.workload)
+            yield Search(search.engine, explanation, pod, search.workload, search.own)
 
 
-def _nodes(search: Search, change: Advice) -> list[Node]:
-    """The nodes that a change edits, as they are then."""
-    found: dict[str, Object] = {}
-    for edit in change.edits:
-        kind, _, name = edit.target.partition("/")
-        if kind == "node":
-            before = found.get(name) or msgspec.to_builtins(search.cluster.nodes[search.cluster.slots[name]])
-            found[name] = edited(before, (edit,))
-    return [msgspec.convert(each, Node) for each in found.values()]
-
-
-def _together(search: Search, change: Advice, rest: Advice) -> Advice:
-    parts = (change, *(rest.parts or (rest,)))
+def together(search: Search, change: Advice, rest: Advice) -> Advice:
+    """One advice to make a change and then the rest."""
+    parts = (*(change.parts or (change,)), *(rest.parts or (rest,)))
     return Advice(
         max(part.kind for part in parts),
         ", and ".join(title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(_titles(parts))),
