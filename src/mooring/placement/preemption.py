@@ -97,7 +97,7 @@ def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | li
         trial.remove(victim)
     if bits := _bits_beside_nominated(filters, verdicts, trial, slot):
         return [reason.text for reason in verdicts.first(bits)]
-    violating, others = _by_budget(cluster, _by_importance(lower))
+    violating, others = by_budget(cluster, _by_importance(lower))
     victims: list[PodInfo] = []
     violations = 0
     for group, costs in ((violating, 1), (others, 0)):
@@ -138,7 +138,7 @@ def _by_importance(pods: list[PodInfo]) -> list[PodInfo]:
     )
 
 
-def _by_budget(cluster: SchedulerCache, pods: list[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
+def by_budget(cluster: SchedulerCache, pods: list[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
     """Pods whose eviction would break a disruption budget, and the others."""
     budgets = [
         (b.metadata.namespace, view_selector(b.spec.selector), b.status.disrupted_pods or {})

@@ -134,7 +134,7 @@ def test_a_full_number_of_pods_has_no_remedy_in_the_pod() -> None:
     assert {advice.kind for advice in advised(scene, pod("web"))} == {
         AdviceKind.ADD_NODE,
         AdviceKind.PRIORITISE,
-        AdviceKind.DELETE_PODS,
+        AdviceKind.EVICT,
     }
 
 

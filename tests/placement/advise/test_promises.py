@@ -223,7 +223,7 @@ def _removals(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
         ):
             changed = deepcopy(request)
             del changed["pods"][i]
-            yield AdviceKind.DELETE_PODS, changed
+            yield AdviceKind.EVICT, changed
 
 
 def check_complete(request: Object) -> None:

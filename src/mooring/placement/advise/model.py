@@ -39,7 +39,7 @@ class AdviceKind(IntEnum):
     UNTAINT = 12
     ADD_NODE = 13
     PRIORITISE = 14
-    DELETE_PODS = 15
+    EVICT = 15
 
 
 class Edit(msgspec.Struct, frozen=True):

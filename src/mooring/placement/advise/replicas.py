@@ -130,7 +130,7 @@ class Replicas:
     @contextmanager
     def _tried(self, edits: Sequence[Edit], template: str) -> Iterator[_Trial]:
         """The cluster with these edits made and the workload's pods placed, for the length of a `with` block."""
-        gone = [edit.before for edit in edits if edit.op == "deletePods"]
+        gone = [edit.before for edit in edits if edit.op == "evict"]
         gone += [each.key for each in self._replicas if each.placed]
         start, landed, rejected = 0, [], None
         with self._cluster.pretending(changed_nodes(self._cluster, edits), gone):
