@@ -169,7 +169,9 @@ class Explainer:
                 outcome.replicas = {
                     each.unplaced.key: each.unplaced.pod["metadata"].get("labels") or {} for each in members
                 }
-                outcome.advice = weigh(self.engine, outcome.advice, asked, replicas, template)
+                outcome.advice = _useful(
+                    outcome, members, weigh(self.engine, outcome.advice, asked, replicas, template)
+                )
                 outcome.advice += self._scaled(outcome, asked, members)
 
     def _scaled(self, outcome: PodOutcome, asked: Asked, members: list[PodOutcome]) -> list[Advice]:
@@ -231,6 +233,20 @@ class Explainer:
 
     def _may_preempt(self, info: PodInfo) -> bool:
         return info.preempts and any(p.priority < info.priority for p in self.cluster.pods.values())
+
+
+def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice]) -> list[Advice]:
+    """Without advice that makes no unit of the workload whole, where other advice does."""
+    kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+    if kind is None or kind.unit is None:
+        return weighed
+    now, _ = kind.whole_units(outcome.replicas, {each.unplaced.key for each in members if each.lands})
+    more = [
+        advice
+        for advice in weighed
+        if advice.brings is None or kind.whole_units(outcome.replicas, advice.brings)[0] > now
+    ]
+    return more or weighed
 
 
 def all_land(outcomes: Iterable[PodOutcome]) -> bool:

@@ -17,6 +17,7 @@ from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
 from mooring.placement.advise.model import AdviceKind
+from mooring.placement.causes.amounts import scattered
 from mooring.placement.scheduler_cache import SchedulerCache
 
 if TYPE_CHECKING:
@@ -86,7 +87,20 @@ def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, al
     else:
         add_feasible(page, cluster, explanation)
         add_blocked(page, cluster, outcome.blocked)
+        _add_scattered(page, outcome)
     _add_advice(page, cluster, outcome)
+
+
+def _add_scattered(page: TextPage, outcome: PodOutcome) -> None:
+    """Devices that would suffice if they were on one node."""
+    filters = None if outcome.explanation is None else outcome.explanation.filters
+    if filters is None or outcome.slot >= 0:
+        return
+    valid = filters.cluster.valid
+    for need in filters.needs():
+        text = scattered(need.name, need.amount, (need.allocatable - need.used)[valid]) if "/" in need.name else ""
+        if text:
+            page.line(f"There are {text}.", indent=2)
 
 
 def headline_of(cluster: SchedulerCache, outcome: PodOutcome) -> str:

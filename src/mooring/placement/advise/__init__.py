@@ -16,7 +16,7 @@ from mooring.placement.advise.gates import gates, unreadable
 from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.newnode import new_node
 from mooring.placement.advise.nodelabels import labels
-from mooring.placement.advise.nodeside import uncordon, untaint
+from mooring.placement.advise.nodeside import bring_back, uncordon, untaint
 from mooring.placement.advise.podaffinity import pod_affinity
 from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
@@ -148,5 +148,6 @@ def _changes(search: Search) -> Iterator[Advice]:
     yield from spreading(search)
     yield from pod_affinity(search)
     yield from uncordon(search)
+    yield from bring_back(search)
     yield from labels(search, misspelt=any(advice.kind is AdviceKind.CORRECT for advice in selected))
     yield from untaint(search)

@@ -14,6 +14,8 @@ from mooring.placement.advise.pointers import json_patch, resolve
 from mooring.placement.plugins.taints import taint_text
 from mooring.placement.pods import PodInfo
 
+_REQUESTS = "/resources/requests/"
+_LIMITS = "/resources/limits/"
 # Of a pod that exists, the API lets nothing else about placement be changed.
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")
 
@@ -25,7 +27,7 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     if workload.manifest is not None:
         template = workload.manifest if not workload.pod_path else resolve(workload.manifest, workload.pod_path)
         pod = template if isinstance(template, dict) else {}
-    operations = json_patch(pod, edits, workload.pod_path)
+    operations = json_patch(pod, _written(pod, edits), workload.pod_path)
     if operations is None:
         return None
     text = shlex.quote(msgspec.json.encode(operations).decode())
@@ -35,6 +37,18 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
         return None
     namespace = shlex.quote(workload.namespace or "default")
     return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
+
+
+def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:
+    """Without edits of requests that nobody wrote: they follow the limits, which are edited too."""
+    paths = {edit.path for edit in edits}
+    return [
+        edit
+        for edit in edits
+        if _REQUESTS not in edit.path
+        or resolve(pod, edit.path.rpartition("/")[0]) is not None
+        or edit.path.replace(_REQUESTS, _LIMITS) not in paths
+    ]
 
 
 def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:

@@ -34,12 +34,13 @@ class AdviceKind(IntEnum):
     DROP = 7
     SCALE = 8
     UNCORDON = 9
-    LABEL = 10
-    UNLABEL = 11
-    UNTAINT = 12
-    ADD_NODE = 13
-    PRIORITISE = 14
-    EVICT = 15
+    BRING_BACK = 10
+    LABEL = 11
+    UNLABEL = 12
+    UNTAINT = 13
+    ADD_NODE = 14
+    PRIORITISE = 15
+    EVICT = 16
 
 
 class Edit(msgspec.Struct, frozen=True):

@@ -162,7 +162,10 @@ def _drop(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice]:
                 edits.append(Edit("pod", "drop", path, before, None))
     if edits:
         who = " and ".join(asker.who for asker in askers)
-        advice = search.on_pod(AdviceKind.DROP, f"Drop the request for {need.name} of {who}", *edits)
+        title = f"Drop the request for {need.name} of {who}"
+        if _is_device(need.name):
+            title += ", which then runs without"
+        advice = search.on_pod(AdviceKind.DROP, title, *edits, last_resort=_is_device(need.name))
         if advice is not None:
             yield advice
 

@@ -130,7 +130,12 @@ def _titles(parts: tuple[Advice, ...]) -> list[str]:
 
 def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
     """One patch for all that is edited of the pod, and what is done elsewhere; None where a part has no command."""
-    of_pod = tuple(edit for part in parts for edit in part.edits if edit.target == "pod")
+    if any(part.kind is AdviceKind.PRIORITISE and part.command is None for part in parts):
+        # A priority without a class is nothing that people may write.
+        return None
+    of_pod = tuple(
+        edit for part in parts for edit in part.edits if edit.target == "pod" and edit.path != "/spec/priority"
+    )
     others = [part.command for part in parts if part.edits[0].target != "pod" and part.kind is not AdviceKind.ADD_NODE]
     patch = commands.patch(search.workload, search.pod, of_pod) if of_pod else ""
     if patch is None or None in others:
