@@ -264,7 +264,7 @@ def test_an_image_build_is_refused_in_words() -> None:
 def test_models_are_not_called_healthy_without_a_check() -> None:
     world = NotebookWorld(notebook_job(modelValidation={"platform": "vllm", "targetModels": ["llm"]}))
     assert world.phase() == "Succeeded"
-    assert world.condition("ModelsChecked")[:2] == ("False", "ModelValidationUnavailable")
+    assert world.condition("ModelsChecked")[:2] == ("False", "ModelsNotChecked")
     assert world.status()["modelValidationResult"]["success"] is False
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from mooring.api.kinds import Key
+from mooring.api.meta import Condition
 from mooring.features.notebooks.api.jobs import NotebookValidationJob
 from mooring.features.notebooks.conditions import FINAL_PHASES, INITIALIZING, JobState
 from mooring.features.notebooks.ending import after_end, fail
@@ -31,8 +32,13 @@ from mooring.features.notebooks.pod_failures import reported_end
 from mooring.features.notebooks.pod_progress import follow_pod
 from mooring.features.notebooks.result_log import READ_RESULT
 from mooring.features.notebooks.run_time import run_time
-from mooring.features.notebooks.status_writes import told
-from mooring.features.notebooks.unavailable import build_refusal, build_status, model_result, models_condition
+from mooring.features.notebooks.status_writes import stated, told
+from mooring.features.notebooks.unavailable import (
+    BUILD_REASON,
+    MODELS_REASON,
+    build_status,
+    model_validation_result,
+)
 from mooring.features.notebooks.validation_pod.names import pod_name
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
@@ -43,6 +49,8 @@ from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import CONFIG_MAP, NODE
 
 __all__ = ["CONTROLLER", "notebook_validation"]
+
+MODELS_CHECKED: Final = "ModelsChecked"
 
 
 def _reconcile(key: Key, view: View, now: datetime, *, reader: Effect[PodLog]) -> Decision:
@@ -67,9 +75,8 @@ def _decide(view: View, job: NotebookValidationJob, now: datetime, reader: Effec
     # 3. What cannot be done here is refused.
     if spec is None:
         return fail(job, "ConfigurationError", "the job has no spec; give it a notebook and a podConfig", now)
-    if refusal := build_refusal(spec):
-        fields = {"buildStatus": build_status(spec, refusal)}
-        return fail(job, "StrategyNotFound", refusal, now, fields=fields)
+    if (build := build_status(spec)) is not None:
+        return fail(job, BUILD_REASON, build.message, now, fields={"buildStatus": stated(build)})
 
     # 4. Its time is not over; a run that ended before may still be read.
     pod = pods.pop(pod_name(job.metadata.name, status.retry_count), None)
@@ -87,9 +94,10 @@ def _decide(view: View, job: NotebookValidationJob, now: datetime, reader: Effec
 def _begin(job: NotebookValidationJob, now: datetime) -> Decision:
     state = JobState(INITIALIZING, "Initializing", "the job was accepted", True)
     fields: dict[str, object] = {"startTime": timestamp(now), "retryCount": 0}
-    conditions = () if job.spec is None else models_condition(job.spec)
-    if job.spec is not None and (result := model_result(job.spec)) is not None:
-        fields["modelValidationResult"] = result
+    conditions: tuple[Condition, ...] = ()
+    if job.spec is not None and (models := model_validation_result(job.spec)) is not None:
+        fields["modelValidationResult"] = stated(models)
+        conditions = (Condition(MODELS_CHECKED, "False", MODELS_REASON, models.message),)
     return Decision(status=told(job, state, now, conditions, fields))
 
 

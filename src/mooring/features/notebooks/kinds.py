@@ -16,7 +16,7 @@ __all__ = [
     "NOTEBOOK_VALIDATION_JOB",
     "SECRET_META",
     "VALIDATION_POD",
-    "Step",
+    "PodStep",
     "StepEnd",
     "StepState",
     "StepWait",
@@ -46,7 +46,7 @@ class StepState(View, frozen=True):
     terminated: StepEnd | None = None
 
 
-class Step(View, frozen=True):
+class PodStep(View, frozen=True):
     """One container of a validation pod: one that clones, or the one that runs the notebook."""
 
     name: str = ""
@@ -62,8 +62,8 @@ class ValidationPodStatus(View, frozen=True):
     reason: str = ""
     message: str = ""
     conditions: tuple[Condition, ...] = ()
-    init_container_statuses: tuple[Step, ...] = ()
-    container_statuses: tuple[Step, ...] = ()
+    init_container_statuses: tuple[PodStep, ...] = ()
+    container_statuses: tuple[PodStep, ...] = ()
 
 
 class ValidationPod(View, frozen=True):

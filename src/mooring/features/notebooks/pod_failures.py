@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from mooring.api.conditions import is_true
-from mooring.features.notebooks.kinds import Step, StepEnd, StepWait, ValidationPod
+from mooring.features.notebooks.kinds import PodStep, StepEnd, StepWait, ValidationPod
 from mooring.features.notebooks.validation_pod.names import VALIDATOR
 
-__all__ = ["REPORTING_EXIT_CODES", "PodFailure", "Remedy", "deleted_pod", "find_failure", "reported_end"]
+__all__ = ["REPORTING_EXIT_CODES", "AttemptFailure", "Remedy", "deleted_pod", "find_failure", "reported_end"]
 
 Remedy = Literal["retry", "wait", "none"]
 
@@ -50,7 +50,7 @@ _WAITS: Final[dict[str, Remedy]] = {
 }
 
 
-class PodFailure(NamedTuple):
+class AttemptFailure(NamedTuple):
     """`remedy` says what could mend it: another pod, waiting until somebody mends it, or nothing."""
 
     reason: str
@@ -69,7 +69,7 @@ def reported_end(pod: ValidationPod) -> StepEnd | None:
     return None
 
 
-def find_failure(pod: ValidationPod) -> PodFailure | None:
+def find_failure(pod: ValidationPod) -> AttemptFailure | None:
     """Why a pod failed or does not start; None for one that is on its way, or ended with a result."""
     if pod.status.phase == "Failed" and (found := _lost_node(pod)) is not None:
         return found
@@ -77,28 +77,28 @@ def find_failure(pod: ValidationPod) -> PodFailure | None:
     found = next(_found(pod, steps), None)
     if found is None and pod.is_finished and reported_end(pod) is None:
         text = pod.status.message or pod.status.reason or "no container says why"
-        return PodFailure("PodFailed", f"pod {pod.metadata.name} failed: {text}", "retry")
+        return AttemptFailure("PodFailed", f"pod {pod.metadata.name} failed: {text}", "retry")
     return found
 
 
-def deleted_pod(name: str) -> PodFailure:
+def deleted_pod(name: str) -> AttemptFailure:
     """A pod that somebody else deleted: a drain, an eviction, a spot node that goes."""
-    return PodFailure("PodDeleted", f"pod {name} was deleted before it reported", "retry")
+    return AttemptFailure("PodDeleted", f"pod {name} was deleted before it reported", "retry")
 
 
-def _lost_node(pod: ValidationPod) -> PodFailure | None:
+def _lost_node(pod: ValidationPod) -> AttemptFailure | None:
     """A pod that its node ended, whatever its containers say."""
     status = pod.status
     if status.reason == DEADLINE:
-        return PodFailure("ValidationTimeout", f"pod {pod.metadata.name} was stopped at its deadline", "none")
+        return AttemptFailure("ValidationTimeout", f"pod {pod.metadata.name} was stopped at its deadline", "none")
     if not status.reason and not is_true(status.conditions, "DisruptionTarget"):
         return None
     reason = status.reason or "Disrupted"
     text = f"pod {pod.metadata.name} was ended by its node ({reason})"
-    return PodFailure(reason, f"{text}: {status.message}" if status.message else text, "retry")
+    return AttemptFailure(reason, f"{text}: {status.message}" if status.message else text, "retry")
 
 
-def _found(pod: ValidationPod, steps: Iterable[Step]) -> Iterator[PodFailure]:
+def _found(pod: ValidationPod, steps: Iterable[PodStep]) -> Iterator[AttemptFailure]:
     for step in steps:
         waiting, ended = step.state.waiting, step.state.terminated
         if waiting is not None and waiting.reason in _WAITS:
@@ -107,58 +107,62 @@ def _found(pod: ValidationPod, steps: Iterable[Step]) -> Iterator[PodFailure]:
             yield from _ended(pod, step.name, ended)
 
 
-def _not_started(name: str, waiting: StepWait) -> PodFailure:
+def _not_started(name: str, waiting: StepWait) -> AttemptFailure:
     text = f"container {name} does not start ({waiting.reason})"
     message = f"{text}: {waiting.message}" if waiting.message else text
-    return PodFailure(waiting.reason, message, _WAITS[waiting.reason])
+    return AttemptFailure(waiting.reason, message, _WAITS[waiting.reason])
 
 
-def _ended(pod: ValidationPod, name: str, ended: StepEnd) -> Iterator[PodFailure]:
+def _ended(pod: ValidationPod, name: str, ended: StepEnd) -> Iterator[AttemptFailure]:
     if ended.reason == "OOMKilled":
         limit = "spec.podConfig.resources.limits.memory" if name == VALIDATOR else "the memory of its node"
-        yield PodFailure("OOMKilled", f"container {name} needed more memory than it may have; raise {limit}", "none")
+        yield AttemptFailure(
+            "OOMKilled", f"container {name} needed more memory than it may have; raise {limit}", "none"
+        )
     elif name == VALIDATOR:
         yield from _validator_failure(pod, ended)
     elif ended.exit_code:
         yield _clone_failure(name, ended)
 
 
-def _clone_failure(name: str, ended: StepEnd) -> PodFailure:
+def _clone_failure(name: str, ended: StepEnd) -> AttemptFailure:
     said = ended.message.strip() or f"it ended with exit code {ended.exit_code}; see its log"
     message = f"container {name} could not clone: {said}"
     if ended.exit_code in _KILL_EXIT_CODES:
-        return PodFailure("GitCloneKilled", message, "retry")
+        return AttemptFailure("GitCloneKilled", message, "retry")
     if ended.exit_code == _NOT_FOUND_EXIT_CODE or _is_start_failure(ended):
-        return PodFailure("GitUnavailable", message, "none")
+        return AttemptFailure("GitUnavailable", message, "none")
     if ended.exit_code == _NOT_EXECUTABLE_EXIT_CODE:
-        return PodFailure("PermissionDenied", message, "none")
+        return AttemptFailure("PermissionDenied", message, "none")
     reason, remedy = _CLONE_FAILURES.get(ended.exit_code, ("GitCloneFailed", "none"))
-    return PodFailure(reason, message, remedy)
+    return AttemptFailure(reason, message, remedy)
 
 
-def _validator_failure(pod: ValidationPod, ended: StepEnd) -> Iterator[PodFailure]:
+def _validator_failure(pod: ValidationPod, ended: StepEnd) -> Iterator[AttemptFailure]:
     code, said = ended.exit_code, ended.message.strip()
     if _is_start_failure(ended):
         missing = any(text in said.lower() for text in _MISSING_PROGRAM)
         if missing or code == _NOT_FOUND_EXIT_CODE:
             yield _no_python(said)
         else:
-            yield PodFailure("RunContainerError", f"container {VALIDATOR} could not be run: {said}", "none")
+            yield AttemptFailure("RunContainerError", f"container {VALIDATOR} could not be run: {said}", "none")
     elif code == _NOT_FOUND_EXIT_CODE:
         yield _no_python(said)
     elif code == _NOT_EXECUTABLE_EXIT_CODE:
-        yield PodFailure("PermissionDenied", f"container {VALIDATOR} may not run python3 in its image: {said}", "none")
+        yield AttemptFailure(
+            "PermissionDenied", f"container {VALIDATOR} may not run python3 in its image: {said}", "none"
+        )
     elif code in _KILL_EXIT_CODES:
         text = f"the runner in pod {pod.metadata.name} was killed before it reported (exit code {code})"
-        yield PodFailure("RunnerKilled", text, "retry")
+        yield AttemptFailure("RunnerKilled", text, "retry")
     elif code not in REPORTING_EXIT_CODES:
         text = f"the runner in pod {pod.metadata.name} ended with exit code {code} and without a result; see its log"
-        yield PodFailure("RunnerFailed", text, "none")
+        yield AttemptFailure("RunnerFailed", text, "none")
 
 
-def _no_python(said: str) -> PodFailure:
+def _no_python(said: str) -> AttemptFailure:
     text = "the image has no python3; use one with Python, nbclient, nbformat and ipykernel"
-    return PodFailure("RunnerUnavailable", f"{text}: {said}" if said else text, "none")
+    return AttemptFailure("RunnerUnavailable", f"{text}: {said}" if said else text, "none")
 
 
 def _is_start_failure(ended: StepEnd) -> bool:

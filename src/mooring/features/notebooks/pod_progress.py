@@ -23,7 +23,7 @@ from mooring.features.notebooks.placing import (
     simulated_text,
 )
 from mooring.features.notebooks.pod_failures import deleted_pod, find_failure, reported_end
-from mooring.features.notebooks.result_log import NO_RESULT, Verdict, is_passed, read_result
+from mooring.features.notebooks.result_log import NO_RESULT, RunVerdict, is_passed, read_result
 from mooring.features.notebooks.status_writes import told
 from mooring.features.notebooks.validation_pod.pod import validation_pod
 from mooring.kube.durations import duration_text
@@ -88,7 +88,7 @@ def _report(
     return fail(job, *_verdict(reading.verdict, ended), now, pod=pod)
 
 
-def _verdict(verdict: Verdict, ended: StepEnd) -> tuple[str, str]:
+def _verdict(verdict: RunVerdict, ended: StepEnd) -> tuple[str, str]:
     """The reason and the sentence of a run that did not pass."""
     if verdict.outcome == NO_RESULT and ended.exit_code == _UNAVAILABLE_EXIT_CODE:
         text = "the image lacks what the runner needs; install nbclient, nbformat and ipykernel in it"

@@ -24,7 +24,7 @@ from mooring.notebook_runner.result import EXIT_CODES, PASSED
 from mooring.runtime.effects import Effect, PodLog, Report, Run
 from mooring.runtime.view import View
 
-__all__ = ["NO_RESULT", "READ_RESULT", "Reading", "Verdict", "read_result", "result_report"]
+__all__ = ["NO_RESULT", "READ_RESULT", "Reading", "RunVerdict", "read_result", "result_report"]
 
 NO_RESULT: Final = "NoResult"
 # A result takes 140 lines at most, and it comes last.
@@ -74,7 +74,7 @@ class _Result(Typed, frozen=True):
     comparison_result: _Comparison | None = None
 
 
-class Verdict(NamedTuple):
+class RunVerdict(NamedTuple):
     """What a result says. Without one, `outcome` is NO_RESULT and the reason says what is wrong with the log."""
 
     outcome: str
@@ -85,7 +85,7 @@ class Verdict(NamedTuple):
 class Reading(NamedTuple):
     """The verdict, if it is there; the log that is to be read; and why it is given up."""
 
-    verdict: Verdict | None = None
+    verdict: RunVerdict | None = None
     runs: tuple[Run, ...] = ()
     given_up: str = ""
 
@@ -100,7 +100,7 @@ def read_result(view: View, job: NotebookValidationJob, pod: ValidationPod, effe
     reads = int(number) + 1
     if record.phase == "Succeeded":
         outcome, _, reason = record.output.partition("/")
-        return Reading(Verdict(outcome, reason, record.message))
+        return Reading(RunVerdict(outcome, reason, record.message))
     if record.phase == "Started":
         began = _moment(record.started_at, view.now)
         # A reader that went without a report leaves its record behind.
@@ -156,7 +156,7 @@ def _model(log: PodLog) -> tuple[timedelta, Report]:
     return _MODEL_DURATION, _nothing(f"pod {log.namespace}/{log.pod} was simulated")
 
 
-def is_passed(verdict: Verdict, exit_code: int) -> bool:
+def is_passed(verdict: RunVerdict, exit_code: int) -> bool:
     """Only a runner that says so and ended so has passed a notebook."""
     return verdict.outcome == PASSED and exit_code == EXIT_CODES[PASSED]
 

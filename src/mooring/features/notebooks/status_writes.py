@@ -6,16 +6,19 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from mooring.api.conditions import condition_objects, set_conditions
 from mooring.api.meta import Condition
 from mooring.features.notebooks.api.jobs import NotebookValidationJob
 from mooring.features.notebooks.conditions import FINAL_PHASES, JobState, conditions_of
 from mooring.features.notebooks.kinds import NOTEBOOK_VALIDATION_JOB
+from mooring.features.notebooks.plain import plain
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Patch, status
 
-__all__ = ["told"]
+__all__ = ["stated", "told"]
 
 
 def told(
@@ -42,3 +45,15 @@ def told(
     if state.phase in FINAL_PHASES:
         body["completionTime"] = timestamp(now)
     return (status(NOTEBOOK_VALIDATION_JOB, job, body),) if body else ()
+
+
+def stated(part: msgspec.Struct) -> Object:
+    """A part of the status as it is written: without what it does not say."""
+    found: Object = _without_blanks(plain(part))
+    return found
+
+
+def _without_blanks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_blanks(item) for name, item in value.items() if item not in (None, "", [])}
+    return [_without_blanks(item) for item in value] if isinstance(value, list) else value
