@@ -11,7 +11,7 @@ from mooring.notebook_runner.durations import go_duration
 from mooring.notebook_runner.execution.cell_run import FAILURE, SKIPPED, SUCCESS, CellRun, EarlyEnd, Execution
 from mooring.notebook_runner.result import FAILED, PASSED, CellOutcome, GoldenComparison, RunResult
 from mooring.notebook_runner.settings import ComparisonRules, RunnerSettings
-from mooring.notebook_runner.validation.finding import Finding
+from mooring.notebook_runner.validation.finding import RuleFinding
 from mooring.notebook_runner.validation.validation import validated
 
 __all__ = ["execution_result", "verdict"]
@@ -93,7 +93,7 @@ def _outcome(index: int, run: CellRun, cell: dict[str, Any]) -> CellOutcome:
     return CellOutcome(index, run.status, go_duration(run.seconds), output, run.error)
 
 
-def _with_failures(result: RunResult, failures: list[Finding]) -> RunResult:
+def _with_failures(result: RunResult, failures: list[RuleFinding]) -> RunResult:
     """A cell that a rule fails is a failed cell; its output stays as it was."""
     sentences: dict[int, list[str]] = {}
     for each in failures:

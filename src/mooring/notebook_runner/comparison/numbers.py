@@ -59,7 +59,7 @@ def number_of(text: str) -> Decimal:
 
 
 def _words(text: str, spaces: bool) -> list[str]:
-    # A sign is part of the number, so that columns of numbers may shift by one when a sign comes or goes.
+    # White space next to a number does not count: columns shift by one when a sign comes or goes.
     parts = [" ".join(part.split()) for part in _NUMBER.split(text)]
     if not spaces:
         parts = ["".join(part.split()) for part in parts]

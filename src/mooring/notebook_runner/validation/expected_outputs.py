@@ -13,7 +13,7 @@ from typing import Any, Final
 from mooring.notebook_runner.comparison.outputs import text_of
 from mooring.notebook_runner.execution.value_probe import METADATA_KEY
 from mooring.notebook_runner.settings import ExpectedOutput
-from mooring.notebook_runner.validation.finding import Finding
+from mooring.notebook_runner.validation.finding import RuleFinding
 
 __all__ = ["expected_findings"]
 
@@ -23,18 +23,20 @@ _EMPTY: Final = re.compile(r"\s*(?:\[\]|\{\}|\(\)|set\(\)|''|\"\"|Empty DataFram
 
 def expected_findings(
     notebook: dict[str, Any], reached: int, expected: tuple[ExpectedOutput, ...]
-) -> Iterator[Finding]:
+) -> Iterator[RuleFinding]:
     cells = notebook["cells"]
     for each in expected:
         where = f"expectedOutputs names cell {each.cell}"
         if each.cell >= len(cells):
-            yield Finding("ExpectedOutputMissing", None, f"{where}, and the notebook has {len(cells)} cells, from 0 on")
+            yield RuleFinding(
+                "ExpectedOutputMissing", None, f"{where}, and the notebook has {len(cells)} cells, from 0 on"
+            )
         elif cells[each.cell]["cell_type"] != "code":
-            yield Finding("ExpectedOutputMissing", each.cell, f"{where}, which is no code cell")
+            yield RuleFinding("ExpectedOutputMissing", each.cell, f"{where}, which is no code cell")
         elif each.cell < reached:
             problem = _problem(each, cells[each.cell])
             if problem:
-                yield Finding("ExpectedOutputMissing", each.cell, f"cell {each.cell} {problem}")
+                yield RuleFinding("ExpectedOutputMissing", each.cell, f"cell {each.cell} {problem}")
 
 
 def _problem(expected: ExpectedOutput, cell: dict[str, Any]) -> str:

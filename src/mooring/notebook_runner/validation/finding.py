@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Finding", "code_cells"]
+__all__ = ["RuleFinding", "code_cells"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """`cell` is None where it is about the notebook as a whole."""
 
     reason: str

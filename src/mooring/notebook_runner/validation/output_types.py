@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mooring.notebook_runner.validation.finding import Finding, code_cells
+from mooring.notebook_runner.validation.finding import RuleFinding, code_cells
 
 __all__ = ["output_type_findings"]
 
 
-def output_type_findings(notebook: dict[str, Any], reached: int, reference: dict[str, Any]) -> Iterator[Finding]:
+def output_type_findings(notebook: dict[str, Any], reached: int, reference: dict[str, Any]) -> Iterator[RuleFinding]:
     """A cell that has no outputs in the reference promises nothing."""
     expected = reference["cells"]
     for index, cell in code_cells(notebook, reached):
@@ -18,7 +18,7 @@ def output_type_findings(notebook: dict[str, Any], reached: int, reference: dict
         have = _kinds(cell)
         if want and have != want:
             message = f"the outputs of cell {index} are {_named(have)}; expected are {_named(want)}"
-            yield Finding("OutputTypeMismatch", index, message)
+            yield RuleFinding("OutputTypeMismatch", index, message)
 
 
 def _kinds(cell: dict[str, Any]) -> list[str]:

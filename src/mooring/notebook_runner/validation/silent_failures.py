@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from mooring.notebook_runner.comparison.normalizers import without_ansi
 from mooring.notebook_runner.comparison.outputs import text_of
-from mooring.notebook_runner.validation.finding import Finding, code_cells
+from mooring.notebook_runner.validation.finding import RuleFinding, code_cells
 
 __all__ = ["silent_findings"]
 
@@ -22,12 +22,12 @@ _LINE: Final = re.compile(rf"^(?:[\w .()/%\[\]-]{{1,80}}\s*[:=]\s*)?({_NOTHING})
 _NOT_A_NUMBER: Final = re.compile(r"(?<![\w'\"])nan(?![\w'\"])")
 
 
-def silent_findings(notebook: dict[str, Any], reached: int) -> Iterator[Finding]:
+def silent_findings(notebook: dict[str, Any], reached: int) -> Iterator[RuleFinding]:
     for index, cell in code_cells(notebook, reached):
         for output in cell["outputs"]:
             value = _value(output)
             if value:
-                yield Finding("SilentFailure", index, f"cell {index} gave {value} and raised nothing")
+                yield RuleFinding("SilentFailure", index, f"cell {index} gave {value} and raised nothing")
                 break
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mooring.notebook_runner.comparison.outputs import text_of
-from mooring.notebook_runner.validation.finding import Finding, code_cells
+from mooring.notebook_runner.validation.finding import RuleFinding, code_cells
 
 __all__ = ["assertion_findings", "exit_code_findings"]
 
@@ -18,22 +18,22 @@ _MAGIC_LINE: Final = re.compile(r"^\s*(?:[\w,\s]+=\s*)?[!%?].*$", re.MULTILINE)
 _EXITS: Final = ("exit", "quit", "sys.exit", "os._exit")
 
 
-def assertion_findings(notebook: dict[str, Any], reached: int) -> Iterator[Finding]:
+def assertion_findings(notebook: dict[str, Any], reached: int) -> Iterator[RuleFinding]:
     cells = [_code(cell) for _, cell in code_cells(notebook, reached)]
     if cells and not any(_asserts(code) for code in cells):
         message = "no code cell asserts anything, so a wrong result would not be noticed; add an assert"
-        yield Finding("NoAssertions", None, message)
+        yield RuleFinding("NoAssertions", None, message)
 
 
-def exit_code_findings(notebook: dict[str, Any], reached: int) -> Iterator[Finding]:
+def exit_code_findings(notebook: dict[str, Any], reached: int) -> Iterator[RuleFinding]:
     for index, cell in code_cells(notebook, reached):
         code = _code(cell)
         if not code.lstrip().startswith("%%") and _SHELL_LINE.search(code) and "_exit_code" not in code:
             message = f"cell {index} runs a shell command and does not look at its exit code; check _exit_code after it"
-            yield Finding("ExitCodeMissing", index, message)
+            yield RuleFinding("ExitCodeMissing", index, message)
         elif any(_bare_exit(node) for node in _nodes(code)):
             message = f"cell {index} ends the notebook without an exit code; give one, such as sys.exit(0)"
-            yield Finding("ExitCodeMissing", index, message)
+            yield RuleFinding("ExitCodeMissing", index, message)
 
 
 def _code(cell: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mooring.notebook_runner.comparison.outputs import text_of
-from mooring.notebook_runner.validation.finding import Finding, code_cells
+from mooring.notebook_runner.validation.finding import RuleFinding, code_cells
 
 __all__ = ["stderr_findings", "warning_findings"]
 
@@ -20,19 +20,19 @@ _EXIT_ADVICE: Final = re.compile(
 _SHOWN_CHARACTERS: Final = 200
 
 
-def stderr_findings(notebook: dict[str, Any], reached: int) -> Iterator[Finding]:
+def stderr_findings(notebook: dict[str, Any], reached: int) -> Iterator[RuleFinding]:
     for index, cell in code_cells(notebook, reached):
         text = _stderr(cell).strip()
         if text:
-            yield Finding("StderrFound", index, f"cell {index} wrote to standard error: {_shown(text)}")
+            yield RuleFinding("StderrFound", index, f"cell {index} wrote to standard error: {_shown(text)}")
 
 
-def warning_findings(notebook: dict[str, Any], reached: int) -> Iterator[Finding]:
+def warning_findings(notebook: dict[str, Any], reached: int) -> Iterator[RuleFinding]:
     for index, cell in code_cells(notebook, reached):
         found = _WARNING.search(_stderr(cell))
         if found is not None:
             category, text = found.group(1) or found.group(3), found.group(2) or found.group(4) or ""
-            yield Finding("WarningsFound", index, f"cell {index} gave a warning, {category}: {_shown(text)}")
+            yield RuleFinding("WarningsFound", index, f"cell {index} gave a warning, {category}: {_shown(text)}")
 
 
 def _stderr(cell: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from mooring.notebook_runner.settings import ValidationRules
 from mooring.notebook_runner.validation.expected_outputs import expected_findings
-from mooring.notebook_runner.validation.finding import Finding
+from mooring.notebook_runner.validation.finding import RuleFinding
 from mooring.notebook_runner.validation.output_types import output_type_findings
 from mooring.notebook_runner.validation.silent_failures import silent_findings
 from mooring.notebook_runner.validation.source_checks import assertion_findings, exit_code_findings
@@ -32,13 +32,13 @@ _FAIL: Final = 2
 
 def validated(
     executed: dict[str, Any], reached: int, rules: ValidationRules, reference: dict[str, Any]
-) -> tuple[list[Finding], list[Finding]]:
+) -> tuple[list[RuleFinding], list[RuleFinding]]:
     """Findings that fail the notebook, and those that only warn, each in the order of cells.
 
     `reference` is the golden notebook, otherwise the source as it was saved.
     """
-    failures: list[Finding] = list(expected_findings(executed, reached, rules.expected_outputs))
-    warnings: list[Finding] = []
+    failures: list[RuleFinding] = list(expected_findings(executed, reached, rules.expected_outputs))
+    warnings: list[RuleFinding] = []
     for weight, findings in _checks(executed, reached, rules, reference):
         if weight == _FAIL:
             failures += findings
@@ -49,7 +49,7 @@ def validated(
 
 def _checks(
     executed: dict[str, Any], reached: int, rules: ValidationRules, reference: dict[str, Any]
-) -> Iterator[tuple[int, Iterator[Finding]]]:
+) -> Iterator[tuple[int, Iterator[RuleFinding]]]:
     strict = rules.strict_mode or rules.level == "production"
     learning, staging = rules.level == "learning" and not strict, rules.level == "staging"
     silent = _WARN if learning else _FAIL
@@ -67,5 +67,5 @@ def _checks(
     yield types, output_type_findings(executed, reached, reference)
 
 
-def _place(finding: Finding) -> int:
+def _place(finding: RuleFinding) -> int:
     return -1 if finding.cell is None else finding.cell
