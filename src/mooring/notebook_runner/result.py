@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 __all__ = ["ERROR", "EXIT_CODES", "FAILED", "PASSED", "CellMismatch", "CellOutcome", "GoldenComparison", "RunResult"]
@@ -29,7 +29,7 @@ class CellOutcome:
     errorMessage: str = ""
 
     def to_data(self) -> dict[str, Any]:
-        return _without_blanks(asdict(self), keep=("cellIndex", "status"))
+        return _without_blanks(vars(self), keep=("cellIndex", "status"))
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CellMismatch:
     diff: str = ""
 
     def to_data(self) -> dict[str, Any]:
-        return _without_blanks(asdict(self), keep=("cellIndex", "cellType", "diffType", "severity"))
+        return _without_blanks(vars(self), keep=("cellIndex", "cellType", "diffType", "severity"))
 
 
 @dataclass(frozen=True)
