@@ -14,6 +14,7 @@ from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.feature import GROUPS
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
+from mooring.features.notebooks.feature import NOTEBOOKS
 from mooring.features.workspaces.feature import SIMULATED_CLAIMS, WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
@@ -37,6 +38,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     HOSTS,
     MACHINES,
     AUTOSCALER,
+    NOTEBOOKS,
 )
 
 

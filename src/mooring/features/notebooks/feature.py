@@ -1,0 +1,30 @@
+"""Notebook validation as a feature: what the product must know of it, and nothing that takes long to load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mooring.runtime.feature import Feature, Parts
+
+if TYPE_CHECKING:
+    from mooring.api.crds.resource import CustomResource
+    from mooring.runtime.controller import Controller
+
+
+def _resources() -> tuple[CustomResource, ...]:
+    from mooring.features.notebooks.definition import NOTEBOOK_VALIDATION_JOBS
+
+    return (NOTEBOOK_VALIDATION_JOBS,)
+
+
+def _controllers() -> tuple[Controller, ...]:
+    from mooring.features.notebooks.controller import CONTROLLER
+
+    return (CONTROLLER,)
+
+
+NOTEBOOKS: Final = Feature(
+    "notebooks",
+    resources=_resources,
+    controllers=Parts(("notebook-validation",), _controllers),
+)
