@@ -160,7 +160,11 @@ def test_without_credentials_redirects_are_followed(root: Path, tmp_path: Path) 
             f"There is neither ssh-privatekey nor username with password or token in {NAMED}.",
         ),
         ({"token": "x"}, f"There is neither ssh-privatekey nor username with password or token in {NAMED}."),
-        ({}, f"There is neither ssh-privatekey nor username with password or token in {NAMED}."),
+        (
+            {},
+            f"Nothing is in {NAMED}, or there is no such Secret; "
+            "it needs ssh-privatekey, or username with password or token.",
+        ),
         (
             {"ssh-privatekey": "x"},
             f"The url https://x.invalid/y cannot use the ssh-privatekey of {NAMED}; "

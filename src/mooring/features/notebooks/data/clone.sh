@@ -65,6 +65,8 @@ if [ -d "$GIT_CREDENTIALS" ]; then
         stop 2 "The url $shown cannot use the ssh-privatekey of $in_secret; write it as ssh://, or give username and password."
     elif has username; then
         stop 2 "There is a username but neither password nor token in $in_secret."
+    elif [ -z "$(ls "$GIT_CREDENTIALS")" ]; then
+        stop 2 "Nothing is in $in_secret, or there is no such Secret; it needs ssh-privatekey, or username with password or token."
     else
         stop 2 "There is neither ssh-privatekey nor username with password or token in $in_secret."
     fi
