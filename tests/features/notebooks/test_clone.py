@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mooring.testing.git_servers import GitRepository, HttpGitServer, git_daemon, http_git_server
 from mooring.testing.processes import free_port
 from tests.features.notebooks.clones import NOTEBOOK, Clone, clone
+from tests.support.git_servers import GitRepository, HttpGitServer, git_daemon, http_git_server
 
 ODD_PATH = "über sichten/1 erste 'Zahlen'.ipynb"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mooring.testing.git_servers import (
+from tests.features.notebooks.clones import NOTEBOOK, Clone, clone, shows
+from tests.support.git_servers import (
     GitRepository,
     HttpGitServer,
     SshGitServer,
@@ -18,7 +19,6 @@ from mooring.testing.git_servers import (
     ssh_git_server,
     ssh_server_problem,
 )
-from tests.features.notebooks.clones import NOTEBOOK, Clone, clone, shows
 
 USER, PASSWORD = "alice@example.com", "s3cret/with:ä%20 and spaces"
 SECRET = {"username": USER, "password": PASSWORD}

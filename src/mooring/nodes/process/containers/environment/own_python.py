@@ -1,7 +1,7 @@
 """The Python that runs Mooring, as containers find it: `python3` is this one, whoever they run as.
 
-It has the packages of the optional parts of Mooring, which the Python of the system may lack. Where it lies in a home that
-others cannot enter, a container of another user sees that home without its content, but with this Python in it.
+It has the packages of the optional parts of Mooring, which the Python of the system may lack. Where it lies in a home
+that others cannot enter, a container of another user sees that home without its content, but with this Python in it.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class Mount(NamedTuple):
 class Sandbox:
     """What a sandbox is made of. `overlays` are the container's layer, `scratch` its folder where it has no layer.
 
-    `devices` are those beyond the usual ones, `openings` folders that the container's user could not enter. `shared_memory` is the size of /dev/shm in bytes, None for the kernel's.
+    `devices` are those beyond the usual ones, `openings` folders that the container's user could not enter.
+    `shared_memory` is the size of /dev/shm in bytes, None for the kernel's.
     """
 
     view: MachineView
