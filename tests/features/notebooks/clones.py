@@ -8,10 +8,12 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 DATA = Path(__file__).parents[3] / "src" / "mooring" / "features" / "notebooks" / "data"
 NOTEBOOK = "notebooks/train.ipynb"
+DESTINATION = "work space/repo"
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,16 @@ class Clone:
         return (self.destination / path).read_text(encoding="utf-8")
 
 
-def clone(
+def clone(folder: Path, url: str, ref: str = "main", **more: Any) -> Clone:
+    """Run it to its end; `more` is that of `start`."""
+    process = start(folder, url, ref, **more)
+    log, _ = process.communicate(timeout=60)
+    message = folder / "message"
+    said = message.read_text(encoding="utf-8") if message.exists() else ""
+    return Clone(process.returncode, said, log, folder / DESTINATION, folder / "tmp")
+
+
+def start(
     folder: Path,
     url: str,
     ref: str = "main",
@@ -40,12 +51,11 @@ def clone(
     shell: tuple[str, ...] = ("dash",),
     programs: str | None = None,
     git_config: str = "",
-) -> Clone:
+) -> subprocess.Popen[str]:
     """`programs` is the PATH of the image, this machine's if it is None; `git_config` is in its home."""
-    temporary, credentials = folder / "tmp", folder / "credentials"
-    temporary.mkdir(parents=True)
-    home = folder / "home"
-    home.mkdir()
+    temporary, credentials, home = folder / "tmp", folder / "credentials", folder / "home"
+    for place in (temporary, home):
+        place.mkdir(parents=True)
     (home / ".gitconfig").write_text(git_config)
     if secret is not None:
         credentials.mkdir()
@@ -55,7 +65,7 @@ def clone(
         "GIT_URL": url,
         "GIT_REF": ref,
         "GIT_NOTEBOOK_PATH": path,
-        "GIT_DESTINATION": str(folder / "work space" / "repo"),
+        "GIT_DESTINATION": str(folder / DESTINATION),
         "GIT_MAX_BYTES": str(max_bytes),
         "GIT_TIMEOUT_SECONDS": str(timeout_seconds),
         "GIT_CREDENTIALS": str(credentials),
@@ -64,16 +74,8 @@ def clone(
         "TMPDIR": str(temporary),
         "PATH": os.environ["PATH"] if programs is None else programs,
     }
-    done = subprocess.run(
-        [*shell, str(DATA / "clone.sh")], env=variables, capture_output=True, text=True, timeout=60, check=False
-    )
-    message = folder / "message"
-    return Clone(
-        done.returncode,
-        message.read_text(encoding="utf-8") if message.exists() else "",
-        done.stdout + done.stderr,
-        Path(variables["GIT_DESTINATION"]),
-        temporary,
+    return subprocess.Popen(
+        [*shell, str(DATA / "clone.sh")], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
 
 

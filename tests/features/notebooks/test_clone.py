@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mooring.testing.processes import free_port
-from tests.features.notebooks.clones import NOTEBOOK, Clone, clone
+from tests.features.notebooks.clones import NOTEBOOK, Clone, clone, start
 from tests.support.git_servers import GitRepository, HttpGitServer, git_daemon, http_git_server
 
 ODD_PATH = "über sichten/1 erste 'Zahlen'.ipynb"
@@ -80,8 +81,9 @@ def test_the_files_are_for_whatever_user_the_next_container_has(site: Site, tmp_
     assert (done.destination / NOTEBOOK).parent.stat().st_mode & 0o777 == 0o777
 
 
-def test_a_ref_that_is_not_there(site: Site, tmp_path: Path) -> None:
-    fails(clone(tmp_path, site.url, "nowhere"), 3, f"The repository {site.url} has no branch, tag or commit nowhere.")
+@pytest.mark.parametrize("ref", ["nowhere", "tls-timeout-404", "deadbeef"])
+def test_a_ref_that_is_not_there(site: Site, tmp_path: Path, ref: str) -> None:
+    fails(clone(tmp_path, site.url, ref), 3, f"The repository {site.url} has no branch, tag or commit {ref}.")
 
 
 @pytest.mark.parametrize("ref", ["--upload-pack=touch x", "main:refs/heads/x", "HEAD~1", "a b", ""])
@@ -118,6 +120,17 @@ def test_a_server_that_never_answers(site: Site, tmp_path: Path) -> None:
     with http_git_server(HttpGitServer(site.root, stalls=True)) as server:
         done = clone(tmp_path, f"{server.url}/models.git", timeout_seconds=1)
     fails(done, 6, f"Cloning {server.url}/models.git took longer than 1 seconds.")
+
+
+def test_it_ends_at_once_when_its_pod_is_deleted(site: Site, tmp_path: Path) -> None:
+    """As the first process of a container, which the kernel spares signals that it does not ask for."""
+    with http_git_server(HttpGitServer(site.root, stalls=True)) as server:
+        process = start(tmp_path, f"{server.url}/models.git")
+        while not server.seen:
+            time.sleep(0.01)
+        process.terminate()
+        process.communicate(timeout=5)
+    assert process.returncode == 143
 
 
 @pytest.mark.parametrize("scheme", ["git", "http", "https", "ssh"])

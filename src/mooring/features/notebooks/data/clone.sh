@@ -12,11 +12,11 @@ export LC_ALL=C
 : "${GIT_CREDENTIALS:=/mooring-credentials}" "${TERMINATION_LOG:=/dev/termination-log}"
 # Credentials in the URL itself are refused below, and not repeated here.
 shown=$(printf %s "$GIT_URL" | sed 's,://[^/@]*@,://,')
-child=
+child= watcher=
 
 say() {
     printf '%s\n' "$1"
-    printf '%s\n' "$1" >"$TERMINATION_LOG" 2>/dev/null
+    printf '%s\n' "$1" 2>/dev/null >"$TERMINATION_LOG"
 }
 
 stop() {
@@ -30,7 +30,7 @@ done
 work=$(mktemp -d) || stop 1 "No folder can be made in ${TMPDIR:-/tmp}, which cloning needs."
 trap 'rm -rf "$work"' EXIT
 # The first process of a container ends at SIGTERM only if it says so.
-trap '[ -z "$child" ] || kill "$child"; exit 143' TERM INT
+trap '[ -z "$child" ] || kill "$child" "$watcher"; exit 143' TERM INT
 
 # 1. Credentials: which of them go with this URL.
 
@@ -115,18 +115,21 @@ fi
 
 deadline=$(($(date +%s) + GIT_TIMEOUT_SECONDS))
 
+# git in the repository. The first word is how: `command`, or `exec` in place of the shell, which signals then reach.
 repository() {
-    git -C "$GIT_DESTINATION" -c credential.helper= -c credential.useHttpPath=false -c http.followRedirects=$redirects \
+    how=$1
+    shift
+    $how git -C "$GIT_DESTINATION" -c credential.helper= -c credential.useHttpPath=false -c http.followRedirects=$redirects \
         -c core.hooksPath=/dev/null -c core.fsmonitor=false -c gc.auto=0 -c maintenance.auto=false \
         -c advice.detachedHead=false "$@"
 }
 
 kilobytes() {
-    du -sk "$GIT_DESTINATION" 2>/dev/null | sed 's/[^0-9].*//'
+    du -sk "$GIT_DESTINATION" 2>/dev/null | sed 's/[^0-9].*//' | grep . || echo 0
 }
 
 watch() {
-    while sleep 1; do
+    while sleep 1 && kill -0 $$; do
         over=
         [ "$(date +%s)" -lt "$deadline" ] || over=time
         [ "$(kilobytes)" -le $((GIT_MAX_BYTES / 1024)) ] || over=size
@@ -137,7 +140,7 @@ watch() {
 # Runs git in the repository; its exit code. What it says goes to a file.
 limited() {
     # Fast networks outrun a look once a second: no file, such as the pack, is ever larger than the limit. In 512 bytes.
-    (ulimit -f $((GIT_MAX_BYTES / 512 + 1)) && repository "$@") >/dev/null 2>"$work/said" </dev/null &
+    (ulimit -f $((GIT_MAX_BYTES / 512 + 1)); repository exec "$@") >/dev/null 2>"$work/said" </dev/null &
     child=$!
     watch "$child" >/dev/null 2>&1 &
     watcher=$!
@@ -168,18 +171,21 @@ reason() {
     grep -i '^\(fatal\|error\|ssh\|load key\)' "$work/said" | grep -vi 'remote error\|^remote:\|got ' | head -n 1 | sed 's/[[:cntrl:]]//g'
 }
 
-# Ends with what a failed fetch means, unless it may only mean that this ref cannot be fetched by itself.
+# Ends with what a failed fetch means, unless it may only mean that this ref cannot be fetched by itself. git repeats the
+# URL and the ref, so what is looked for are phrases that neither can be.
 explain() {
-    if said 'host key verification failed\|remote host identification has changed'; then
+    if said "couldn.t find remote ref\\|not our ref \\|unadvertised object\\|dumb http transport"; then
+        return
+    elif said 'host key verification failed\|remote host identification has changed'; then
         stop 2 "The host key of $shown is not the one in known_hosts of $in_secret."
-    elif said 'could not read username\|could not read password\|authentication failed\|permission denied\|error: 40[13]\|invalid format\|error in libcrypto\|access denied.*\(user\|password\|key\)'; then
+    elif said 'could not read username for\|could not read password for\|authentication failed for\|permission denied (\|returned error: 40[13]$\|": invalid format\|": error in libcrypto'; then
         [ $with != none ] || stop 2 "The repository $shown asks for credentials; put them into a Secret and name it in credentialsSecret."
         stop 2 "The repository $shown refuses the credentials of $in_secret."
-    elif said 'error: 30[0-9]\|unable to update url base from redirection'; then
+    elif said 'returned error: 30[0-9]$\|unable to update url base from redirection'; then
         stop 2 "The server of $shown redirects, which is not followed with credentials; write the address that it redirects to (often the same with .git) as url."
-    elif said 'repository .*not found\|repository not found\|error: 404\|not exported\|does not appear to be a git repository\|no such repository\|does not exist'; then
+    elif said "repository '.*' not found\\|repository not found\\|returned error: 404\$\\|repository not exported\\|does not appear to be a git repository\\|no such repository"; then
         stop 8 "There is no repository $shown, or it is not for these credentials to see."
-    elif said 'could not resolve\|connection refused\|failed to connect\|couldn.t connect\|timed out\|timeout\|no route to host\|network is unreachable\|connection reset\|connection closed\|unable to connect\|early eof\|hung up\|error: 5[0-9][0-9]\|certificate\|ssl\|tls\|unable to look up'; then
+    elif said 'could not resolve \|unable to look up\|connection refused\|failed to connect\|couldn.t connect\|unable to connect\|timed out\|no route to host\|network is unreachable\|connection reset\|connection closed\|early eof\|hung up unexpectedly\|returned error: 5[0-9][0-9]$\|certificate problem\|certificate verif\|handshake\|ssl_\|tls connect'; then
         stop 7 "The server of $shown cannot be reached: $(reason)"
     fi
 }
@@ -202,14 +208,14 @@ if ! limited fetch -q --depth=1 --no-tags --no-recurse-submodules -- "$GIT_URL" 
     }
     found=
     for name in "refs/tags/$GIT_REF" "refs/remotes/origin/$GIT_REF" "refs/remotes/origin/${GIT_REF#refs/heads/}" "$GIT_REF"; do
-        if repository rev-parse -q --verify "$name^{commit}" >/dev/null 2>&1; then
+        if repository command rev-parse -q --verify "$name^{commit}" >/dev/null 2>&1; then
             found=$name
             break
         fi
     done
     [ -n "$found" ] || stop 3 "The repository $shown has no branch, tag or commit $GIT_REF."
 fi
-commit=$(repository rev-parse -q --verify "$found^{commit}" 2>/dev/null) \
+commit=$(repository command rev-parse -q --verify "$found^{commit}" 2>/dev/null) \
     || stop 3 "The ref $GIT_REF of $shown is not a commit."
 limited checkout -q --detach "$commit" -- || stop 1 "Commit $commit of $shown cannot be checked out: $(reason)"
 
