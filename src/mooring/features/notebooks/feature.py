@@ -9,6 +9,7 @@ from mooring.runtime.feature import Feature, Parts
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
     from mooring.runtime.controller import Controller
+    from mooring.runtime.webhooks.model import Webhook
 
 
 def _resources() -> tuple[CustomResource, ...]:
@@ -23,8 +24,15 @@ def _controllers() -> tuple[Controller, ...]:
     return (CONTROLLER,)
 
 
+def _webhooks() -> tuple[Webhook, ...]:
+    from mooring.features.notebooks.webhooks import WEBHOOKS
+
+    return WEBHOOKS
+
+
 NOTEBOOKS: Final = Feature(
     "notebooks",
     resources=_resources,
     controllers=Parts(("notebook-validation",), _controllers),
+    webhooks=Parts(("notebook-validation-webhook",), _webhooks),
 )

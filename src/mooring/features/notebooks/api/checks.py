@@ -7,9 +7,10 @@ from typing import Annotated, Final
 from mooring.api.core.types import View
 from mooring.api.crds.markers import Markers
 
-__all__ = ["NORMALIZERS", "ComparisonConfig", "ExpectedOutput", "ValidationConfig"]
+__all__ = ["AMOUNT", "NORMALIZERS", "STRATEGIES", "ComparisonConfig", "ExpectedOutput", "ValidationConfig"]
 
-_AMOUNT: Final = r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+STRATEGIES: Final = ("exact", "normalized")
+AMOUNT: Final = r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 # Parts of outputs that differ from run to run, each by the name under which it is masked on both sides.
 NORMALIZERS: Final = ("timestamps", "addresses", "paths", "uuids", "ansi", "whitespace")
@@ -20,10 +21,10 @@ class ComparisonConfig(View, frozen=True):
 
     strategy: Annotated[
         str,
-        Markers("exact compares texts; normalized masks and tolerates.", enum=("exact", "normalized"), defaulted=True),
+        Markers("exact compares texts; normalized masks and tolerates.", enum=STRATEGIES, defaulted=True),
     ] = "normalized"
     floating_point_tolerance: Annotated[
-        str, Markers("By how much two numbers may differ.", pattern=_AMOUNT, defaulted=True)
+        str, Markers("By how much two numbers may differ.", pattern=AMOUNT, defaulted=True)
     ] = "0.0001"
     ignore_timestamps: Annotated[bool, Markers("Whether times are masked.", defaulted=True)] = True
     ignore_execution_count: Annotated[bool, Markers("Whether execution counts are ignored.", defaulted=True)] = True
@@ -37,7 +38,7 @@ class ComparisonConfig(View, frozen=True):
         str,
         Markers(
             "By which part of the larger one two numbers may differ, such as 0.01. A field of Mooring's.",
-            pattern=_AMOUNT,
+            pattern=AMOUNT,
         ),
     ] = ""
     normalizers: Annotated[

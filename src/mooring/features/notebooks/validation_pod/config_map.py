@@ -7,11 +7,10 @@ import json
 import pkgutil
 from typing import Final
 
-import msgspec
-
 from mooring.features.notebooks.api.jobs import NotebookValidationJob
 from mooring.features.notebooks.comparison import comparison_config
 from mooring.features.notebooks.kinds import NOTEBOOK_VALIDATION_JOB
+from mooring.features.notebooks.plain import plain
 from mooring.features.notebooks.run_time import cell_time, run_time
 from mooring.features.notebooks.validation_pod.names import (
     GOLDEN_PATH,
@@ -54,7 +53,7 @@ def runner_settings(job: NotebookValidationJob) -> Object:
         "notebook": f"{REPOSITORY_PATH}/{spec.notebook.path}",
         "parameters": spec.parameters,
         "timeoutSeconds": run_time(spec).total_seconds(),
-        "comparison": msgspec.to_builtins(comparison_config(job)),
+        "comparison": plain(comparison_config(job)),
         "output": WORKSPACE_PATH,
     }
     if spec.golden_notebook is not None:
@@ -62,7 +61,7 @@ def runner_settings(job: NotebookValidationJob) -> Object:
     if (limit := cell_time(spec)) is not None:
         settings["cellTimeoutSeconds"] = limit.total_seconds()
     if spec.validation_config is not None:
-        settings["validation"] = msgspec.to_builtins(spec.validation_config)
+        settings["validation"] = plain(spec.validation_config)
     return settings
 
 

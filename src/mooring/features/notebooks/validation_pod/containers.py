@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-import msgspec
-
 from mooring.features.notebooks.api.jobs import NotebookSource, ValidationSpec
+from mooring.features.notebooks.plain import plain
 from mooring.features.notebooks.run_time import run_time
-from mooring.features.notebooks.validation_pod.env import env_from, validator_env
+from mooring.features.notebooks.validation_pod.env import env_from, literals, validator_env
 from mooring.features.notebooks.validation_pod.names import (
     CREDENTIALS_PATH,
     HOME_PATH,
@@ -53,7 +52,7 @@ def clone_container(name: str, source: NotebookSource, destination: str, spec: V
         "name": name,
         "image": image,
         "command": ["/bin/sh", f"{RUNNER_PATH}/clone.sh"],
-        "env": [{"name": variable, "value": value} for variable, value in variables.items()],
+        "env": literals(variables),
         "volumeMounts": mounts,
         "securityContext": dict(_CONFINED),
     }
@@ -70,12 +69,12 @@ def validator_container(spec: ValidationSpec, namespace: str) -> Object:
             _WORKSPACE,
             {"name": HOME_VOLUME, "mountPath": HOME_PATH},
             _RUNNER,
-            *(msgspec.to_builtins(each) for each in config.volume_mounts),
+            *(plain(each) for each in config.volume_mounts),
         ],
         "securityContext": {"runAsNonRoot": True, **_CONFINED},
     }
     if sources := env_from(config):
         container["envFrom"] = sources
-    if config.resources is not None and (resources := msgspec.to_builtins(config.resources)):
+    if config.resources is not None and (resources := plain(config.resources)):
         container["resources"] = resources
     return container

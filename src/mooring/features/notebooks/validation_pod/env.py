@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
-
-import msgspec
 
 from mooring.features.notebooks.api.checks import ValidationConfig
 from mooring.features.notebooks.api.jobs import ValidationSpec
 from mooring.features.notebooks.api.model_validation import ModelValidation
 from mooring.features.notebooks.api.pod_config import PodConfig
+from mooring.features.notebooks.plain import plain
 from mooring.features.notebooks.validation_pod.names import WORKSPACE_PATH
 from mooring.kube.objects import Object
 
-__all__ = ["env_from", "validator_env"]
+__all__ = ["env_from", "literals", "validator_env"]
 
 # Images run as a user that nobody knows in advance: the workspace is the one place that is surely writable.
 _PYTHON: Final = {
@@ -29,14 +28,19 @@ _NO_CHECKS: Final = ValidationConfig(detect_silent_failures=False)
 
 def validator_env(spec: ValidationSpec, namespace: str) -> list[Object]:
     own = _validation(spec.validation_config or _NO_CHECKS) | _models(spec.model_validation, namespace) | _PYTHON
-    merged: dict[str, Object] = {name: {"name": name, "value": value} for name, value in own.items()}
-    merged |= {each.name: msgspec.to_builtins(each) for each in spec.pod_config.env}
+    merged: dict[str, Object] = {each["name"]: each for each in literals(own)}
+    merged |= {each.name: plain(each) for each in spec.pod_config.env}
     return list(merged.values())
+
+
+def literals(variables: Mapping[str, str]) -> list[Object]:
+    """Variables whose values are not ours to write: a node would expand $(NAME) in them, and of $$ leave one."""
+    return [{"name": name, "value": value.replace("$", "$$")} for name, value in variables.items()]
 
 
 def env_from(config: PodConfig) -> list[Object]:
     """Credentials are short for Secrets at the end of the list."""
-    given: list[Object] = [msgspec.to_builtins(each) for each in config.env_from]
+    given: list[Object] = [plain(each) for each in config.env_from]
     return [*given, *({"secretRef": {"name": name}} for name in config.credentials)]
 
 

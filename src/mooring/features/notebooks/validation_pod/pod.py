@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from mooring.features.notebooks.api.jobs import GitSource, NotebookValidationJob, ValidationSpec
 from mooring.features.notebooks.api.names import pod_labels
 from mooring.features.notebooks.kinds import NOTEBOOK_VALIDATION_JOB
+from mooring.features.notebooks.plain import plain
 from mooring.features.notebooks.validation_pod.containers import clone_container, validator_container
 from mooring.features.notebooks.validation_pod.names import (
     CLONE,
@@ -78,7 +77,7 @@ def _volumes(job: str, spec: ValidationSpec) -> list[Object]:
         {"name": RUNNER_VOLUME, "configMap": {"name": config_map_name(job), "defaultMode": _RUNNER_MODE}},
         *_credentials(CLONE, spec.notebook.git),
         *(_credentials(GOLDEN_CLONE, spec.golden_notebook.git) if spec.golden_notebook is not None else ()),
-        *(msgspec.to_builtins(each) for each in spec.pod_config.volumes),
+        *(plain(each) for each in spec.pod_config.volumes),
     ]
 
 

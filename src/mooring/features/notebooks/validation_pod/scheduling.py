@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
 from mooring.features.notebooks.api.pod_config import PodConfig
 from mooring.features.notebooks.api.scheduling import JobAffinity, JobToleration
+from mooring.features.notebooks.plain import plain
 from mooring.kube.objects import Object
 
 __all__ = ["affinity_object", "scheduling_fields", "toleration_objects"]
@@ -27,12 +26,9 @@ def scheduling_fields(config: PodConfig) -> Object:
 
 def toleration_objects(tolerations: Iterable[JobToleration]) -> list[Object]:
     """An absent `tolerationSeconds` tolerates for ever, and 0 not at all: the one is no default of the other."""
-    return [
-        {name: value for name, value in msgspec.to_builtins(each).items() if value not in ("", None)}
-        for each in tolerations
-    ]
+    return [{name: value for name, value in plain(each).items() if value not in ("", None)} for each in tolerations]
 
 
 def affinity_object(affinity: JobAffinity) -> Object:
-    made: Object = msgspec.to_builtins(affinity)
+    made: Object = plain(affinity)
     return made
