@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ def read_notebook(path: str) -> dict[str, Any]:
 
 
 def _of_format_4(path: str, data: dict[str, Any]) -> dict[str, Any]:
+    # Where it is installed, jsonschema builds its grammar at the import, for a second; no field of a notebook needs it.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import nbformat
 
     try:

@@ -12,7 +12,7 @@ export LC_ALL=C
 : "${GIT_CREDENTIALS:=/mooring-credentials}" "${TERMINATION_LOG:=/dev/termination-log}"
 # Credentials in the URL itself are refused below, and not repeated here.
 shown=$(printf %s "$GIT_URL" | sed 's,://[^/@]*@,://,')
-child= watcher=
+child='' watcher=''
 
 say() {
     printf '%s\n' "$1"
@@ -106,8 +106,10 @@ if [ $transport = ssh ]; then
     fi
     GIT_SSH_VARIANT=ssh
     GIT_SSH_COMMAND="ssh -F /dev/null -o BatchMode=yes -o LogLevel=ERROR -o IdentityAgent=none -o IdentitiesOnly=yes"
+    # shellcheck disable=SC2089 # git has a shell read the command
     GIT_SSH_COMMAND="$GIT_SSH_COMMAND -o IdentityFile='$identity' -o UserKnownHostsFile='$hosts'"
     GIT_SSH_COMMAND="$GIT_SSH_COMMAND -o GlobalKnownHostsFile=/dev/null -o StrictHostKeyChecking=$checking"
+    # shellcheck disable=SC2090
     export GIT_SSH_VARIANT GIT_SSH_COMMAND
 fi
 
@@ -130,9 +132,9 @@ kilobytes() {
 
 watch() {
     while sleep 1 && kill -0 $$; do
-        over=
-        [ "$(date +%s)" -lt "$deadline" ] || over=time
-        [ "$(kilobytes)" -le $((GIT_MAX_BYTES / 1024)) ] || over=size
+        over=''
+        [ "$(date +%s)" -lt "$deadline" ] || over='time'
+        [ "$(kilobytes)" -le $((GIT_MAX_BYTES / 1024)) ] || over='size'
         [ -z "$over" ] || { echo "$over" >"$work/over" && kill "$1" && break; }
     done
 }
