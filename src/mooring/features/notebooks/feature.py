@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mooring.features.notebooks.flags import UNSCHEDULABLE_GRACE
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
@@ -34,5 +35,6 @@ NOTEBOOKS: Final = Feature(
     "notebooks",
     resources=_resources,
     controllers=Parts(("notebook-validation",), _controllers),
+    settings=(UNSCHEDULABLE_GRACE,),
     webhooks=Parts(("notebook-validation-webhook",), _webhooks),
 )
