@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mooring.features.notebooks.flags import UNSCHEDULABLE_GRACE
+from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
+    from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.webhooks.model import Webhook
 
@@ -31,10 +33,36 @@ def _webhooks() -> tuple[Webhook, ...]:
     return WEBHOOKS
 
 
+def _workloads() -> tuple[WorkloadKind, ...]:
+    from mooring.features.notebooks.workload import NOTEBOOK_PODS
+
+    return (NOTEBOOK_PODS,)
+
+
+def _plan_controllers() -> tuple[Controller, ...]:
+    from mooring.features.notebooks.plan_runs import CONTROLLER
+
+    return (CONTROLLER,)
+
+
+def _progress(obj: Object) -> str:
+    status = obj.get("status") or {}
+    if status.get("phase") == "Succeeded":
+        return ""
+    if status.get("phase") != "Failed":
+        for condition in status.get("conditions") or ():
+            if condition["type"] == "Placeable" and condition["status"] == "False":
+                return str(condition["message"])
+    return str(status.get("message") or "its pod is not there yet")
+
+
 NOTEBOOKS: Final = Feature(
     "notebooks",
     resources=_resources,
     controllers=Parts(("notebook-validation",), _controllers),
     settings=(UNSCHEDULABLE_GRACE,),
     webhooks=Parts(("notebook-validation-webhook",), _webhooks),
+    workloads=Parts(("NotebookValidationJob",), _workloads),
+    progress={("mlops.mlops.dev/v1alpha1", "NotebookValidationJob"): _progress},
+    plan_controllers=_plan_controllers,
 )

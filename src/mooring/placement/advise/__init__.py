@@ -46,13 +46,12 @@ def advise(
     if not engine.cluster.node_count:
         return []
     search = Search(engine, explanation, pod, workload)
-    fixed = () if workload is None else workload.fixed
-    return ranked((each for each in _found(search, priority_classes) if not _touches(each, fixed)), limit)
+    return ranked((each for each in _found(search, priority_classes) if _can_follow(each, workload)), limit)
 
 
-def _touches(advice: Advice, fixed: tuple[str, ...]) -> bool:
-    """Whether it edits a part of the pod that its author cannot."""
-    return any(edit.target == "pod" and edit.path.startswith(fixed) for edit in advice.edits)
+def _can_follow(advice: Advice, workload: CommandTarget | None) -> bool:
+    """Whether it edits no part of the pod that its author cannot."""
+    return workload is None or all(edit.target != "pod" or workload.can_edit(edit) for edit in advice.edits)
 
 
 def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterator[Advice]:

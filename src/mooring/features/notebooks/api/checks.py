@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from mooring.api.core.types import View
 from mooring.api.crds.markers import Markers
 
-__all__ = ["AMOUNT", "NORMALIZERS", "STRATEGIES", "ComparisonConfig", "ExpectedOutput", "ValidationConfig"]
+__all__ = ["AMOUNT", "NORMALIZERS", "STRATEGIES", "ComparisonConfig", "ExpectedCellOutput", "ValidationConfig"]
 
 STRATEGIES: Final = ("exact", "normalized")
 AMOUNT: Final = r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -47,7 +47,7 @@ class ComparisonConfig(View, frozen=True):
     ] = ()
 
 
-class ExpectedOutput(View, frozen=True, omit_defaults=True):
+class ExpectedCellOutput(View, frozen=True, omit_defaults=True):
     """What one cell must put out."""
 
     cell: Annotated[int, Markers("The cell, counted from 0.", minimum=0)]
@@ -82,4 +82,4 @@ class ValidationConfig(View, frozen=True):
     detect_silent_failures: Annotated[
         bool, Markers("Whether a result of None or NaN fails the notebook.", defaulted=True)
     ] = True
-    expected_outputs: Annotated[tuple[ExpectedOutput, ...], Markers("What single cells must put out.")] = ()
+    expected_outputs: Annotated[tuple[ExpectedCellOutput, ...], Markers("What single cells must put out.")] = ()

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from datetime import timedelta
+from keyword import iskeyword
 from typing import Final
 
 from mooring.features.notebooks.api.checks import ComparisonConfig
@@ -21,7 +22,7 @@ Errors = list[FieldError]
 
 # A ConfigMap holds 1 MiB, and the runner and its scripts want their part.
 _MAX_PARAMETERS_BYTES: Final = 512 * 1024
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SHAPE: Final = re.compile(r"\(?\s*(?:-1|\d+)(?:\s*,\s*(?:-1|\d+))*\s*,?\s*\)?")
 
 
 def check_demands(errors: Errors, spec: ValidationSpec) -> None:
@@ -29,8 +30,8 @@ def check_demands(errors: Errors, spec: ValidationSpec) -> None:
     if spec.cell_timeout:
         _check_limit(errors, spec.cell_timeout, "spec.cellTimeout")
     for name in spec.parameters:
-        if not _IDENTIFIER.fullmatch(name):
-            detail = "must be a name that a cell can assign to: letters, digits and _, not beginning with a digit"
+        if not name.isidentifier() or iskeyword(name):
+            detail = "must be the name of a Python variable"
             errors.append(invalid(f"spec.parameters[{name}]", name, detail))
     if len(json.dumps(spec.parameters, ensure_ascii=False).encode()) > _MAX_PARAMETERS_BYTES:
         errors.append(too_long("spec.parameters", _MAX_PARAMETERS_BYTES))
@@ -38,7 +39,7 @@ def check_demands(errors: Errors, spec: ValidationSpec) -> None:
         _check_comparison(errors, spec.comparison_config)
     for index, expected in enumerate(spec.validation_config.expected_outputs if spec.validation_config else ()):
         here = f"spec.validationConfig.expectedOutputs[{index}]"
-        if expected.shape and not re.fullmatch(r"-1|\d+|(-1|\d+)(,\s*(-1|\d+))+", expected.shape.strip()):
+        if expected.shape and not _SHAPE.fullmatch(expected.shape.strip()):
             errors.append(invalid(f"{here}.shape", expected.shape, "must be sizes such as -1,10, where -1 is any"))
         low, high = expected.min_value, expected.max_value
         if low and high and float(low) > float(high):

@@ -22,12 +22,12 @@ _PYTHON: Final = {
     "PIP_USER": "1",
     "PIP_NO_CACHE_DIR": "1",
 }
-# Without validationConfig nothing is checked beyond that the cells run.
-_NO_CHECKS: Final = ValidationConfig(detect_silent_failures=False)
 
 
 def validator_env(spec: ValidationSpec, namespace: str) -> list[Object]:
-    own = _validation(spec.validation_config or _NO_CHECKS) | _models(spec.model_validation, namespace) | _PYTHON
+    own = (
+        _validation(spec.validation_config or ValidationConfig()) | _models(spec.model_validation, namespace) | _PYTHON
+    )
     merged: dict[str, Object] = {each["name"]: each for each in literals(own)}
     merged |= {each.name: plain(each) for each in spec.pod_config.env}
     return list(merged.values())
