@@ -43,8 +43,8 @@ def printed(text: str | list[str], name: str = "stdout") -> dict[str, Any]:
     return {"output_type": "stream", "name": name, "text": text}
 
 
-def result(text: str, count: int = 1, **data: Any) -> dict[str, Any]:
-    bundle = {"text/plain": text, **data}
+def result(text: str, count: int = 1, html: str = "") -> dict[str, Any]:
+    bundle = {"text/plain": text, **({"text/html": html} if html else {})}
     return {"output_type": "execute_result", "execution_count": count, "data": bundle, "metadata": {}}
 
 

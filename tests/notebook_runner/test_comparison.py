@@ -111,8 +111,8 @@ def test_what_was_printed_is_compared(one: str, other: str, config: dict[str, An
         (shown({"application/json": {"a": True}}), shown({"application/json": {"a": 1}}), {}, False),
         (shown({"application/json": {"a": 1}}), shown({"application/json": {"a": 1, "b": 2}}), {}, False),
         (shown({"application/json": 1e400}), shown({"application/json": 2.0}), {}, False),
-        (result("x", **{"text/html": "<b>1</b>"}), result("x", **{"text/html": "<b>2</b>"}), {}, False),
-        (result("x", **{"text/html": "<b>1</b>"}), result("x"), {}, False),
+        (result("x", html="<b>1</b>"), result("x", html="<b>2</b>"), {}, False),
+        (result("x", html="<b>1</b>"), result("x"), {}, False),
         (result("x"), shown({"text/plain": "x"}), {}, False),
         (
             shown({"application/vnd.jupyter.widget-view+json": {"model_id": "a"}}),

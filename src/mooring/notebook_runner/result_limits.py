@@ -41,12 +41,22 @@ def fitted(result: RunResult, most_bytes: int = MAX_RESULT_BYTES) -> RunResult:
         message=cut(result.message, MESSAGE_CHARACTERS),
         warnings=tuple(cut(each, ERROR_CHARACTERS) for each in result.warnings[:WARNINGS]),
     )
-    small = result
     for divisor in _DIVISORS:
-        small = _with_texts(result, divisor)
-        if len(payload_of(small)) <= most_bytes:
-            return small
-    return _with_fewer_entries(small, most_bytes)
+        # Adding up lengths is quick; writing thousands of cells to learn that they are too long is not.
+        if _characters(result, divisor) <= most_bytes:
+            small = _with_texts(result, divisor)
+            if len(payload_of(small)) <= most_bytes:
+                return small
+    return _with_fewer_entries(_with_texts(result, 0), most_bytes)
+
+
+def _characters(result: RunResult, divisor: int) -> int:
+    """At least so many bytes are needed for the texts of all cells."""
+    if not divisor:
+        return 0
+    outputs = sum(min(len(cell.output), OUTPUT_CHARACTERS // divisor) for cell in result.results)
+    diffs = () if result.comparison is None else result.comparison.diffs
+    return outputs + sum(min(len(diff.diff), DIFF_CHARACTERS // divisor) for diff in diffs)
 
 
 def _with_texts(result: RunResult, divisor: int) -> RunResult:

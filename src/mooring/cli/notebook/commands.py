@@ -163,8 +163,8 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def _show(notebook: Path, result: dict[str, Any], written: list[Path]) -> None:
-    from mooring.cli.explain import show_page
     from mooring.cli.notebook.page import result_page
+    from mooring.cli.render.screen import show_page
 
     page = result_page(notebook.name, result)
     for path in written:
