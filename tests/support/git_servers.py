@@ -21,11 +21,19 @@ from typing import Final
 
 from mooring.testing.processes import ProgramProcess, free_port
 
-__all__ = ["GitRepository", "HttpGitServer", "SshGitServer", "git_daemon", "http_git_server", "ssh_git_server"]
+__all__ = [
+    "AUTHOR",
+    "GitRepository",
+    "HttpGitServer",
+    "SshGitServer",
+    "git_daemon",
+    "http_git_server",
+    "ssh_git_server",
+]
 
 READY_SECONDS: Final = 20.0
 _SSHD: Final = "/usr/sbin/sshd"
-_AUTHOR: Final = {
+AUTHOR: Final = {
     **{f"GIT_{who}_NAME": "Test" for who in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{who}_EMAIL": "test@example.com" for who in ("AUTHOR", "COMMITTER")},
 }
@@ -43,7 +51,7 @@ class GitRepository:
         done = subprocess.run(
             ["git", *arguments],
             cwd=self.path,
-            env={**os.environ, **_AUTHOR},
+            env={**os.environ, **AUTHOR},
             capture_output=True,
             text=True,
             check=True,
