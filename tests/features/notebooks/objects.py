@@ -11,7 +11,6 @@ import yaml
 
 from mooring.catalog import CATALOG
 from mooring.features.notebooks.api.jobs import NotebookValidationJob
-from mooring.features.notebooks.api.names import API_VERSION, KIND
 from mooring.features.notebooks.feature import NOTEBOOKS
 from mooring.features.notebooks.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
@@ -24,16 +23,6 @@ SAMPLES = Path(__file__).parents[3] / "config" / "samples"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 GIT: Object = {"url": "https://git.example.com/ml/notebooks.git", "ref": "main"}
-
-
-def notebook_job(name: str = "hello", pod_config: Object | None = None, **spec: Any) -> Object:
-    config = {"containerImage": "quay.io/jupyter/minimal-notebook:latest", **(pod_config or {})}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"notebook": {"git": GIT, "path": "hello.ipynb"}, "podConfig": config, **spec},
-    }
 
 
 def typed(obj: Object) -> NotebookValidationJob:

@@ -8,16 +8,9 @@ from mooring.features.notebooks.validation.job import validate_job
 from mooring.features.notebooks.webhooks import DEFAULTING, VALIDATION
 from mooring.kube.objects import Object
 from mooring.runtime.webhooks.model import Admitted
+from mooring.testing.notebooks import notebook_job
 from mooring.testing.webhooks import admitted, answered, patched_to, review
-from tests.features.notebooks.objects import (
-    GIT,
-    REQUIRED,
-    create,
-    node_affinity,
-    notebook_job,
-    registry_with_notebooks,
-    typed,
-)
+from tests.features.notebooks.objects import GIT, REQUIRED, create, node_affinity, registry_with_notebooks, typed
 
 LONG = "x" * 64
 
@@ -152,7 +145,7 @@ TOLERATION = "spec.podConfig.tolerations[0]"
     ],
 )
 def test_what_no_pod_can_have_is_refused_by_the_field_of_the_job(config: Object, expected: str) -> None:
-    assert errors(notebook_job(pod_config=config)) == [expected]
+    assert errors(notebook_job(pod=config)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +156,7 @@ def test_what_no_pod_can_have_is_refused_by_the_field_of_the_job(config: Object,
     ],
 )  # fmt: skip
 def test_the_pods_own_volumes_are_reserved(name: str) -> None:
-    found = errors(notebook_job(pod_config={"volumes": [{"name": name, "emptyDir": {}}]}))
+    found = errors(notebook_job(pod={"volumes": [{"name": name, "emptyDir": {}}]}))
     assert found == ["spec.podConfig.volumes[0].name: Invalid value"]
 
 
@@ -178,7 +171,7 @@ def test_the_pods_own_volumes_are_reserved(name: str) -> None:
 )  # fmt: skip
 def test_the_pods_own_directories_are_reserved(path: str, is_free: bool) -> None:
     volumes = {"volumes": [{"name": "a", "emptyDir": {}}], "volumeMounts": [{"name": "a", "mountPath": path}]}
-    found = errors(notebook_job(pod_config=volumes))
+    found = errors(notebook_job(pod=volumes))
     assert found == ([] if is_free else ["spec.podConfig.volumeMounts[0].mountPath: Invalid value"])
 
 
@@ -289,7 +282,7 @@ def test_all_errors_come_at_once() -> None:
         "tolerations": [{"effect": "NoSchedule"}, {"key": "a", "operator": "Exists", "value": "b"}],
         "resources": {"limits": {"cpu": "lots", "memory": "-1"}},
     }
-    assert errors(notebook_job(timeout="0s", pod_config=config)) == [
+    assert errors(notebook_job(timeout="0s", pod=config)) == [
         "spec.timeout: Invalid value",
         "spec.podConfig.resources.limits[cpu]: Invalid value",
         "spec.podConfig.resources.limits[memory]: Invalid value",
@@ -300,7 +293,7 @@ def test_all_errors_come_at_once() -> None:
 
 
 def test_a_place_without_a_key_is_refused() -> None:
-    assert f"{APART}.topologyKey: Required value" in errors(notebook_job(pod_config=pod_affinity(topologyKey="")))
+    assert f"{APART}.topologyKey: Required value" in errors(notebook_job(pod=pod_affinity(topologyKey="")))
 
 
 def test_a_job_without_a_spec_is_refused() -> None:
@@ -313,10 +306,10 @@ def test_a_job_without_a_spec_is_refused() -> None:
 
 
 def test_what_was_wrong_before_keeps_nobody_from_changing_anything_else() -> None:
-    old = notebook_job(pod_config={"nodeSelector": {"a b": "c"}})
+    old = notebook_job(pod={"nodeSelector": {"a b": "c"}})
     labelled = {**old, "metadata": {**old["metadata"], "labels": {"team": "ml"}}}
     assert admitted(VALIDATION, review(labelled, old))
-    worse = notebook_job(timeout="0s", pod_config={"nodeSelector": {"a b": "c"}})
+    worse = notebook_job(timeout="0s", pod={"nodeSelector": {"a b": "c"}})
     assert not admitted(VALIDATION, review(worse, old))
 
 
@@ -332,7 +325,7 @@ def test_what_goes_away_may_go() -> None:
 
 def test_credentials_become_sources_of_variables_and_go() -> None:
     config = {"credentials": ["aws", "mlflow", "aws"], "envFrom": [{"secretRef": {"name": "mlflow"}}]}
-    made = patched_to(DEFAULTING, review(notebook_job(pod_config=config)))
+    made = patched_to(DEFAULTING, review(notebook_job(pod=config)))
     expected = [{"secretRef": {"name": "mlflow"}}, {"secretRef": {"name": "aws"}}]
     assert made["spec"]["podConfig"]["envFrom"] == expected
     assert "credentials" not in made["spec"]["podConfig"]
@@ -340,6 +333,6 @@ def test_credentials_become_sources_of_variables_and_go() -> None:
 
 
 def test_a_job_in_a_cluster_has_its_defaults() -> None:
-    made = create(registry_with_notebooks(), notebook_job(pod_config={"credentials": ["aws"]}))
+    made = create(registry_with_notebooks(), notebook_job(pod={"credentials": ["aws"]}))
     config = made["spec"]["podConfig"]
     assert (config["envFrom"], config.get("credentials")) == ([{"secretRef": {"name": "aws"}}], None)

@@ -9,7 +9,8 @@ from mooring.features.notebooks.validation.job import validate_job
 from mooring.features.notebooks.validation.pod import pod_errors
 from mooring.features.notebooks.validation_pod.pod import validation_pod
 from mooring.kube.objects import Object
-from tests.features.notebooks.objects import PREFERRED, REQUIRED, notebook_job, typed
+from mooring.testing.notebooks import notebook_job
+from tests.features.notebooks.objects import PREFERRED, REQUIRED, typed
 
 WORDS = st.sampled_from(["", "a", "A-1", "a b", "-a", "example.com/a", "/a", "0", "17", "x" * 64, "ü"])
 LABELS = st.dictionaries(WORDS, WORDS, max_size=2)
@@ -118,7 +119,7 @@ POD_CONFIGS = st.fixed_dictionaries(
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(POD_CONFIGS, st.sampled_from(["hello", "x" * 60, "x" * 64, "a.b"]))
 def test_the_pod_of_an_admitted_job_is_one_that_the_api_takes(config: Object, name: str) -> None:
-    job = typed(notebook_job(name, pod_config=config))
+    job = typed(notebook_job(name, pod=config))
     found = validate_job(job)
     refused = pod_errors(validation_pod(job, attempt=3))
     assert not refused or found
@@ -130,7 +131,7 @@ def test_the_pod_of_an_admitted_job_is_one_that_the_api_takes(config: Object, na
 @given(POD_CONFIGS)
 def test_what_a_pod_could_have_is_not_refused_for_more_than_our_own_rules(config: Object) -> None:
     """A job is refused either for its pod, or by a rule that is there for a reason of its own."""
-    job = typed(notebook_job(pod_config=config))
+    job = typed(notebook_job(pod=config))
     ours = ("must be an integer", "is reserved", "own there", "Duplicate", "Not found", "one of", "may have one source")
     if not pod_errors(validation_pod(job)):
         assert all(any(text in str(error) for text in ours) for error in validate_job(job))

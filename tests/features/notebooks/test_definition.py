@@ -13,7 +13,8 @@ from mooring.features.notebooks.definition import NOTEBOOK_VALIDATION_JOBS
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
 from mooring.kube.status import ApiError
-from tests.features.notebooks.objects import create, notebook_job, registry_with_notebooks, with_fields
+from mooring.testing.notebooks import notebook_job
+from tests.features.notebooks.objects import create, registry_with_notebooks, with_fields
 from tests.features.upstream import differences
 
 UPSTREAM = Path(__file__).parents[4] / "shared/upstream/crds/mlops.mlops.dev_notebookvalidationjobs.yaml"
@@ -71,7 +72,7 @@ def test_short_names_and_columns() -> None:
 def test_defaults_are_filled_in() -> None:
     blocks: Object = {"comparisonConfig": {}, "validationConfig": {}, "modelValidation": {"enabled": False}}
     config = {"tolerations": [{"key": "gpu", "value": "true"}], "buildConfig": {}}
-    spec = create(registry_with_notebooks(), notebook_job(pod_config=config, **blocks))["spec"]
+    spec = create(registry_with_notebooks(), notebook_job(pod=config, **blocks))["spec"]
     assert (spec["timeout"], spec["podConfig"]["serviceAccountName"]) == ("30m", "default")
     assert spec["podConfig"]["tolerations"] == [{"key": "gpu", "operator": "Equal", "value": "true"}]
     assert spec["podConfig"]["buildConfig"]["strategy"] == "s2i"

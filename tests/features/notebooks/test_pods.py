@@ -21,7 +21,8 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
 from mooring.nodes.process.containers.environment.expansion import expand
-from tests.features.notebooks.objects import GIT, SAMPLES, notebook_job, sample, typed
+from mooring.testing.notebooks import notebook_job
+from tests.features.notebooks.objects import GIT, SAMPLES, sample, typed
 
 GOLDEN = Path(__file__).parent / "golden"
 SCHEDULING = ("tolerations", "nodeSelector", "affinity")
@@ -53,7 +54,7 @@ def test_the_first_pod_has_the_name_that_people_know_and_a_replacement_another()
 
 def test_a_pod_belongs_to_its_job() -> None:
     (owner,) = validation_pod(typed(notebook_job()))["metadata"]["ownerReferences"]
-    assert (owner["kind"], owner["name"], owner["controller"]) == ("NotebookValidationJob", "hello", True)
+    assert (owner["kind"], owner["name"], owner["controller"]) == ("NotebookValidationJob", "train", True)
 
 
 def env(obj: Object) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def env(obj: Object) -> dict[str, Any]:
 def test_variables_are_merged_by_name_and_a_persons_count_most() -> None:
     source = {"secretKeyRef": {"name": "keys", "key": "token"}}
     mine = [{"name": "HOME", "value": "/data"}, {"name": "TOKEN", "valueFrom": source}, {"name": "A", "value": "1"}]
-    found = env(notebook_job(pod_config={"env": [*mine, {"name": "A", "value": "2"}]}))
+    found = env(notebook_job(pod={"env": [*mine, {"name": "A", "value": "2"}]}))
     assert (found["HOME"], found["TOKEN"], found["A"]) == ("/data", source, "2")
     assert (found["PIP_USER"], found["PYTHONUSERBASE"]) == ("1", "/workspace/.local")
     assert found["VALIDATION_LEVEL"] == "development"
@@ -111,7 +112,7 @@ def test_models_are_told_as_variables() -> None:
 
 def test_credentials_follow_what_is_taken_from_other_objects() -> None:
     config = {"envFrom": [{"configMapRef": {"name": "settings"}}], "credentials": ["aws", "mlflow"]}
-    (container,) = validation_pod(typed(notebook_job(pod_config=config)))["spec"]["containers"]
+    (container,) = validation_pod(typed(notebook_job(pod=config)))["spec"]["containers"]
     assert container["envFrom"] == [
         {"configMapRef": {"name": "settings"}},
         {"secretRef": {"name": "aws"}},
@@ -157,7 +158,7 @@ def test_volumes_of_a_person_are_mounted_where_the_notebook_runs() -> None:
         {"name": "scratch", "emptyDir": {}},
     ]
     mounts = [{"name": each["name"], "mountPath": f"/{each['name']}"} for each in volumes]
-    pod = validation_pod(typed(notebook_job(pod_config={"volumes": volumes, "volumeMounts": mounts})))
+    pod = validation_pod(typed(notebook_job(pod={"volumes": volumes, "volumeMounts": mounts})))
     assert pod["spec"]["volumes"][-3:] == volumes
     assert pod["spec"]["containers"][0]["volumeMounts"][-3:] == mounts
     assert len(pod["spec"]["initContainers"][0]["volumeMounts"]) == 2
@@ -190,7 +191,7 @@ def test_the_runner_is_told_what_the_job_says() -> None:
         "validationConfig": {"expectedOutputs": [{"cell": 2, "minValue": "0.5"}]},
     }
     told = runner_settings(typed(notebook_job(**spec)))
-    assert told["notebook"] == "/workspace/repo/hello.ipynb"
+    assert told["notebook"] == "/workspace/repo/notebooks/train.ipynb"
     assert told["golden"] == "/workspace/golden/a b/golden.ipynb"
     assert (told["timeoutSeconds"], told["cellTimeoutSeconds"], told["output"]) == (5400, 0.5, "/workspace")
     assert told["parameters"] == spec["parameters"]

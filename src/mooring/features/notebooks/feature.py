@@ -40,9 +40,9 @@ def _workloads() -> tuple[WorkloadKind, ...]:
 
 
 def _plan_controllers() -> tuple[Controller, ...]:
-    from mooring.features.notebooks.plan_runs import CONTROLLER
+    from mooring.features.notebooks import plan_jobs, plan_runs
 
-    return (CONTROLLER,)
+    return (plan_jobs.CONTROLLER, plan_runs.CONTROLLER)
 
 
 def _progress(obj: Object) -> str:

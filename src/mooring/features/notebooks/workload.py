@@ -8,6 +8,7 @@ import msgspec
 
 from mooring.api.core.types import Labels, ObjectMeta, View
 from mooring.features.notebooks.api.names import API_VERSION, KIND, PLURAL
+from mooring.features.notebooks.api.pod_config import JobVolume
 from mooring.features.notebooks.api.scheduling import JobAffinity, JobToleration
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import Expansion
@@ -41,21 +42,10 @@ class PlacedResources(View, frozen=True):
     limits: Labels = msgspec.field(default_factory=dict)
 
 
-class PlacedClaim(View, frozen=True):
-    claim_name: str = ""
-
-
-class PlacedVolume(View, frozen=True):
-    """A volume that may tie the pod to a node; one without a claim is left out of the pod."""
-
-    name: str = ""
-    persistent_volume_claim: PlacedClaim | None = None
-
-
 class PlacedPodConfig(View, frozen=True):
     container_image: str = ""
     resources: PlacedResources | None = None
-    volumes: tuple[PlacedVolume, ...] = ()
+    volumes: tuple[JobVolume, ...] = ()
     tolerations: tuple[JobToleration, ...] = ()
     node_selector: Labels = msgspec.field(default_factory=dict)
     affinity: JobAffinity | None = None
@@ -93,6 +83,9 @@ NOTEBOOK_PODS: Final = WorkloadKind(
     expand=_expand,
     template_path=_template_path,
     fields=EDITABLE,
-    holds_pods=True,
-    plan_note="a plan runs no notebook; the pod of a job is said to end where it would run",
+    withdraws_pods=True,
+    plan_note=(
+        "a plan runs no notebook: it would run on the node that is shown; the end of its pod is assumed, and that "
+        "Secrets and ConfigMaps are there"
+    ),
 )

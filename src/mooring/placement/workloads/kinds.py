@@ -73,8 +73,8 @@ class WorkloadKind(NamedTuple):
     fields: Mapping[str, str] = _TEMPLATE
     # Whether a change of the template does nothing to pods that are there, so that no command can be given for them.
     create_only: bool = False
-    # Whether its controller makes no pods that no node can take, and tells what they wait for instead.
-    holds_pods: bool = False
+    # Whether its controller takes back pods that no node can take, and tells what they waited for.
+    withdraws_pods: bool = False
     # What a plan cannot know of its objects, in a sentence.
     plan_note: str = ""
     # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
