@@ -164,11 +164,28 @@ def test_a_log_that_cannot_be_read_for_a_while_is_read_later() -> None:
 # Time
 
 
-def test_the_timeout_counts_from_the_start_and_deletes_the_pod() -> None:
-    world = NotebookWorld(notebook_job(timeout="90s"), script=lambda pod: PodRun(seconds=10_000))
-    assert (world.phase(), world.seconds) == ("Failed", 90)
+def test_the_timeout_counts_from_the_start_and_the_cells_that_ran_are_told() -> None:
+    stopped = run_result("Error", "Terminated", "stopped in cell 1", cells=("Success", "Failure", "Skipped"))
+    world = NotebookWorld(notebook_job(timeout="90s"), script=lambda pod: PodRun(seconds=10_000, log=run_log(stopped)))
+    assert world.phase() == "Failed"
+    assert world.seconds == pytest.approx(91, abs=1)
     assert world.condition("ValidationComplete")[1] == "ValidationTimeout"
-    assert "spec.timeout 90s" in world.status()["message"]
+    assert world.status()["message"] == (
+        "the job took longer than spec.timeout 90s, counted from its start; stopped in cell 1"
+    )
+    assert [cell["status"] for cell in world.status()["results"]] == ["Success", "Failure", "Skipped"]
+    assert world.status()["retryCount"] == 0
+
+
+def test_even_a_result_that_says_passed_is_too_late_after_the_timeout() -> None:
+    world = NotebookWorld(notebook_job(timeout="90s"), script=lambda pod: PodRun(seconds=10_000))
+    assert (world.phase(), world.condition("Ready")[1]) == ("Failed", "ValidationTimeout")
+
+
+def test_a_pod_that_its_node_does_not_stop_is_deleted() -> None:
+    world = NotebookWorld(notebook_job(timeout="90s"), script=lambda pod: PodRun(seconds=10_000, stops=False))
+    assert (world.phase(), world.seconds) == ("Failed", 90 + 45)
+    assert world.condition("ValidationComplete")[1] == "ValidationTimeout"
     assert world.pods() == []
 
 

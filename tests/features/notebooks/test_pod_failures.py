@@ -60,7 +60,6 @@ DISRUPTED = {
         (EVICTED, "Evicted", "retry"),
         (DISRUPTED, "Disrupted", "retry"),
         ({"phase": "Failed", "reason": "NodeShutdown"}, "NodeShutdown", "retry"),
-        ({**ended(1), "reason": "DeadlineExceeded"}, "ValidationTimeout", "none"),
         ({"phase": "Failed"}, "PodFailed", "retry"),
     ],
 )

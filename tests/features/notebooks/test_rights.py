@@ -17,7 +17,7 @@ def jobs() -> None:
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cfg"}},
         notebook_job("quick", secret="git", pod={"env": env}, annotations=wave, ttlSecondsAfterFinished=60),
         notebook_job("slow", timeout="1m"),
-        script=lambda pod: PodRun(seconds=10 if "quick" in pod else 1000),
+        script=lambda pod: PodRun(seconds=10 if "quick" in pod else 1000, stops=False),
     )
     assert world.pods() == []
 

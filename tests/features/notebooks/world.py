@@ -48,6 +48,8 @@ class PodRun(NamedTuple):
 
     exit_code: int = 0
     seconds: float = 10
+    # Whether its node stops it at its deadline.
+    stops: bool = True
     log: str = run_log()
     # How the validator ended, beside its code.
     state: Mapping[str, str] = {}
@@ -67,6 +69,7 @@ Script = Callable[[str], PodRun]
 
 class _Spec(Typed, frozen=True):
     node_name: str = ""
+    active_deadline_seconds: int | None = None
 
 
 class _Status(Typed, frozen=True):
@@ -107,7 +110,10 @@ def _next_status(view: View, pod: KubeletPod, run: PodRun, now: datetime) -> Obj
         if run.clone_exit_code:
             return clone_failed_status(now, run.clone_exit_code, run.clone_message)
         return running_status(now)
-    if run.waiting or not view.reached(moment(pod.status.start_time) + timedelta(seconds=run.seconds)):
+    started, limit = moment(pod.status.start_time), pod.spec.active_deadline_seconds
+    if limit is not None and run.stops and view.reached(started + timedelta(seconds=limit)):
+        return {**validator_ended_status(now, 1), "reason": "DeadlineExceeded"}
+    if run.waiting or not view.reached(started + timedelta(seconds=run.seconds)):
         return None
     if run.ended_by_node:
         return {"phase": "Failed", "reason": run.ended_by_node, "message": "the node was low on memory"}

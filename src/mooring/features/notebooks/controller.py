@@ -15,6 +15,7 @@ from mooring.api.kinds import Key
 from mooring.api.meta import Condition
 from mooring.features.notebooks.api.jobs import NotebookValidationJob
 from mooring.features.notebooks.conditions import FINAL_PHASES, INITIALIZING, JobState
+from mooring.features.notebooks.deadline import deadline_of, is_over, overdue
 from mooring.features.notebooks.ending import after_end, fail
 from mooring.features.notebooks.events import REPORTER
 from mooring.features.notebooks.flags import UNSCHEDULABLE_GRACE
@@ -24,14 +25,11 @@ from mooring.features.notebooks.kinds import (
     NOTEBOOK_VALIDATION_JOB,
     SECRET_META,
     VALIDATION_POD,
-    ValidationPod,
 )
 from mooring.features.notebooks.metrics import ALL_METRICS, PODS_IN_PHASES, pod_gauges
 from mooring.features.notebooks.pod_creation import create_pod
-from mooring.features.notebooks.pod_failures import reported_end
 from mooring.features.notebooks.pod_progress import follow_pod
 from mooring.features.notebooks.result_log import READ_RESULT
-from mooring.features.notebooks.run_time import run_time
 from mooring.features.notebooks.status_writes import stated, told
 from mooring.features.notebooks.unavailable import (
     BUILD_REASON,
@@ -40,7 +38,7 @@ from mooring.features.notebooks.unavailable import (
     model_validation_result,
 )
 from mooring.features.notebooks.validation_pod.names import pod_name
-from mooring.kube.times import moment, timestamp
+from mooring.kube.times import timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
 from mooring.runtime.effects import Effect, PodLog
@@ -78,12 +76,10 @@ def _decide(view: View, job: NotebookValidationJob, now: datetime, reader: Effec
     if (build := build_status(spec)) is not None:
         return fail(job, BUILD_REASON, build.message, now, fields={"buildStatus": stated(build)})
 
-    # 4. Its time is not over; a run that ended before may still be read.
+    # 4. Its time is not over.
     pod = pods.pop(pod_name(job.metadata.name, status.retry_count), None)
-    deadline = moment(status.start_time) + run_time(spec)
-    if view.reached(deadline) and not _ended_by(pod, deadline):
-        text = f"the job took longer than spec.timeout {spec.timeout}, counted from its start; last: {status.message}"
-        return fail(job, "ValidationTimeout", text, now, pod=pod)
+    if is_over(view, pod, deadline_of(job, spec)):
+        return overdue(view, job, spec, pod, now, reader)
 
     # 5. There is a pod, and it goes its way.
     if pod is None:
@@ -99,11 +95,6 @@ def _begin(job: NotebookValidationJob, now: datetime) -> Decision:
         fields["modelValidationResult"] = stated(models)
         conditions = (Condition(MODELS_CHECKED, "False", MODELS_REASON, models.message),)
     return Decision(status=told(job, state, now, conditions, fields))
-
-
-def _ended_by(pod: ValidationPod | None, deadline: datetime) -> bool:
-    ended = None if pod is None else reported_end(pod)
-    return ended is not None and ended.finished_at is not None and moment(ended.finished_at) <= deadline
 
 
 def notebook_validation(reader: Effect[PodLog] = READ_RESULT) -> Controller:

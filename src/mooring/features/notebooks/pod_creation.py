@@ -10,6 +10,7 @@ from mooring.api.conditions import find_condition
 from mooring.features.notebooks.api.jobs import NotebookValidationJob, ValidationSpec
 from mooring.features.notebooks.attempts import begins_at
 from mooring.features.notebooks.conditions import JobState, moving, stalled
+from mooring.features.notebooks.deadline import seconds_left
 from mooring.features.notebooks.ending import attempt_failed, fail, live_pod_deletions
 from mooring.features.notebooks.events import created_event, event_about, scheduling_lines
 from mooring.features.notebooks.job_memory import JobMemory
@@ -60,6 +61,7 @@ def create_pod(
 
     # 4. A node can take it: nodes on which nothing runs do not count.
     pod = validation_pod(job, status.retry_count)
+    pod["spec"]["activeDeadlineSeconds"] = seconds_left(job, spec, now)
     placing = ask(view, pod)
     condition = placeable_condition(placing)
     if placing.answer == "SimulatedNode":

@@ -13,7 +13,15 @@ from mooring.api.conditions import is_true
 from mooring.features.notebooks.kinds import PodStep, StepEnd, StepWait, ValidationPod
 from mooring.features.notebooks.validation_pod.names import VALIDATOR
 
-__all__ = ["REPORTING_EXIT_CODES", "AttemptFailure", "Remedy", "deleted_pod", "find_failure", "reported_end"]
+__all__ = [
+    "REPORTING_EXIT_CODES",
+    "AttemptFailure",
+    "Remedy",
+    "deleted_pod",
+    "find_failure",
+    "is_stopped",
+    "reported_end",
+]
 
 Remedy = Literal["retry", "wait", "none"]
 
@@ -69,8 +77,16 @@ def reported_end(pod: ValidationPod) -> StepEnd | None:
     return None
 
 
+def is_stopped(pod: ValidationPod) -> bool:
+    """Whether its node stopped it at its deadline."""
+    return pod.status.phase == "Failed" and pod.status.reason == DEADLINE
+
+
 def find_failure(pod: ValidationPod) -> AttemptFailure | None:
-    """Why a pod failed or does not start; None for one that is on its way, or ended with a result."""
+    """Why a pod failed or does not start; None for one that is on its way, or ended with a result.
+
+    Not for a pod that was stopped at its deadline, which is no failure of its own.
+    """
     if pod.status.phase == "Failed" and (found := _lost_node(pod)) is not None:
         return found
     steps = (*pod.status.init_container_statuses, *pod.status.container_statuses)
@@ -89,8 +105,6 @@ def deleted_pod(name: str) -> AttemptFailure:
 def _lost_node(pod: ValidationPod) -> AttemptFailure | None:
     """A pod that its node ended, whatever its containers say."""
     status = pod.status
-    if status.reason == DEADLINE:
-        return AttemptFailure("ValidationTimeout", f"pod {pod.metadata.name} was stopped at its deadline", "none")
     if not status.reason and not is_true(status.conditions, "DisruptionTarget"):
         return None
     reason = status.reason or "Disrupted"
