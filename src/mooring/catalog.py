@@ -154,7 +154,7 @@ class Catalog:
     @property
     def workload_settings(self) -> tuple[Setting[Any], ...]:
         """The flags that decide what pods a workload comes to."""
-        return tuple(setting for feature in self.features if feature.workloads.names for setting in feature.settings)
+        return tuple(setting for feature in self.features for setting in feature.workload_settings)
 
     @property
     def conflicts(self) -> dict[str, str]:

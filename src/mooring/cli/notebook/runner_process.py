@@ -38,7 +38,8 @@ def run_notebook(
 
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise InputError(f"{' and '.join(missing)} not installed; install them with: pip install 'mooring[notebooks]'")
+        names = f"{missing[0]} is" if len(missing) == 1 else f"{' and '.join(missing)} are"
+        raise InputError(f"{names} missing; install what notebooks need: pip install 'mooring[notebooks]'")
     with tempfile.TemporaryDirectory(prefix="mooring-notebook-") as name:
         folder = Path(name)
         path = folder / "settings.json"

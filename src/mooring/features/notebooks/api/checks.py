@@ -32,7 +32,7 @@ class ComparisonConfig(View, frozen=True):
         tuple[str, ...], Markers("Regular expressions for more that is masked as a time.")
     ] = ()
     ignore_output_types: Annotated[
-        tuple[str, ...], Markers("Types of outputs, or of their data, that are not compared.")
+        tuple[str, ...], Markers("Output types, names of streams and mime types that are not compared.")
     ] = ()
     relative_tolerance: Annotated[
         str,
@@ -64,22 +64,30 @@ class ValidationConfig(View, frozen=True):
     level: Annotated[
         str,
         Markers(
-            "How strict the checks are.", enum=("learning", "development", "staging", "production"), defaulted=True
+            "How strict the checks are: learning warns, development fails on silent failures, staging on exit codes too, "
+            "production on everything.",
+            enum=("learning", "development", "staging", "production"),
+            defaulted=True,
         ),
     ] = "development"
-    strict_mode: Annotated[bool, Markers("Whether every check applies.", defaulted=True)] = False
+    strict_mode: Annotated[
+        bool, Markers("Whether everything fails that fails at the level production.", defaulted=True)
+    ] = False
     fail_on_stderr: Annotated[
         bool, Markers("Whether a cell that writes to stderr fails the notebook.", defaulted=True)
     ] = False
-    fail_on_warnings: Annotated[bool, Markers("Whether a warning fails the notebook.", defaulted=True)] = False
+    fail_on_warnings: Annotated[
+        bool, Markers("Whether a warning of Python or of logging fails the notebook.", defaulted=True)
+    ] = False
     require_explicit_exit_codes: Annotated[
-        bool, Markers("Whether the exit codes of commands must be checked.", defaulted=True)
+        bool, Markers("Whether a cell must look at the exit code of every shell command.", defaulted=True)
     ] = False
     check_output_types: Annotated[
-        bool, Markers("Whether the types of expectedOutputs are checked.", defaulted=True)
+        bool,
+        Markers("Whether outputs must have the types of the golden notebook, or of the saved one.", defaulted=True),
     ] = False
     verify_assertions: Annotated[bool, Markers("Whether the notebook must assert something.", defaulted=True)] = False
     detect_silent_failures: Annotated[
-        bool, Markers("Whether a result of None or NaN fails the notebook.", defaulted=True)
+        bool, Markers("Whether a result that is None or NaN fails the notebook.", defaulted=True)
     ] = True
     expected_outputs: Annotated[tuple[ExpectedCellOutput, ...], Markers("What single cells must put out.")] = ()

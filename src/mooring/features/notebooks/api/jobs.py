@@ -58,7 +58,7 @@ class ValidationSpec(View, frozen=True):
     model_validation: Annotated[ModelValidation | None, Markers("The models that the notebook is about.")] = None
     parameters: Annotated[
         dict[str, Any],
-        Markers("Values that replace those of the cell with the tag parameters. A field of Mooring's."),
+        Markers("Values that are assigned after the cell with the tag parameters. A field of Mooring's."),
     ] = msgspec.field(default_factory=dict)
     cell_timeout: Annotated[str, Markers("How long one cell may take. A field of Mooring's.", pattern=_DURATION)] = ""
     ttl_seconds_after_finished: Annotated[
