@@ -92,17 +92,19 @@ def ends(world: NotebookWorld, names: Iterable[str]) -> set[str]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_faults_lose_no_job_and_make_no_second_pod(seed: int) -> None:
-    scripts = [PodRun(), FAILED_CELL, PodRun(log=""), AWAY, PodRun(137), PodRun(log_problem="away", unreadable=2)]
+    pulling = PodRun(waiting="ImagePullBackOff", lingers=300)
+    unread = PodRun(log_problem="away", unreadable=2)
+    scripts = [PodRun(), FAILED_CELL, PodRun(log=""), AWAY, PodRun(137), unread, pulling]
 
     def script(pod: str) -> PodRun:
         return scripts[int(pod.split("-")[1]) % len(scripts)]
 
-    jobs = [notebook_job(f"job-{number}", timeout="6h") for number in range(6)]
+    jobs = [notebook_job(f"job-{number}", timeout="6h") for number in range(7)]
     world = Watched(*jobs, script=script, seed=seed, faults=Faults.everything(0.1))
     world.run()
-    phases = [world.phase(f"job-{number}") for number in range(6)]
-    assert phases == ["Succeeded", "Failed", "Failed", "Failed", "Failed", "Succeeded"]
-    assert all(world.status(f"job-{number}")["completionTime"] for number in range(6))
+    phases = [world.phase(f"job-{number}") for number in range(7)]
+    assert phases == ["Succeeded", "Failed", "Failed", "Failed", "Failed", "Succeeded", "Failed"]
+    assert all(world.status(f"job-{number}")["completionTime"] for number in range(7))
 
 
 def test_a_hundred_jobs_on_a_node_with_room_for_four_are_all_done_four_at_a_time() -> None:

@@ -59,6 +59,8 @@ class PodRun(NamedTuple):
     waiting: str = ""
     # Why the node ended the pod.
     ended_by_node: str = ""
+    # For how long its node leaves a deletion undone.
+    lingers: float = 0
     # Why the log cannot be read, for this many readings.
     log_problem: str = ""
     unreadable: int = 0
@@ -93,7 +95,10 @@ def played_kubelet(script: Script) -> Controller:
         pod = view.get(KUBELET_POD, *key)
         if pod is None or not pod.spec.node_name:
             return Decision()
-        if pod.metadata.deleting:
+        if pod.metadata.deletion_timestamp is not None:
+            lingers = timedelta(seconds=script(key.name).lingers)
+            if lingers and not view.reached(moment(pod.metadata.deletion_timestamp) + lingers):
+                return Decision()
             return Decision(children=(Delete(KUBELET_POD, key_of(pod), grace=0),))
         body = _next_status(view, pod, script(key.name), now)
         return Decision(status=(status(KUBELET_POD, pod, body),) if body else ())
