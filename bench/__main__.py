@@ -23,6 +23,7 @@ from bench import (
     live,
     measured_clusters,
     node,
+    notebooks,
     peer,
     placement,
     runtime,
@@ -232,6 +233,19 @@ def node_rows(quick: bool) -> list[Row]:
     ]
 
 
+def notebook_rows(quick: bool) -> list[Row]:
+    found = notebooks.measured()
+    return [
+        Row(f"{told}, beside nbclient alone", found[f"runner {what}"], "ms", peer=found[f"nbclient {what}"])
+        for told, what in (
+            ("a notebook of one cell from start to exit", "wall"),
+            ("CPU of that, kernel included", "cpu"),
+            ("one cell more", "wall of a cell"),
+            ("CPU of that", "cpu of a cell"),
+        )
+    ]
+
+
 def stored_rows(quick: bool) -> list[Row]:
     count = server.STORED // 10 if quick else server.STORED
     ours = server.stored("embedded", count)
@@ -266,6 +280,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "autoscaler": autoscaler_rows,
     "workspaces": workspace_rows,
     "node": node_rows,
+    "notebooks": notebook_rows,
     "stored": stored_rows,
 }
 # Minutes of filling, for figures that rarely change: measured when it is named.
