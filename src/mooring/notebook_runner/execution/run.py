@@ -175,7 +175,7 @@ class NotebookRun:
                 found.status, self.execution.exited_at = SUCCESS, index
                 return
             found.error = _error_line(error)
-            message = f"cell {index} raised {found.error}"
+            message = f"cell {index} raised {found.error.splitlines()[0]}"
             raise _Ended(EarlyEnd(FAILED, "NotebookExecutionFailed", message)) from None
         except DeadKernelError:
             found.error = f"the kernel died: {await self._death()}"
