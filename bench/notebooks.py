@@ -42,7 +42,7 @@ def measured() -> dict[str, float]:
 
 def write_notebook(path: Path, cells: int) -> None:
     """A notebook that prints a number in every cell."""
-    made = [
+    made: list[dict[str, object]] = [
         {
             "cell_type": "code",
             "id": f"c{n}",
