@@ -23,6 +23,7 @@ from bench import (
     live,
     measured_clusters,
     node,
+    notebook_jobs,
     peer,
     placement,
     runtime,
@@ -232,6 +233,23 @@ def node_rows(quick: bool) -> list[Row]:
     ]
 
 
+def notebook_job_rows(quick: bool) -> list[Row]:
+    if why := node.missing():
+        print(f"without notebook jobs: {why}", file=sys.stderr)
+        return []
+    found = notebook_jobs.measured()
+    return [
+        Row(
+            "one notebook job, from apply to Succeeded, p50; peer: nbclient",
+            found["alone"],
+            "ms",
+            peer=found["nbclient"],
+        ),
+        Row(f"{notebook_jobs.TOGETHER} of them together", found["together"], "jobs/s"),
+        Row("CPU for one of them, all processes of ours", found["cpu"], "ms"),
+    ]
+
+
 def stored_rows(quick: bool) -> list[Row]:
     count = server.STORED // 10 if quick else server.STORED
     ours = server.stored("embedded", count)
@@ -266,6 +284,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "autoscaler": autoscaler_rows,
     "workspaces": workspace_rows,
     "node": node_rows,
+    "notebook-jobs": notebook_job_rows,
     "stored": stored_rows,
 }
 # Minutes of filling, for figures that rarely change: measured when it is named.
