@@ -11,7 +11,7 @@ import shlex
 
 import pytest
 
-from mooring.features.notebooks.workload import EDITABLE
+from mooring.features.notebooks.editable import EDITABLE
 from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.testing.builders import node

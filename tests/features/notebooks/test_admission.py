@@ -10,7 +10,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.webhooks.model import Admitted
 from mooring.testing.notebooks import notebook_job
 from mooring.testing.webhooks import admitted, answered, patched_to, review
-from tests.features.notebooks.objects import GIT, REQUIRED, create, node_affinity, registry_with_notebooks, typed
+from tests.features.notebooks.objects import GIT, NOW, REQUIRED, create, node_affinity, registry_with_notebooks, typed
 
 LONG = "x" * 64
 
@@ -336,3 +336,16 @@ def test_a_job_in_a_cluster_has_its_defaults() -> None:
     made = create(registry_with_notebooks(), notebook_job(pod={"credentials": ["aws"]}))
     config = made["spec"]["podConfig"]
     assert (config["envFrom"], config.get("credentials")) == ([{"secretRef": {"name": "aws"}}], None)
+
+
+def test_a_manifest_with_credentials_can_be_applied_again() -> None:
+    registry = registry_with_notebooks()
+    obj = notebook_job(pod={"credentials": ["aws"], "envFrom": [{"configMapRef": {"name": "settings"}}]})
+    resource = registry.resource(obj["apiVersion"], obj["kind"])
+    _, again = (
+        registry.patch(resource, "default", "train", "apply", obj, now=NOW, manager="kubectl") for _ in range(2)
+    )
+    assert again["spec"]["podConfig"]["envFrom"] == [
+        {"configMapRef": {"name": "settings"}},
+        {"secretRef": {"name": "aws"}},
+    ]

@@ -20,6 +20,7 @@ from mooring.api.core.defaults.pods import default_pod
 from mooring.api.core.types import Pod as PlacedPod
 from mooring.api.meta import Condition
 from mooring.features.notebooks.api.names import APP, APP_LABEL
+from mooring.features.notebooks.editable import EDITABLE
 from mooring.kube.objects import Object
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.pods import PodInfo
@@ -136,9 +137,10 @@ def _closest(view: View, explanation: Explanation, *, real_only: bool = False) -
 
 def _help(engine: Engine, explanation: Explanation, pod: Object) -> str:
     """The smallest change that would let it in."""
-    from mooring.placement.advise import advise
+    from mooring.placement.advise import CommandTarget, advise
 
-    found = advise(engine, explanation, pod, limit=1)
+    target = CommandTarget("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], fields=EDITABLE)
+    found = advise(engine, explanation, pod, target, limit=1)
     return f"what would help: {found[0].title}" if found else "no single change would help"
 
 

@@ -10,21 +10,13 @@ from mooring.api.core.types import Labels, ObjectMeta, View
 from mooring.features.notebooks.api.names import API_VERSION, KIND, PLURAL
 from mooring.features.notebooks.api.pod_config import JobVolume
 from mooring.features.notebooks.api.scheduling import JobAffinity, JobToleration
+from mooring.features.notebooks.editable import EDITABLE
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.kinds import WorkloadKind
 from mooring.placement.workloads.known_cluster import KnownCluster
 
-__all__ = ["EDITABLE", "NOTEBOOK_PODS"]
-
-_CONFIG: Final = "/spec/podConfig"
-# What the author of a job decides of where its pod lands.
-EDITABLE: Final = {
-    "/spec/tolerations": f"{_CONFIG}/tolerations",
-    "/spec/nodeSelector": f"{_CONFIG}/nodeSelector",
-    "/spec/affinity": f"{_CONFIG}/affinity",
-    "/spec/containers/0/resources": f"{_CONFIG}/resources",
-}
+__all__ = ["NOTEBOOK_PODS"]
 
 
 class PlacedGit(View, frozen=True):

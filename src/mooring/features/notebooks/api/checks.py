@@ -64,8 +64,8 @@ class ValidationConfig(View, frozen=True):
     level: Annotated[
         str,
         Markers(
-            "How strict the checks are: learning warns, development fails on silent failures, staging on exit codes too, "
-            "production on everything.",
+            "How strict the checks are: learning warns, development fails on silent failures, staging on exit codes "
+            "too, production on everything.",
             enum=("learning", "development", "staging", "production"),
             defaulted=True,
         ),
