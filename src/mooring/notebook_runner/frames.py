@@ -40,8 +40,11 @@ def encode(name: str, payload: bytes) -> str:
     return "\n".join([head, *lines, _end(name)]) + "\n"
 
 
-def decode(log: str, name: str) -> bytes:
-    """The payload of the last frame of this name in a log. An earlier one never stands in for a broken last one."""
+def decode(log: str, name: str, most_bytes: int = MAX_PAYLOAD_BYTES) -> bytes:
+    """The payload of the last frame of this name in a log. An earlier one never stands in for a broken last one.
+
+    A frame that claims more than `most_bytes` is not unpacked.
+    """
     lines = [line.rstrip("\r") for line in log.split("\n")]
     for start in range(len(lines) - 1, -1, -1):
         head = _BEGIN.fullmatch(lines[start])
@@ -53,15 +56,16 @@ def decode(log: str, name: str) -> bytes:
         end = lines.index(_end(name), start + 1)
     except ValueError:
         raise FrameError(f"the {name} frame in the log has no end: the runner was stopped while it reported") from None
-    payload = _unpacked("".join(lines[start + 1 : end]), int(head.group(2)), name)
+    size = int(head.group(2))
+    if size > most_bytes:
+        raise FrameError(f"the {name} frame claims {size} bytes; at most {most_bytes} are read")
+    payload = _unpacked("".join(lines[start + 1 : end]), size, name)
     if hashlib.sha256(payload).hexdigest() != head.group(3):
         raise FrameError(f"the {name} frame in the log differs from what the runner wrote: its digest is another")
     return payload
 
 
 def _unpacked(text: str, size: int, name: str) -> bytes:
-    if size > MAX_PAYLOAD_BYTES:
-        raise FrameError(f"the {name} frame claims {size} bytes; at most {MAX_PAYLOAD_BYTES} are read")
     try:
         unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
         payload = unpacker.decompress(base64.b64decode(text, validate=True), size + 1)

@@ -6,6 +6,9 @@ import logging
 
 import pytest
 
+from mooring.builtin.controllers import CONTENT
+from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES
+from mooring.builtin.namespaces import namespace_controller
 from mooring.features.notebooks.metrics import ACTIVE_PODS, POD_CREATIONS, PROBLEMS, VALIDATIONS
 from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
@@ -301,6 +304,35 @@ def test_a_job_that_is_deleted_takes_its_pod_along() -> None:
     world.run()
     assert world.pods() == []
     assert world.find("ConfigMap", "train-validation") is None
+
+
+def test_a_namespace_that_is_deleted_takes_jobs_and_pods_along() -> None:
+    deletion = namespace_controller((*CONTENT, *IN_NAMESPACES), CUSTOM_KINDS)
+    world = NotebookWorld(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}},
+        notebook_job(namespace="team"),
+        notebook_job("late", namespace="team", secret="missing"),
+        script=lambda pod: PodRun(seconds=600),
+        more=(deletion,),
+        run=False,
+    )
+    world.run(5)
+    assert world.pods() == ["train-validation"]
+    world.delete("Namespace", "team")
+    world.run()
+    assert world.find("Namespace", "team") is None
+    assert (world.pods(), world.all("NotebookValidationJob")) == ([], {})
+
+
+def test_a_container_that_lacks_a_key_of_a_secret_waits_in_words() -> None:
+    run = PodRun(waiting="CreateContainerConfigError")
+    world = NotebookWorld(notebook_job(timeout="10m"), script=lambda pod: run, run=False)
+    world.run(100)
+    assert world.condition("Progressing")[:2] == ("False", "CreateContainerConfigError")
+    assert (world.phase(), world.status()["retryCount"]) == ("ValidationRunning", 0)
+    world.run()
+    assert world.condition("Ready")[1] == "ValidationTimeout"
+    assert "registry.example.com says no" in world.status()["message"]
 
 
 def test_a_job_of_another_controller_goes_on_from_its_phase() -> None:

@@ -142,10 +142,11 @@ class NotebookWorld:
         faults: Faults | None = None,
         run: bool = True,
         scheduler: bool = True,
+        more: Iterable[Controller] = (),
     ) -> None:
         self.decider = DecidingTwice()
         self.simulation = checked_simulation(
-            [each for each in notebook_controllers(script) if scheduler or each is not SCHEDULER],
+            [*(each for each in notebook_controllers(script) if scheduler or each is not SCHEDULER), *more],
             registry=registry_with_jobs(seed),
             seed=seed,
             faults=faults,

@@ -131,10 +131,7 @@ def result_report(log: PodLog, text: str, problem: str) -> Report:
         return Report("Failed", message=problem)
     where = f"pod {log.namespace}/{log.pod}"
     try:
-        payload = decode(text, RESULT)
-        if len(payload) > _MAX_RESULT_BYTES:
-            return _nothing(f"the result of {where} has {len(payload)} bytes; {_MAX_RESULT_BYTES} are the most")
-        found = msgspec.json.decode(payload, type=_Result)
+        found = msgspec.json.decode(decode(text, RESULT, _MAX_RESULT_BYTES), type=_Result)
     except (FrameError, msgspec.MsgspecError) as error:
         return _nothing(f"{where} ended without a readable result: {error}")
     if found.format != _FORMAT or found.outcome not in EXIT_CODES:
