@@ -23,6 +23,8 @@ from bench import (
     live,
     measured_clusters,
     node,
+    notebook_jobs,
+    notebooks,
     peer,
     placement,
     runtime,
@@ -233,6 +235,30 @@ def node_rows(quick: bool) -> list[Row]:
     ]
 
 
+def notebook_rows(quick: bool) -> list[Row]:
+    found = notebooks.measured()
+    rows = [
+        Row(f"{told}, beside nbclient alone", found[f"runner {what}"], "ms", peer=found[f"nbclient {what}"])
+        for told, what in (
+            ("a notebook of one cell from start to exit", "wall"),
+            ("CPU of that, kernel included", "cpu"),
+            ("one cell more", "wall of a cell"),
+            ("CPU of that", "cpu of a cell"),
+        )
+    ]
+    if why := node.missing():
+        print(f"without notebook jobs: {why}", file=sys.stderr)
+        return rows
+    jobs = notebook_jobs.measured()
+    told = "a job with that notebook, from apply to Succeeded, beside nbclient alone"
+    return [
+        *rows,
+        Row(told, jobs["alone"], "ms", peer=found["nbclient wall"]),
+        Row(f"{notebook_jobs.TOGETHER} of them together", jobs["together"], "jobs/s"),
+        Row("CPU for one of them, all processes of ours", jobs["cpu"], "ms"),
+    ]
+
+
 def stored_rows(quick: bool) -> list[Row]:
     count = server.STORED // 10 if quick else server.STORED
     ours = server.stored("embedded", count)
@@ -267,6 +293,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "autoscaler": autoscaler_rows,
     "workspaces": workspace_rows,
     "node": node_rows,
+    "notebooks": notebook_rows,
     "stored": stored_rows,
 }
 # Minutes of filling, for figures that rarely change: measured when it is named.

@@ -28,7 +28,7 @@ def missing() -> str:
 def measured() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="mooring-bench-") as name, embedded(Path(name) / "embedded") as running:
         wire = Wire(running.endpoint)
-        _wait(lambda: _is_there(wire), "the node")
+        wait_for_node(wire)
         alone = [_started(wire, [f"alone-{number}"]) for number in range(ALONE)]
         before = _cpu(running)
         together = _started(wire, [f"together-{number}" for number in range(TOGETHER)])
@@ -64,6 +64,10 @@ def _pod(name: str) -> dict[str, Any]:
         "nodeSelector": {"mooring.dev/process": "true"},
     }
     return {"metadata": {"name": name}, "spec": spec}
+
+
+def wait_for_node(wire: Wire) -> None:
+    _wait(lambda: _is_there(wire), "the node")
 
 
 def _is_there(wire: Wire) -> bool:

@@ -16,6 +16,7 @@ from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, KIND
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
+from mooring.features.notebooks.feature import NOTEBOOKS
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.stages.crd import stage_definition
@@ -57,8 +58,8 @@ BY_OTHERS = {
     ],
     "workspaces": ["log v1/Pod"],
 }
-# Features that hold themselves to their rights: tests/features/hosts, machines and autoscaler.
-ELSEWHERE = {name for feature in (HOSTS, MACHINES, AUTOSCALER) for name in feature.controllers.names}
+# Features that hold themselves to their rights: tests/features/hosts, machines, autoscaler and notebooks.
+ELSEWHERE = {name for feature in (HOSTS, MACHINES, AUTOSCALER, NOTEBOOKS) for name in feature.controllers.names}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.feature import GROUPS
 from mooring.features.hosts.feature import HOSTS
 from mooring.features.machines.feature import MACHINES
+from mooring.features.notebooks.feature import NOTEBOOKS
 from mooring.features.workspaces.feature import SIMULATED_CLAIMS, WORKSPACES
 from mooring.kube.objects import Object
 from mooring.nodes.feature import NODES
@@ -37,6 +38,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     HOSTS,
     MACHINES,
     AUTOSCALER,
+    NOTEBOOKS,
 )
 
 
@@ -152,7 +154,7 @@ class Catalog:
     @property
     def workload_settings(self) -> tuple[Setting[Any], ...]:
         """The flags that decide what pods a workload comes to."""
-        return tuple(setting for feature in self.features if feature.workloads.names for setting in feature.settings)
+        return tuple(setting for feature in self.features for setting in feature.workload_settings)
 
     @property
     def conflicts(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from mooring.api.kinds import Key
 from mooring.kube.errors import MooringError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
-from mooring.runtime.controllermetrics import Counter, Gauge
+from mooring.runtime.controllermetrics import Counter, Durations, Gauge
 from mooring.runtime.decision import Create, Decision
 from mooring.runtime.drivers.health import answer
 from mooring.runtime.drivers.live import Live
@@ -24,6 +24,7 @@ from tests.runtime.worlds import config_map, create
 
 COPIES = Counter("mooring_test_copies_total", "Copies made.", ("namespace",))
 SOURCES = Gauge("mooring_test_sources", "ConfigMaps that there are.")
+COPYING_SECONDS = Durations("mooring_test_seconds", "How long copies took.", ("namespace",), (1.0, 10.0))
 
 
 def reconcile(key: Key, view: View, moment: datetime) -> Decision:
@@ -31,11 +32,16 @@ def reconcile(key: Key, view: View, moment: datetime) -> Decision:
     copy = {"metadata": {"namespace": key.namespace, "name": f"{key.name}-copy"}}
     if key.name.endswith("-copy") or view.get(CONFIG_MAP, key.namespace, f"{key.name}-copy") is not None:
         return Decision(metrics=(there,))
-    return Decision(children=(Create(CONFIG_MAP, copy),), metrics=(COPIES.add(key.namespace), there))
+    took = COPYING_SECONDS.observe(key.namespace, seconds=2.5)
+    return Decision(children=(Create(CONFIG_MAP, copy),), metrics=(COPIES.add(key.namespace), there, took))
 
 
 COPYING = Controller(
-    "copying", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("create", "patch", "delete")}, metrics=(COPIES, SOURCES)
+    "copying",
+    reconcile,
+    of=CONFIG_MAP,
+    writes={CONFIG_MAP: ("create", "patch", "delete")},
+    metrics=(COPIES, SOURCES, COPYING_SECONDS),
 )
 
 
@@ -49,6 +55,9 @@ def test_a_counter_counts_what_was_done_and_not_what_was_tried() -> None:
     assert len(refused) == 3
     assert simulation.metrics.own(COPIES, "default") == 1
     assert simulation.metrics.own(SOURCES) == 2
+    lines = simulation.metrics.text().splitlines()
+    assert 'mooring_test_seconds_bucket{namespace="default",le="10.0"} 1' in lines
+    assert 'mooring_test_seconds_sum{namespace="default"} 2.5' in lines
 
 
 @awaited

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
+
+import pytest
 
 from mooring.api.kinds import Key
 from mooring.kube.objects import Object
@@ -30,7 +33,8 @@ def reconcile(key: Key, view: View, moment: datetime) -> Decision:
         return Decision()
     return Decision(
         children=(Create(CONFIG_MAP, {"metadata": {"namespace": copy.namespace, "name": copy.name}}),),
-        events=(Event(CONFIG_MAP, key, "Normal", "Copying", f"{key.name} is copied"),),
+        events=(Event(CONFIG_MAP, key, "Normal", "Copying", f"{key.name} is copied", labels=(("part", "copies"),)),),
+        log=(f"copied {key.name}",),
     )
 
 
@@ -70,6 +74,30 @@ def test_a_simulation_has_settled_on_a_refusal_and_goes_on_when_it_is_over() -> 
     assert simulation.run(until=lambda: "a-copy" in names(registry)).now > START
     assert names(registry) == ["a", "a-copy"]
     assert not simulation.terminal
+
+
+def test_a_line_of_the_log_is_said_once_when_its_writes_went_well(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "mooring.runtime")
+    registry = Registry(now=START)
+    refused = refusing(registry, lambda: len(refused) < 3)
+    simulation = Simulation([COPYING], registry=registry)
+    put(registry, config_map("a"), START)
+    simulation.run()
+    assert not any(record.levelno == logging.INFO for record in caplog.records)
+    simulation.run(until=lambda: "a-copy" in names(registry))
+    simulation.run()
+    (said,) = [record for record in caplog.records if record.levelno == logging.INFO]
+    assert said.getMessage() == "copied a"
+    assert said.__dict__["fields"]["key"] == "default/a"
+
+
+def test_an_event_has_the_labels_that_its_decision_gives_it() -> None:
+    registry = Registry(now=START)
+    simulation = Simulation([COPYING], registry=registry)
+    put(registry, config_map("a"), START)
+    simulation.run()
+    (event,) = registry.list(registry.resource("v1", "Event")).items
+    assert event["metadata"]["labels"] == {"part": "copies"}
 
 
 @awaited

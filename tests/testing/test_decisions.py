@@ -21,6 +21,7 @@ from mooring.testing.builders import node, pod
 from mooring.testing.decisions import OBSERVERS, DecidingTwice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.hosts import installer_template
+from mooring.testing.notebooks import notebook_job
 from mooring.testing.scaled_pools import scaled_pool
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
@@ -58,7 +59,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
-        pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(),
+        pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(), notebook_job(),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)

@@ -5,8 +5,6 @@ Everything heavy is imported inside the command, so that its help is as quick as
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +19,6 @@ from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.cli.cluster_source import ClusterSource
-    from mooring.cli.render.page import TextPage
     from mooring.runtime.settings import Configuration
 
 FORMATS = ("text", "json", "yaml")
@@ -134,6 +131,7 @@ def command(
         cluster_source.close()
     if form == "text":
         from mooring.cli.render.explanation import explanation_page
+        from mooring.cli.render.screen import show_page
 
         page = explanation_page(snapshot.cluster, outcomes, notes, found.workloads, all_nodes=all_nodes)
         show_page(page, colour=not no_color)
@@ -177,14 +175,3 @@ def _sampling(nodes: int, percentage: int) -> list[str]:
         usual = wanted_feasible(nodes, 0)
         return [f"all {nodes:,} nodes are scored here; a scheduler at work stops at {usual:,} that fit, unless told to"]
     return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]
-
-
-def show_page(page: TextPage, *, colour: bool) -> None:
-    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        from mooring.cli.render.terminal import show
-
-        show(page, sys.stdout, colour=colour and not os.environ.get("NO_COLOR"))
-    else:
-        from mooring.cli.render.plain import to_text
-
-        click.echo(to_text(page), nl=False)

@@ -192,10 +192,10 @@ class Explainer:
         source = unplaced.top_owner() or unplaced.source
         pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
         kind = CATALOG.workloads().get(source.kind)
-        fixed = () if kind is None else kind.fixed(source.manifest or {})
+        fixed, fields = ((), {}) if kind is None else (kind.fixed(source.manifest or {}), kind.fields)
         live = source.live and (kind is None or not kind.create_only)
         workload = CommandTarget(
-            source.kind, source.name, source.namespace, pod_path, source.file, live, source.manifest, fixed
+            source.kind, source.name, source.namespace, pod_path, source.file, live, source.manifest, fixed, fields
         )
         return Asked(explanation, unplaced.pod, workload, self._priority_classes, self._own)
 

@@ -33,6 +33,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.shadow",
         "Predict what a running scheduler does, and say how often that was right.",
     ),
+    "notebook": (
+        "mooring.cli.notebook.commands",
+        "Run a notebook and compare it with a golden one, or fetch the report of a job.",
+    ),
     "pools": (
         "mooring.cli.pools",
         "List the pools that an autoscaler scales, and say what it has decided about one.",

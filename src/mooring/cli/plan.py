@@ -85,8 +85,8 @@ def command(
     except ApiError as error:
         raise InputError(f"{', '.join(files)}: {error}") from None
     if form == "text":
-        from mooring.cli.explain import show_page
         from mooring.cli.render.plan import plan_page
+        from mooring.cli.render.screen import show_page
 
         show_page(plan_page(plan, ADVICE), colour=not no_color)
     else:

@@ -100,7 +100,7 @@ class Plan:
         return [
             said
             for obj in self.objects
-            if obj["metadata"]["uid"] not in started and _chooses_nodes(obj) and (said := _on_its_way(obj))
+            if obj["metadata"]["uid"] not in started and _tells_what_it_waits_for(obj) and (said := _on_its_way(obj))
         ]
 
     @property
@@ -152,9 +152,9 @@ def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], names
     return plan
 
 
-def _chooses_nodes(obj: Object) -> bool:
+def _tells_what_it_waits_for(obj: Object) -> bool:
     kind = CATALOG.workloads().get(obj["kind"])
-    return kind is not None and kind.chooses_nodes
+    return kind is not None and (kind.chooses_nodes or kind.withdraws_pods)
 
 
 def _place(obj: Object, namespace: str) -> tuple[str, str]:

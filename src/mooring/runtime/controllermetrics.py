@@ -4,7 +4,7 @@
 
     Decision(..., metrics=(RESTARTS.add("PodFailed"),))
 
-Counters are counted once the writes of a decision went well, so that a retry does not count twice.
+Counters and durations are counted once the writes of a decision went well, so that a retry does not count twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mooring.kube.errors import MooringError
 class ControllerMetric:
     """A name in Prometheus' manner, what it means, and the names of its labels. Compared by identity."""
 
-    kind: ClassVar[Literal["counter", "gauge"]]
+    kind: ClassVar[Literal["counter", "gauge", "histogram"]]
     name: str
     help: str
     labels: tuple[str, ...] = ()
@@ -59,3 +59,14 @@ class Gauge(ControllerMetric):
 
     def set(self, *labels: str, value: float) -> Sample:
         return self._sample(labels, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Durations(ControllerMetric):
+    """A histogram of seconds, with the upper bounds of its buckets."""
+
+    kind = "histogram"
+    bounds: tuple[float, ...] = ()
+
+    def observe(self, *labels: str, seconds: float) -> Sample:
+        return self._sample(labels, seconds)

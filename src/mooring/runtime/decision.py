@@ -97,6 +97,7 @@ class Event(NamedTuple):
 
     `after` names the object whose write it tells of: it is told only when that write was carried out. `action` is what
     was done or tried, in a word: the scheduler says `Binding`; most of Kubernetes' own controllers say nothing.
+    `labels` are those of the Event object, by which watchers select.
     """
 
     kind: Kind[Any]
@@ -106,6 +107,7 @@ class Event(NamedTuple):
     message: str
     after: tuple[Kind[Any], Key] | None = None
     action: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 class Assume(NamedTuple):
@@ -131,6 +133,8 @@ class Decision(NamedTuple):
     memory: Any = None
     # Numbers to publish.
     metrics: tuple[Sample, ...] = ()
+    # Sentences for the log of the process, said once every stage went well.
+    log: tuple[str, ...] = ()
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False
     # Held by folds until the writes are seen, or until the key runs again.

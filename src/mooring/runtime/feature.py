@@ -94,6 +94,8 @@ class Feature:
     refused_gates: Mapping[str, str] = field(default_factory=dict)
     # Flags of `up`, `run` and `plan`.
     settings: tuple[Setting[Any], ...] = ()
+    # Those of them that decide what pods a workload comes to: flags of `explain` too.
+    workload_settings: tuple[Setting[Any], ...] = ()
     # What is wrong with gates and settings together, in one sentence; empty where nothing is.
     contradiction: Callable[[Configuration], str] = _no_contradiction
     # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.

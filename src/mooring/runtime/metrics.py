@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mooring.kube.prometheus import Histogram, Metric, exposition
 from mooring.runtime.controller import Controller
-from mooring.runtime.controllermetrics import ControllerMetric, Sample
+from mooring.runtime.controllermetrics import ControllerMetric, Durations, Sample
 
 RESULTS = ("done", "conflict", "failed", "postponed", "terminal", "unavailable")
 # Seconds: reconciles take microseconds in memory and seconds only when something is wrong.
@@ -30,7 +30,7 @@ class RuntimeMetrics:
         self.writes.start(names, ("apply", "bind", "create", "delete", "evict", "patch"))
         self.relists = Metric("mooring_relists_total", "counter", "Whole lists taken of a kind.", ("kind",))
         declared = dict.fromkeys(metric for controller in controllers for metric in controller.metrics)
-        self._own = {each: Metric(each.name, each.kind, each.help, each.labels) for each in declared}
+        self._own = {each: _metric(each) for each in declared}
         for each, metric in self._own.items():
             if not each.labels:
                 metric.start()
@@ -44,11 +44,20 @@ class RuntimeMetrics:
     def take(self, samples: Iterable[Sample], *, done: bool) -> None:
         """Take in what a decision publishes; its counters only if what it tells of was done."""
         for metric, labels, value in samples:
+            own = self._own[metric]
             if metric.kind == "gauge":
-                self._own[metric].set(*labels, value=value)
+                own.set(*labels, value=value)
+            elif done and isinstance(own, Histogram):
+                own.observe(*labels, value=value)
             elif done:
-                self._own[metric].add(*labels, amount=value)
+                own.add(*labels, amount=value)
 
     def own(self, metric: ControllerMetric, *labels: str) -> float:
         """The value of a metric that a controller declares."""
         return self._own[metric].value(*labels)
+
+
+def _metric(declared: ControllerMetric) -> Metric:
+    if isinstance(declared, Durations):
+        return Histogram(declared.name, declared.help, declared.labels, declared.bounds)
+    return Metric(declared.name, declared.kind, declared.help, declared.labels)

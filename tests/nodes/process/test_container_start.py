@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,9 +66,25 @@ def test_users_and_groups_of_the_security_context_are_kept_to(tmp_path: Path) ->
             volumes=[{"name": "data", "emptyDir": {}}],
             restartPolicy="Never",
         )
-        at.pod("root", shell("id -u", securityContext={"runAsNonRoot": True}))
+        at.pod("root", shell("id -u", securityContext={"runAsNonRoot": True, "runAsUser": 0}))
         await at.phase("user", "Succeeded")
         assert await at.log("user") == "1234\n2345\n3456\n"
         await at.until(lambda: at.container("root")["state"]["waiting"]["reason"] == "CreateContainerConfigError")
+
+    play(story, tmp_path)
+
+
+@needs_sandbox
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run as others")
+def test_who_must_not_be_root_is_nobody_and_has_the_python_that_runs_the_node(tmp_path: Path) -> None:
+    """Also where that Python lies in the home of root, of which nothing else is seen."""
+
+    async def story(at: Home) -> None:
+        script = "import nbclient, os, sys; print(os.getuid(), os.getgid(), sys.prefix, os.access('/root', os.W_OK))"
+        confined = {"runAsNonRoot": True, "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        container = {"name": "main", "image": "x", "command": ["python3", "-c", script], "securityContext": confined}
+        at.pod("modest", container, restartPolicy="Never")
+        await at.until(lambda: at.get("modest")["status"]["phase"] in ("Succeeded", "Failed"))
+        assert await at.log("modest") == f"65534 65534 {sys.prefix} False\n"
 
     play(story, tmp_path)

@@ -29,9 +29,9 @@ def test_who_is_not_root_says_what_it_cannot_do() -> None:
 
 
 def test_a_container_that_must_not_be_root_is_not() -> None:
-    with pytest.raises(ConfigError, match="container has runAsNonRoot and image will run as root"):
-        users(0, runAsNonRoot=True)
     with pytest.raises(ConfigError, match="runAsUser breaks non-root policy"):
         users(0, runAsNonRoot=True, runAsUser=0)
     assert users(0, runAsNonRoot=True, runAsUser=5).user == 5
+    assert users(0, runAsNonRoot=True) == Users(65534, 65534)
+    assert users(0, {"runAsNonRoot": True}, runAsGroup=7) == Users(65534, 7)
     assert users(1000, runAsNonRoot=True) == Users()

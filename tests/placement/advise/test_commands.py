@@ -51,6 +51,26 @@ def test_a_list_that_the_manifest_does_not_have_is_added_whole() -> None:
     assert command.startswith("kubectl patch deployment web -n default --type=json -p ")
 
 
+FIELDS = {"/spec/tolerations": "/spec/work/tolerations"}
+
+
+def test_of_an_object_without_a_template_its_own_fields_are_patched() -> None:
+    written: Object = {"kind": "Work", "spec": {"work": {"image": "x"}}}
+    workload = CommandTarget("Work", "web", "default", "/spec/work", live=True, manifest=written, fields=FIELDS)
+    command = toleration_patch(workload, pod("web"))
+    toleration = {"key": "x", "operator": "Equal", "value": "1", "effect": "NoSchedule"}
+    assert operations(command) == [{"op": "add", "path": "/spec/work/tolerations", "value": [toleration]}]
+    unknown = CommandTarget("Work", "web", "default", "/spec/work", live=True, fields=FIELDS)
+    assert toleration_patch(unknown, pod("web")) is None
+
+
+def test_what_an_object_without_a_template_cannot_say_is_not_advised() -> None:
+    workload = CommandTarget("Work", "web", "default", "/spec/work", fields=FIELDS)
+    selecting = pod("web", nodeSelector={"x": "1"})
+    assert AdviceKind.DROP in {each.kind for each in advised(cluster(node("a")), selecting)}
+    assert AdviceKind.DROP not in {each.kind for each in advised(cluster(node("a")), selecting, workload)}
+
+
 def test_without_a_workload_there_is_nothing_to_patch() -> None:
     assert toleration_patch(None, pod("web")) is None
     assert toleration_patch(CommandTarget("Deployment", "web", "default", "/spec/template"), pod("web")) is None

@@ -119,6 +119,8 @@ def _selections(plan: Plan) -> list[tuple[Object, NodeSelection]]:
 
 def _notes(plan: Plan) -> Iterable[str]:
     yield from plan.cluster.warnings
+    kinds = (CATALOG.workloads().get(obj["kind"]) for obj in plan.objects)
+    yield from dict.fromkeys(kind.plan_note for kind in kinds if kind is not None and kind.plan_note)
     if plan.cluster.inert:
         yield f"nothing here acts on {and_more(plan.cluster.inert, 5)}; kept as it is"
     if plan.cluster.assumed:

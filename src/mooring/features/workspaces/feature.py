@@ -93,5 +93,6 @@ WORKSPACES: Final = Feature(
         "enableBaseImageAutoUpgrade": _LATER,
     },
     settings=(NODE_PROVISIONER, NOT_READY_NODES),
+    workload_settings=(NODE_PROVISIONER, NOT_READY_NODES),
     contradiction=contradiction,
 )

@@ -110,11 +110,10 @@ def _is_rejected_by_nodes(explanation: Explanation) -> bool:
 
 def _allowed(found: Iterable[Advice], workload: CommandTarget | None) -> Iterator[Advice]:
     """Without what edits a part of the pod that its author cannot."""
-    fixed = () if workload is None else workload.fixed
     return (
         advice
         for advice in found
-        if not any(edit.target == "pod" and edit.path.startswith(fixed) for edit in advice.edits)
+        if workload is None or all(edit.target != "pod" or workload.can_edit(edit) for edit in advice.edits)
     )
 
 

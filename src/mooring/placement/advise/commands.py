@@ -27,7 +27,9 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     if workload.manifest is not None:
         template = workload.manifest if not workload.pod_path else resolve(workload.manifest, workload.pod_path)
         pod = template if isinstance(template, dict) else {}
-    operations = json_patch(pod, _written(pod, edits), workload.pod_path)
+    operations = (
+        _in_object(workload, edits) if workload.fields else json_patch(pod, _written(pod, edits), workload.pod_path)
+    )
     if operations is None:
         return None
     text = shlex.quote(msgspec.json.encode(operations).decode())
@@ -49,6 +51,11 @@ def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:
         or resolve(pod, edit.path.rpartition("/")[0]) is not None
         or edit.path.replace(_REQUESTS, _LIMITS) not in paths
     ]
+
+
+def _in_object(workload: CommandTarget, edits: tuple[Edit, ...]) -> list[Object] | None:
+    found = [made for edit in edits if (made := workload.edit_in_object(edit)) is not None]
+    return None if workload.manifest is None else json_patch(workload.manifest, found)
 
 
 def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:

@@ -6,6 +6,7 @@ exactly these edits and asking the engine, so applying them gives what the advic
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -124,3 +125,16 @@ class CommandTarget(msgspec.Struct, frozen=True):
     manifest: Object | None = None
     # The parts of the pod, as JSON pointers, that its author cannot edit.
     fixed: tuple[str, ...] = ()
+    # Where the parts of the pod that can be edited stand in an object without a template; see WorkloadKind.
+    fields: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    def edit_in_object(self, edit: Edit) -> Edit | None:
+        """An edit of the pod as one of an object without a template; None where its author cannot make it."""
+        for part, place in self.fields.items():
+            if edit.path == part or edit.path.startswith(f"{part}/"):
+                return msgspec.structs.replace(edit, path=place + edit.path.removeprefix(part))
+        return None
+
+    def can_edit(self, edit: Edit) -> bool:
+        """Whether the author of the object can make an edit of the pod."""
+        return self.edit_in_object(edit) is not None if self.fields else not edit.path.startswith(self.fixed)

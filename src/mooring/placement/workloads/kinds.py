@@ -31,6 +31,9 @@ def _no_selection(value: Object, namespace: str, cluster: KnownCluster) -> None:
     return None
 
 
+_TEMPLATE: Final[Mapping[str, str]] = {}
+
+
 def _all_editable(manifest: Object) -> tuple[str, ...]:
     return ()
 
@@ -67,8 +70,15 @@ class WorkloadKind(NamedTuple):
     fixed: Callable[[Object], tuple[str, ...]] = _all_editable
     # Whether fewer replicas can be asked for.
     scales: bool = False
+    # For a kind without a template: where the parts of a pod that its author can edit stand in the object, both as
+    # JSON pointers. No other part can be edited.
+    fields: Mapping[str, str] = _TEMPLATE
     # Whether a change of the template does nothing to pods that are there, so that no command can be given for them.
     create_only: bool = False
+    # Whether its controller takes back pods that no node can take, and tells what they waited for.
+    withdraws_pods: bool = False
+    # What a plan cannot know of its objects, in a sentence.
+    plan_note: str = ""
     # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
     restored: Callable[[Object], Object] = _as_it_is
 

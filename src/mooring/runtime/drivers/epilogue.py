@@ -45,6 +45,8 @@ class Epilogue:
 
     def finish(self, task: Task, outcome: Outcome, now: datetime) -> None:
         self._count(task, outcome, now)
+        for line in () if outcome.stopped else task.log:
+            say(logging.INFO, line, controller=task.request.controller.name, key=str(task.request.key), time=now)
         if outcome.terminal:
             self.refusals[task.request] = outcome.terminal
         elif self.refusals:

@@ -57,7 +57,7 @@ class EventRecorder:
             seen = None if store is None else store.get(event.key)
             uid = "" if seen is None else seen.metadata.uid
             about = ObjectReference(event.kind.api_version, event.kind.kind, *event.key, uid)
-            request = self.request(about, event.type, event.reason, event.message, now, event.action)
+            request = self.request(about, event.type, event.reason, event.message, now, event.action, event.labels)
             if request is not None:
                 found.append(request)
         return found
@@ -70,6 +70,7 @@ class EventRecorder:
         message: str,
         now: datetime,
         action: str = "",
+        labels: tuple[tuple[str, str], ...] = (),
     ) -> Request | None:
         """The write of one event, or None if it has been written often enough."""
         content = "\0".join((*about, severity, reason, message))
@@ -99,6 +100,8 @@ class EventRecorder:
         }
         if action:
             body["action"] = action
+        if labels:
+            body["metadata"]["labels"] = dict(labels)
         verb: Literal["create", "apply"] = "create" if known is None else "apply"
         return Request(verb, "v1", "Event", namespace, name, body, manager=f"mooring-{self._component}")
 

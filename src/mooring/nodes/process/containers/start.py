@@ -12,6 +12,7 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import milli_value, value
 from mooring.nodes.process.containers.environment.command_lookup import start_problem
+from mooring.nodes.process.containers.environment.own_python import python_first, python_openings
 from mooring.nodes.process.containers.environment.service_links import service_variables
 from mooring.nodes.process.containers.environment.variables import ConfigError, command_of, environment, references
 from mooring.nodes.process.containers.launch import Launch
@@ -131,7 +132,8 @@ async def named_variables(context: NodeContext, pod: Object, container: Object) 
 
 def _basic(pod: Object, users: Users) -> dict[str, str]:
     """What every process expects to find."""
-    found = {"PATH": os.environ.get("PATH", os.defpath), "HOSTNAME": _hostname(pod), "HOME": _home(users.user)}
+    path = python_first(os.environ.get("PATH", os.defpath))
+    found = {"PATH": path, "HOSTNAME": _hostname(pod), "HOME": _home(users.user)}
     return found | {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
@@ -180,7 +182,7 @@ def _order(
     layer, sandbox = None, None
     if not context.problem:
         shown = [*mounts, Mount(str(message.absolute()), path)]
-        layer, sandbox = _sandbox(context, pod, container, shown, memory, gpus)
+        layer, sandbox = _sandbox(context, pod, container, shown, memory, users, gpus)
     return Launch(
         id=identity,
         command=in_terminal(command) if container.get("tty") else command,
@@ -204,7 +206,13 @@ def _order(
 
 
 def _sandbox(
-    context: NodeContext, pod: Object, container: Object, mounts: list[Mount], memory: int | None, gpus: list[Gpu]
+    context: NodeContext,
+    pod: Object,
+    container: Object,
+    mounts: list[Mount],
+    memory: int | None,
+    users: Users,
+    gpus: list[Gpu],
 ) -> tuple[Layer | None, Sandbox]:
     folder = context.disk.layer(pod["metadata"]["uid"], container["name"])
     # What an earlier run wrote is not for this one.
@@ -219,6 +227,7 @@ def _sandbox(
         mounts=mounts,
         overlays=() if layer is None else layer.mount(),
         scratch=str(folder),
+        openings=python_openings(users.user),
         devices=devices(context.gpus.devices(gpus), has_gpus=bool(context.gpus.known)),
         read_only=bool(security.get("readOnlyRootFilesystem")),
         privileged=bool(security.get("privileged")) and view.root,

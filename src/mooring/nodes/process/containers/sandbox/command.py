@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mooring.nodes.process.containers.environment.own_python import Opening
 from mooring.nodes.process.containers.sandbox import trusted_setpriv
 from mooring.nodes.process.containers.sandbox.machine_files import layer_arguments, read_only_arguments
 from mooring.nodes.process.containers.sandbox.machine_view import MachineView
@@ -41,7 +42,8 @@ class Mount(NamedTuple):
 class Sandbox:
     """What a sandbox is made of. `overlays` are the container's layer, `scratch` its folder where it has no layer.
 
-    `devices` are those beyond the usual ones. `shared_memory` is the size of /dev/shm in bytes, None for the kernel's.
+    `devices` are those beyond the usual ones, `openings` folders that the container's user could not enter.
+    `shared_memory` is the size of /dev/shm in bytes, None for the kernel's.
     """
 
     view: MachineView
@@ -49,6 +51,7 @@ class Sandbox:
     overlays: Sequence[tuple[str, str]] = ()
     scratch: str = ""
     devices: Sequence[str] = ()
+    openings: Sequence[Opening] = ()
     read_only: bool = False
     privileged: bool = False
     host_ipc: bool = False
@@ -75,7 +78,7 @@ def sandbox_arguments(
     else:
         scratch = "" if sandbox.read_only else sandbox.scratch
         found += read_only_arguments(sandbox.view, [mount.target for mount in targets], scratch)
-    found += [*_kernel(sandbox), *_devices(sandbox), *_run()]
+    found += [*_openings(sandbox), *_kernel(sandbox), *_devices(sandbox), *_run()]
     for mount in targets:
         word = "--ro-bind" if mount.read_only else "--bind"
         opened = (descriptors or {}).get(mount.source)
@@ -94,6 +97,18 @@ def sandbox_arguments(
     found += ["--chdir", folder, "--clearenv"]
     for name, value in environment.items():
         found += ["--setenv", name, value]
+    return found
+
+
+def _openings(sandbox: Sandbox) -> list[str]:
+    found = []
+    for opening in sandbox.openings:
+        found += ["--perms", "0755", "--tmpfs", opening.folder]
+        for place in opening.shown:
+            # The folders on the way would be for root alone.
+            for folder in reversed(Path(place).relative_to(opening.folder).parents[:-1]):
+                found += ["--perms", "0755", "--dir", str(Path(opening.folder) / folder)]
+            found += ["--ro-bind", place, place]
     return found
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.nodes.process.containers.environment.variables import ConfigError
 from mooring.nodes.process.pods.specs import full_name
 
 __all__ = ["Users", "fs_group", "users_of"]
+
+# `nobody` of every Linux: who must not be root, and is not told as whom, owns nothing.
+_NOBODY: Final = 65534
 
 
 class Users(NamedTuple):
@@ -24,11 +27,12 @@ def users_of(pod: Object, container: Object, own: int) -> Users:
     """`own` is the user that the node runs as. Raises ConfigError where the context forbids what it would come to."""
     context = _context(pod, container)
     user, group = context.get("runAsUser"), context.get("runAsGroup")
-    if context.get("runAsNonRoot") and (own if user is None else user) == 0:
+    if context.get("runAsNonRoot") and user == 0:
         where = f'(pod: "{full_name(pod)}", container: {container["name"]})'
-        if user == 0:
-            raise ConfigError(f"container's runAsUser breaks non-root policy {where}")
-        raise ConfigError(f"container has runAsNonRoot and image will run as root {where}")
+        raise ConfigError(f"container's runAsUser breaks non-root policy {where}")
+    if context.get("runAsNonRoot") and user is None and own == 0:
+        # Elsewhere the image says as whom it runs; here there is none.
+        user, group = _NOBODY, _NOBODY if group is None else group
     groups = tuple(sorted({*(context.get("supplementalGroups") or ()), *_some(context.get("fsGroup"))}))
     if own == 0:
         return Users(user, group, groups)

@@ -1,0 +1,1 @@
+"""Compares an executed notebook with a golden one. Pure: notebooks in, differences out."""

@@ -1,0 +1,1 @@
+"""What `spec.validationConfig` asks of a notebook, decided cell by cell from the executed notebook."""

@@ -1,0 +1,1 @@
+"""Programs of other people that tests talk to, and what starts them."""
