@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -221,8 +220,18 @@ def test_how_a_kernel_died_is_told() -> None:
     assert how_it_died(None, False, "") == "it no longer answers"
 
 
-def test_processes_killed_for_memory_are_counted_where_the_system_does(tmp_path: Path) -> None:
-    events = tmp_path / "memory.events"
-    events.write_text("low 0\noom 3\noom_kill 2\n", encoding="ascii")
-    assert oom_kills(str(events)) == 2
-    assert oom_kills(os.fspath(tmp_path / "missing")) == 0
+@pytest.mark.parametrize(
+    ("groups", "file"),
+    [
+        ("0::/pods/a\n", "pods/a/memory.events"),
+        ("0::/elsewhere\n", "memory.events"),
+        ("5:cpu:/x\n4:memory,hugetlb:/pods/a\n", "memory/pods/a/memory.oom_control"),
+        ("", "memory/memory.oom_control"),
+    ],
+)
+def test_processes_killed_for_memory_are_counted_where_the_system_does(tmp_path: Path, groups: str, file: str) -> None:
+    (tmp_path / "cgroup").write_text(groups, encoding="ascii")
+    assert oom_kills(str(tmp_path / "cgroup"), str(tmp_path)) == 0
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("low 0\noom 3\noom_kill 2\n", encoding="ascii")
+    assert oom_kills(str(tmp_path / "cgroup"), str(tmp_path)) == 2

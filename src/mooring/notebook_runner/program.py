@@ -12,6 +12,7 @@ import platform
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +35,7 @@ EXECUTED: Final = "executed.ipynb"
 REPORT: Final = "report.html"
 # Even a run whose cells took all the time is judged; what judging may take is bounded by this.
 _JUDGING_SECONDS: Final = 30.0
+_ADVICE: Final = "install nbclient, nbformat and ipykernel for it: pip install nbclient nbformat ipykernel"
 
 
 class _Interrupted(BaseException):
@@ -55,7 +57,14 @@ def main(arguments: list[str] | None = None) -> int:
     missing = _missing()
     if missing:
         return _finish(RunResult(ERROR, RUNNER_UNAVAILABLE, missing))
-    return _run(settings)
+    try:
+        return _run(settings)
+    except ImportError as error:
+        return _finish(RunResult(ERROR, RUNNER_UNAVAILABLE, f"{error}; {_ADVICE}"))
+    except Exception as error:
+        # Whatever it is, it is told: a log without a result says nothing of why.
+        traceback.print_exc()
+        return _finish(RunResult(ERROR, "RunnerFailed", f"the runner itself failed: {type(error).__name__}: {error}"))
 
 
 def _run(settings: RunnerSettings) -> int:
@@ -121,10 +130,7 @@ def _missing() -> str:
     missing = [name for name in ("nbclient", "nbformat", "jupyter_client") if find_spec(name) is None]
     if not missing:
         return ""
-    return (
-        f"Python {platform.python_version()} ({sys.executable}) has no {' and no '.join(missing)}; "
-        "install nbclient, nbformat and ipykernel for it: pip install nbclient nbformat ipykernel"
-    )
+    return f"Python {platform.python_version()} ({sys.executable}) has no {' and no '.join(missing)}; {_ADVICE}"
 
 
 def _finish(
