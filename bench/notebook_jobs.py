@@ -1,14 +1,12 @@
-"""Notebook jobs on the process node: from apply to the verdict, beside nbclient alone on the same notebook.
+"""Notebook jobs on the process node, from apply to the verdict, one after the other and many together.
 
 A job adds two containers, a clone over the loopback address, the result's way through a log, and the controllers.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from typing import Any
 
 from bench import node
 from bench.measured_clusters import embedded
+from bench.notebooks import SHORT_CELLS, write_notebook
 from bench.wire import Wire
 from mooring.testing.processes import ProgramProcess, free_port
 
@@ -26,19 +25,13 @@ TOGETHER = 20
 _JOBS = "/apis/mlops.mlops.dev/v1alpha1/namespaces/default/notebookvalidationjobs"
 _POLL_SECONDS = 0.02
 _NAME = "tiny.ipynb"
-_NBCLIENT = """
-import sys, nbformat
-from nbclient import NotebookClient
-NotebookClient(nbformat.read(sys.argv[1], as_version=4)).execute()
-"""
 
 
 def measured() -> dict[str, float]:
-    """Milliseconds of one job and of nbclient alone; jobs per second together; CPU of our own processes for one."""
+    """Milliseconds of one job; jobs per second together; milliseconds of CPU of our own processes for one."""
     with tempfile.TemporaryDirectory(prefix="mooring-bench-") as name:
         folder = Path(name)
-        notebook = _repository(folder / "served" / "models")
-        peer = min(_nbclient(notebook) for _ in range(ALONE))
+        _repository(folder / "served" / "models")
         with embedded(folder / "embedded") as running, _git_daemon(folder) as url:
             wire = Wire(running.endpoint)
             node.wait_for_node(wire)
@@ -48,39 +41,20 @@ def measured() -> dict[str, float]:
             cpu = sum(running.cpu().values()) - before
         return {
             "alone": statistics.median(alone) * 1000,
-            "nbclient": peer * 1000,
             "together": TOGETHER / together,
             "cpu": cpu * 1000 / TOGETHER,
         }
 
 
-def _repository(folder: Path) -> Path:
+def _repository(folder: Path) -> None:
     folder.mkdir(parents=True)
-    cell = {
-        "cell_type": "code",
-        "id": "c",
-        "source": "print(1)",
-        "metadata": {},
-        "outputs": [],
-        "execution_count": None,
-    }
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}
-    (folder / _NAME).write_text(json.dumps(document), encoding="utf-8")
+    write_notebook(folder / _NAME, SHORT_CELLS)
     for words in (["init", "-q", "-b", "main"], ["add", "."], [*_identity(), "commit", "-q", "-m", "Add"]):
         subprocess.run(["git", *words], cwd=folder, check=True)
-    return folder / _NAME
 
 
 def _identity() -> list[str]:
     return ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
-
-
-def _nbclient(notebook: Path) -> float:
-    began = time.perf_counter()
-    command = [sys.executable, "-W", "ignore", "-c", _NBCLIENT, str(notebook)]
-    subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - began
 
 
 @contextmanager

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -118,6 +121,29 @@ def test_a_runner_that_dies_is_an_error_and_no_success(
         "the runner gave no result"
     )
     assert not (tmp_path / "x.ipynb").exists()
+
+
+def test_ctrl_c_ends_the_runner_and_its_kernel(tmp_path: Path) -> None:
+    cell = (
+        "import os, time\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid'); time.sleep(99)"
+    )
+    written(tmp_path / "slow.ipynb", notebook(cell))
+    command = [sys.executable, "-m", "mooring", "notebook", "run", "slow.ipynb", "--output", "x.ipynb"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        wait_until((tmp_path / "pid").exists)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, b"")
+    kernel = int((tmp_path / "pid").read_text(encoding="ascii"))
+    wait_until(lambda: not Path(f"/proc/{kernel}").exists())
+    assert not (tmp_path / "x.ipynb").exists()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def pod(name: str, created: str) -> dict[str, Any]:

@@ -81,6 +81,21 @@ def test_what_cannot_be_run_is_an_error_with_a_result(
     assert words in result["message"]
 
 
+def test_a_runner_that_breaks_says_so_in_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mooring.notebook_runner import program
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError("no wheel")
+
+    monkeypatch.setattr(program, "_executed", broken)
+    settings = settings_file(tmp_path, notebook=str(written(tmp_path / "a.ipynb", notebook("1"))))
+    assert program.main([settings]) == 1
+    result = json.loads(decode(capsys.readouterr().out, RESULT))
+    assert (result["reason"], result["message"]) == ("RunnerFailed", "the runner itself failed: RuntimeError: no wheel")
+
+
 def started(runner: Path, tmp_path: Path) -> subprocess.Popen[str]:
     source = written(tmp_path / "a.ipynb", notebook("1", "import time; time.sleep(120)"))
     settings = settings_file(tmp_path, notebook=str(source))

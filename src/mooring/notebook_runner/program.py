@@ -7,11 +7,13 @@ the RESULT; a runner that is killed before has none, and nobody takes that for a
 from __future__ import annotations
 
 import copy
+import io
 import os
 import platform
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +36,7 @@ EXECUTED: Final = "executed.ipynb"
 REPORT: Final = "report.html"
 # Even a run whose cells took all the time is judged; what judging may take is bounded by this.
 _JUDGING_SECONDS: Final = 30.0
+_ADVICE: Final = "install nbclient, nbformat and ipykernel for it: pip install nbclient nbformat ipykernel"
 
 
 class _Interrupted(BaseException):
@@ -45,6 +48,9 @@ class _Interrupted(BaseException):
 
 def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An image may be set to a language whose letters are not those of the notebook.
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     if len(arguments) != 1:
         print("usage: runner.pyz settings.json", file=sys.stderr)
         return 1
@@ -55,7 +61,14 @@ def main(arguments: list[str] | None = None) -> int:
     missing = _missing()
     if missing:
         return _finish(RunResult(ERROR, RUNNER_UNAVAILABLE, missing))
-    return _run(settings)
+    try:
+        return _run(settings)
+    except ImportError as error:
+        return _finish(RunResult(ERROR, RUNNER_UNAVAILABLE, f"{error}; {_ADVICE}"))
+    except Exception as error:
+        # Whatever it is, it is told: a log without a result says nothing of why.
+        traceback.print_exc()
+        return _finish(RunResult(ERROR, "RunnerFailed", f"the runner itself failed: {type(error).__name__}: {error}"))
 
 
 def _run(settings: RunnerSettings) -> int:
@@ -121,10 +134,7 @@ def _missing() -> str:
     missing = [name for name in ("nbclient", "nbformat", "jupyter_client") if find_spec(name) is None]
     if not missing:
         return ""
-    return (
-        f"Python {platform.python_version()} ({sys.executable}) has no {' and no '.join(missing)}; "
-        "install nbclient, nbformat and ipykernel for it: pip install nbclient nbformat ipykernel"
-    )
+    return f"Python {platform.python_version()} ({sys.executable}) has no {' and no '.join(missing)}; {_ADVICE}"
 
 
 def _finish(

@@ -8,20 +8,43 @@ from typing import Final
 
 __all__ = ["how_it_died", "oom_kills"]
 
-_MEMORY_EVENTS: Final = "/sys/fs/cgroup/memory.events"
 _SHOWN_CHARACTERS: Final = 400
 
 
-def oom_kills(path: str = _MEMORY_EVENTS) -> int:
-    """How many processes of this control group were killed for memory; 0 where nobody counts."""
-    try:
-        for line in Path(path).read_text(encoding="ascii").splitlines():
-            name, _, number = line.partition(" ")
+def oom_kills(proc: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> int:
+    """How many processes of this control group were killed for memory; 0 where nobody counts.
+
+    A container may see its own group at the root, whatever its name is outside.
+    """
+    for path in [*_named(proc, root), f"{root}/memory.events", f"{root}/memory/memory.oom_control"]:
+        for name, number in _pairs(path):
             if name == "oom_kill":
                 return int(number)
-    except (OSError, ValueError):
-        return 0
     return 0
+
+
+def _named(proc: str, root: str) -> list[str]:
+    """The files of the groups of this process, in both versions of control groups."""
+    found = []
+    for line in _lines(proc):
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
+        if not controllers:
+            found.append(f"{root}{group}/memory.events")
+        elif "memory" in controllers.split(","):
+            found.append(f"{root}/memory{group}/memory.oom_control")
+    return found
+
+
+def _pairs(path: str) -> list[tuple[str, str]]:
+    pairs = [line.partition(" ") for line in _lines(path)]
+    return [(name, number) for name, _, number in pairs if number.isdigit()]
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
 
 
 def how_it_died(code: int | None, killed_for_memory: bool, log: str) -> str:

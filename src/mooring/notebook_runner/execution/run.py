@@ -21,6 +21,7 @@ from mooring.notebook_runner.durations import go_duration
 from mooring.notebook_runner.execution.cell_run import FAILURE, SUCCESS, CellRun, EarlyEnd, Execution
 from mooring.notebook_runner.execution.client import CappedClient
 from mooring.notebook_runner.execution.dead_kernel import how_it_died, oom_kills
+from mooring.notebook_runner.execution.local_sockets import use_local_sockets
 from mooring.notebook_runner.execution.parameters import assignments, place_of
 from mooring.notebook_runner.execution.value_probe import METADATA_KEY, PROBE, answer_of
 from mooring.notebook_runner.result import ERROR, FAILED
@@ -76,9 +77,9 @@ class NotebookRun:
         self._stop = loop.create_future()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._on_signal)
-        with tempfile.TemporaryFile() as log:
+        with tempfile.TemporaryFile() as log, tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
             try:
-                await self._started(log)
+                await self._started(log, sockets)
                 await self._cells()
             except _Ended as ended:
                 self.execution.end = ended.end
@@ -93,14 +94,15 @@ class NotebookRun:
 
     # The kernel
 
-    async def _started(self, log: IO[bytes]) -> None:
+    async def _started(self, log: IO[bytes], sockets: str) -> None:
         client, notebook = self._client, self.execution.notebook
         wanted = notebook["metadata"].get("kernelspec", {}).get("name") or "python3"
         self.execution.environment = {"nbclient": nbclient.__version__, "kernel": wanted}
         self._oom_kills = oom_kills()
         self._log = log
-        client.create_kernel_manager()
+        manager = client.create_kernel_manager()
         try:
+            use_local_sockets(manager, sockets)
             await self._within(client.async_start_new_kernel(stdout=log, stderr=log))
             await self._within(client.async_start_new_kernel_client())
             info = await self._within(self._reply(client.kc.kernel_info()))  # type: ignore[union-attr]
@@ -175,7 +177,7 @@ class NotebookRun:
                 found.status, self.execution.exited_at = SUCCESS, index
                 return
             found.error = _error_line(error)
-            message = f"cell {index} raised {found.error}"
+            message = f"cell {index} raised {found.error.splitlines()[0]}"
             raise _Ended(EarlyEnd(FAILED, "NotebookExecutionFailed", message)) from None
         except DeadKernelError:
             found.error = f"the kernel died: {await self._death()}"
