@@ -56,7 +56,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Execution:
         code("import sys, warnings\nprint('hm', file=sys.stderr)\nwarnings.warn('careful')"),  # 8
         code("for _ in range(40): print('x' * 100_000)\n'the end'"),  # 9
         code("import time; time.sleep(0.2); [1, 2, 3]"),  # 10
-        code("None"),  # 11
+        code(
+            "from IPython.display import clear_output, display\n"
+            "for step in range(3):\n    clear_output(wait=True); print('step', step)\n"
+            "display('first', display_id='x'); display('second', display_id='x', update=True);"
+        ),  # 11
         code("raise ValueError('no such file: ☃')"),  # 12
         code("print('never')", printed("stale")),  # 13
         parameters={"size": [1, None, {"a": True}]},
@@ -107,6 +111,10 @@ def test_huge_output_is_cut_and_says_so(story: Execution) -> None:
     printed_ = "".join(output.get("text", "") for output in outputs)
     assert len(printed_) < MAX_CELL_CHARACTERS + 200
     assert "[output cut by the runner: " in outputs[-1]["text"]
+
+
+def test_outputs_that_a_cell_takes_back_or_changes_are_as_a_reader_sees_them(story: Execution) -> None:
+    assert output_text(story.notebook["cells"][11]) == "step 2\n'second'"
 
 
 def test_time_is_taken_for_each_cell(story: Execution) -> None:

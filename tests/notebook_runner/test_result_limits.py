@@ -50,9 +50,9 @@ def test_a_result_that_lost_cells_says_how_many() -> None:
     assert f"results of {6_000 - len(found.results)} cells did not fit" in found.message
 
 
-def test_a_lone_surrogate_travels() -> None:
-    result = RunResult("Passed", "ValidationComplete", "fine", (CellOutcome(0, "Success", output="\ud800"),))
-    assert json.loads(payload_of(result))["results"][0]["output"] == "\ud800"
+def test_half_a_surrogate_pair_is_replaced() -> None:
+    result = RunResult("Passed", "ValidationComplete", "fine", (CellOutcome(0, "Success", output="☃ \ud800"),))
+    assert json.loads(payload_of(result))["results"][0]["output"] == "☃ ?"
 
 
 def test_a_cut_never_gives_more_than_asked_for() -> None:

@@ -20,7 +20,8 @@ def artifact_frame(notebook: dict[str, Any], page: Callable[[dict[str, Any]], st
     """`page` makes the report of a notebook. An empty text when even the sources of its cells are too large."""
     for most in _OUTPUT_CHARACTERS:
         small = notebook if most is None else with_short_outputs(notebook, most)
-        payload = json.dumps({"executed": small, "report": page(small)}, separators=(",", ":")).encode("ascii")
+        made = {"executed": small, "report": page(small)}
+        payload = json.dumps(made, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         frame = encode(ARTIFACT, payload)
         if len(frame) <= MAX_FRAME_CHARACTERS:
             return frame

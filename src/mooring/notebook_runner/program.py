@@ -7,6 +7,7 @@ the RESULT; a runner that is killed before has none, and nobody takes that for a
 from __future__ import annotations
 
 import copy
+import io
 import os
 import platform
 import signal
@@ -47,6 +48,9 @@ class _Interrupted(BaseException):
 
 def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An image may be set to a language whose letters are not those of the notebook.
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     if len(arguments) != 1:
         print("usage: runner.pyz settings.json", file=sys.stderr)
         return 1

@@ -30,8 +30,8 @@ def cut(text: str, characters: int) -> str:
 
 
 def payload_of(result: RunResult) -> bytes:
-    # A lone surrogate can be in an output; escapes carry it, UTF-8 does not.
-    return json.dumps(result.to_data(), separators=(",", ":")).encode("ascii")
+    # Half a surrogate pair can be in an output, and no API takes it.
+    return json.dumps(result.to_data(), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def fitted(result: RunResult, most_bytes: int = MAX_RESULT_BYTES) -> RunResult:

@@ -33,7 +33,8 @@ def figures(output: dict[str, Any], caption: str) -> str:
     data = output.get("data", {})
     found = [(mime, "".join(text_of(data[mime]).split())) for mime in _IMAGES if mime in data]
     if "image/svg+xml" in data:
-        found.append(("image/svg+xml", base64.b64encode(text_of(data["image/svg+xml"]).encode()).decode()))
+        drawing = text_of(data["image/svg+xml"]).encode("utf-8", "replace")
+        found.append(("image/svg+xml", base64.b64encode(drawing).decode()))
     shown = escape(text_of(data.get("text/plain", "image")))
     head = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return "".join(
