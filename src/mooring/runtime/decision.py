@@ -131,6 +131,8 @@ class Decision(NamedTuple):
     memory: Any = None
     # Numbers to publish.
     metrics: tuple[Sample, ...] = ()
+    # Lines for the log of the process that carries it out, once every stage went well.
+    log: tuple[str, ...] = ()
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False
     # Held by folds until the writes are seen, or until the key runs again.

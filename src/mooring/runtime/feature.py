@@ -100,6 +100,9 @@ class Feature:
     conflicts: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.
     on_request: frozenset[str] = frozenset()
+    # Controllers of which a cluster has one at work, by the Lease that says which, as namespace and name. `mooring run`
+    # elects by it, and `mooring up` leaves the work to whoever else holds it.
+    leases: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     # Parts that run on the embedded cluster alone; kinds that only they bring are defined nowhere else.
     embedded_only: frozenset[str] = frozenset()
     # Parts that work beside another product's controllers of the same kinds; alone they bring no definitions.

@@ -40,4 +40,6 @@ AUTOSCALER: Final = Feature(
     plan_controllers=_plan_controllers,
     # A cluster may have the other one, and two of them would undo each other's work.
     on_request=frozenset({"cluster-autoscaler"}),
+    # The one that upstream's takes too.
+    leases={"cluster-autoscaler": ("kube-system", "cluster-autoscaler")},
 )

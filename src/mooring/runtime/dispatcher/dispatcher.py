@@ -298,7 +298,15 @@ class Dispatcher(DispatcherState):
             check_samples(controller.name, controller.metrics, decision.metrics)
         if decision.assumes:
             self._assumptions.replace(request, decision.assumes)
-        return Task(request, stages, decision.events, runs, final=decision.final, metrics=decision.metrics)
+        return Task(
+            request,
+            stages,
+            decision.events,
+            runs,
+            final=decision.final,
+            metrics=decision.metrics,
+            log=decision.log,
+        )
 
     def _subscribe(self, request: ReconcileRequest, view: View) -> None:
         for question, by in self._subscriptions.replace(request, view.questions).items():

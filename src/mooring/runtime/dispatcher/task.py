@@ -40,3 +40,5 @@ class Task(NamedTuple):
     final: bool = False
     # Numbers to publish.
     metrics: tuple[Sample, ...] = ()
+    # Lines for the log.
+    log: tuple[str, ...] = ()

@@ -50,6 +50,9 @@ class Epilogue:
         elif self.refusals:
             self.refusals.pop(task.request, None)
         self._dispatcher.settle(task, outcome, now)
+        if not outcome.stopped:
+            for line in task.log:
+                say(logging.INFO, line, controller=task.request.controller.name)
         if task.effects is not None:
             self._run(task.request, task.effects, start=not outcome.stopped)
         self._record_events(task, outcome, now)

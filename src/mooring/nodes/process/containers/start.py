@@ -6,6 +6,8 @@ import os
 import pwd
 import secrets
 import socket
+import sys
+from pathlib import Path
 from typing import Final
 
 from mooring.kube.errors import MooringError
@@ -131,8 +133,14 @@ async def named_variables(context: NodeContext, pod: Object, container: Object) 
 
 def _basic(pod: Object, users: Users) -> dict[str, str]:
     """What every process expects to find."""
-    found = {"PATH": os.environ.get("PATH", os.defpath), "HOSTNAME": _hostname(pod), "HOME": _home(users.user)}
+    found = {"PATH": _search_path(), "HOSTNAME": _hostname(pod), "HOME": _home(users.user)}
     return found | {name: os.environ[name] for name in _INHERITED if name in os.environ}
+
+
+def _search_path() -> str:
+    """The node's, and last the folder of its own Python: a pod may run `mooring`, also where nobody activated that."""
+    path, own = os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)
+    return path if own in path.split(os.pathsep) else f"{path}{os.pathsep}{own}"
 
 
 def _terminal(container: Object) -> dict[str, str]:
