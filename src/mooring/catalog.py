@@ -21,7 +21,7 @@ from mooring.runtime.feature import Feature
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
-    from mooring.placement.node_pools import NodePoolKind
+    from mooring.placement.node_pools import NodePoolKinds
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.pool_report import PoolReport
@@ -128,7 +128,7 @@ class Catalog:
         """The kinds whose objects make pods, by name."""
         return _workloads(self.features)
 
-    def node_pools(self) -> tuple[NodePoolKind, ...]:
+    def node_pools(self) -> tuple[NodePoolKinds, ...]:
         """The kinds whose objects bring nodes."""
         return tuple(each for feature in self.features for each in feature.node_pools())
 

@@ -20,7 +20,7 @@ from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
-from mooring.placement.node_pools import NodePool
+from mooring.placement.node_pools import NodePool, NodePoolKinds
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 from mooring.placement.workloads.owners import Workload
 
@@ -178,16 +178,20 @@ class LiveSource:
         return found
 
     def pools(self) -> list[NodePool]:
-        kinds = {each.kind: each for each in CATALOG.node_pools()}
-        found: list[NodePool] = []
-        views: Views = {(each.api_version, each.kind): each.view for each in kinds.values()}
+        return [pool for kinds in CATALOG.node_pools() for pool in self._pools(kinds)]
 
-        def take(kind: str, view: Any) -> None:
-            found.append(kinds[kind].pool_of(view))
-
+    def _pools(self, kinds: NodePoolKinds) -> list[NodePool]:
+        objects: dict[str, list[Any]] = {kind: [] for _, kind in kinds.views}
         # Who may not read them is told nothing of them: the answer is right without.
-        self._run(read_kinds(self._transport, views, take, may_be_missing=views))
-        return found
+        self._run(
+            read_kinds(
+                self._transport,
+                dict(kinds.views),
+                lambda kind, view: objects[kind].append(view),
+                may_be_missing=kinds.views,
+            )
+        )
+        return kinds.pools_of(objects)
 
     async def _get(self, known: WorkloadKind, name: str, namespace: str) -> list[Workload]:
         try:

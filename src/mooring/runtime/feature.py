@@ -18,7 +18,7 @@ from mooring.kube.objects import Object
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
-    from mooring.placement.node_pools import NodePoolKind
+    from mooring.placement.node_pools import NodePoolKinds
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.pool_report import PoolReport
@@ -77,7 +77,7 @@ class Feature:
     # Kinds whose objects make pods, by the name of the kind: what `explain` and snapshots know of them.
     workloads: Parts[WorkloadKind] = Parts()
     # Kinds whose objects bring nodes, for `explain` and `plan`: a pod that would suit them is told what they wait for.
-    node_pools: Callable[[], tuple[NodePoolKind, ...]] = _nothing
+    node_pools: Callable[[], tuple[NodePoolKinds, ...]] = _nothing
     # What `mooring pools` tells, of the one feature that scales pools.
     pool_report: Callable[[], PoolReport] | None = None
     # By apiVersion and kind, for `plan`.
