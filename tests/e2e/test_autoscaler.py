@@ -131,7 +131,7 @@ def test_people_are_told_about_each_pool(pools: Shell) -> None:
     assert "Final scale-up plan: [{MachineDeployment/default/gpu-pool 0->1 (max: 2)}]" in told
     assert "Skipping node group MachineDeployment/default/gpu-pool - no free host for another node" in told
     assert "error: there is no pool gpu in namespace default" in mooring(pools, "pools", "explain", "gpu")
-    assert "its maximum is 2, and 1 hosts match" in mooring(pools, "doctor")
+    assert "its maximum is 2, and 1 host matches" in mooring(pools, "doctor")
     assert all(map(pools.run, TROUBLESHOOTING))
     advice = mooring(pools, "explain", "pod/second", "-n", "default")
     assert "raise pool" not in advice

@@ -132,7 +132,8 @@ def _bounds(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
     hosts = len(matching_hosts(pool, world))
     if hosts and bounds.max > hosts:
         mend = f"{name} {AUTOSCALER_MAX_SIZE}={hosts}"
-        yield _of(pool, f"its maximum is {bounds.max}, and {hosts} hosts match", mend)
+        match = "1 host matches" if hosts == 1 else f"{hosts} hosts match"
+        yield _of(pool, f"its maximum is {bounds.max}, and {match}", mend)
 
 
 def _contests(pools: Sequence[MachineDeployment], world: PoolWorld) -> Iterator[Finding]:
