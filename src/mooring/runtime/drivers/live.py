@@ -140,7 +140,8 @@ class Live:
             await asyncio.wait(self._writing, timeout=self._grace)
         # Events that are lost are lost.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._broadcaster.finish(), min(self._grace, 1.0))
+            async with asyncio.timeout(min(self._grace, 1.0)):
+                await self._broadcaster.finish()
         unfinished = [*self._writing, *tasks]
         for task in unfinished:
             task.cancel()
