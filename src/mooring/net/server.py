@@ -89,8 +89,8 @@ class HttpServer:
         if not isinstance(loop, asyncio.SelectorEventLoop):
             self._server.close()
             return
-        # A connection that was accepted becomes a transport two rounds of the loop later. In Python 3.11 that fails when
-        # the server was closed in between, and its socket is left open; so the server is closed when all have become one.
+        # A connection that was accepted becomes a transport two rounds of the loop later. In Python 3.11 that fails
+        # when the server was closed in between, and its socket stays open; so the server is closed after that.
         for sock in self._server.sockets:
             loop.remove_reader(sock.fileno())
 
