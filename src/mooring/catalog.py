@@ -170,6 +170,11 @@ class Catalog:
         return {name: program for feature in self.features for name, program in feature.conflicts.items()}
 
     @property
+    def upstream(self) -> dict[str, str]:
+        """The controllers that another product has too, with the Deployment that runs it."""
+        return {name: deployment for feature in self.features for name, deployment in feature.upstream.items()}
+
+    @property
     def leases(self) -> dict[str, tuple[str, str]]:
         """The Leases of the controllers that have one of their own, as namespace and name."""
         return {name: lease for feature in self.features for name, lease in feature.leases.items()}

@@ -98,6 +98,8 @@ class Feature:
     contradiction: Callable[[Configuration], str] = _no_contradiction
     # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.
     conflicts: Mapping[str, str] = field(default_factory=dict)
+    # The Deployment of another product that has the same controller, by its name. `mooring run` looks for it first.
+    upstream: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.
     on_request: frozenset[str] = frozenset()
     # Controllers of which a cluster has one at work, by the Lease that says which, as namespace and name. `mooring run`

@@ -54,6 +54,9 @@ def roles_of(catalog: Catalog) -> list[Object]:
         if (program := conflicts.get(controller.name)) is not None:
             # To warn of a program that does the same work.
             rules.append(_rule(_LEASES, ["leases"], ["get"], [program]))
+        if (deployment := catalog.upstream.get(controller.name)) is not None:
+            # To find out that another product does the same work.
+            rules.append(_rule("apps", ["deployments"], ["list"], [deployment]))
         rules += _lease_rules(catalog, controller.name)
         found.append(_role(controller.name, rules))
     for switch in dict.fromkeys(each.switch for each in catalog.webhooks()):

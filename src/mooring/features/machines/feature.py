@@ -40,6 +40,7 @@ MACHINES: Final = Feature(
     resources=_resources,
     controllers=Parts(("cluster", "machinedeployment", "machineset", "machine"), _controllers),
     webhooks=Parts(("machines-webhook",), _webhooks),
+    upstream=dict.fromkeys(("cluster", "machinedeployment", "machineset", "machine"), "capi-controller-manager"),
     progress={
         (_API_VERSION, "MachineDeployment"): pool_progress,
         (_API_VERSION, "MachineSet"): pool_progress,

@@ -29,7 +29,7 @@ from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
-from mooring.supervisor.external.controllers import conflict_warnings
+from mooring.supervisor.external.controllers import conflict_warnings, upstream_conflicts
 from mooring.supervisor.external.webhooks import WebhookServing
 from mooring.supervisor.logs import log_as_json
 
@@ -72,6 +72,7 @@ async def run_controllers(
     access: Access,
     *,
     elect: bool,
+    named: bool,
     health: Address | None,
     webhook_serving: WebhookServing | None = None,
     note: str = "",
@@ -79,7 +80,7 @@ async def run_controllers(
 ) -> None:
     """Run until SIGTERM or SIGINT. `webhook_serving` has the webhooks that are served beside the controllers.
 
-    `note` is logged once, at the start.
+    `note` is logged once, at the start. Controllers that nobody has `named` do not run beside another product's.
     """
     _log_for_people_or_machines()
     stop = asyncio.Event()
@@ -95,6 +96,10 @@ async def run_controllers(
         names = [controller.name for controller in controllers]
         for warning in await conflict_warnings(transport, names, wall_clock()):
             _log.warning(warning)
+        for conflict in await upstream_conflicts(transport, names):
+            if not named:
+                raise InputError(conflict)
+            _log.warning(conflict)
         if webhook_serving is not None:
             health_source.webhooks = webhook_serving.server(transport)
             await health_source.webhooks.start()
