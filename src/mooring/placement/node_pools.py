@@ -21,7 +21,7 @@ __all__ = ["Growth", "NodePool", "NodePoolKinds", "pool_notes"]
 
 
 class Growth(NamedTuple):
-    """One way for a pool to get one more node. `capacity` is what the node would have; None where nobody knows."""
+    """One way for a pool to get one more node. `capacity` is what the node would have; None where it is not known."""
 
     how: str
     capacity: Mapping[str, Quantity] | None = None

@@ -23,7 +23,7 @@ class Assumption(NamedTuple):
 
 
 class Overlay:
-    """Pods are put on their nodes when somebody is about to look (`settle`): most are seen there before that."""
+    """Pods are put on their nodes when the cache is about to be read (`settle`); most are observed there earlier."""
 
     def __init__(self, cluster: SchedulerCache) -> None:
         self._cluster = cluster
