@@ -37,6 +37,11 @@ def test_every_module_of_a_package_is_in_its_page(package: str) -> None:
     modules = {path.name for path in (ROOT / "src/mooring" / package).glob("*.py") if not path.name.startswith("__")}
     missing = {name for name in modules if f"`{name}`" not in page}
     assert not missing
+    named = re.findall(r"`([\w/]+\.py)`", page)
+    gone = [
+        name for name in named if not (ROOT / "src/mooring" / package / name).exists() and not name.startswith("tests/")
+    ]
+    assert not gone
 
 
 def test_commands_in_the_documentation_run() -> None:

@@ -22,7 +22,7 @@ from mooring.runtime.feature import Feature
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
-    from mooring.placement.node_pools import NodePoolKind
+    from mooring.placement.node_pools import NodePoolKinds
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.pool_report import PoolReport
@@ -74,6 +74,16 @@ class Catalog:
             each for feature in self.features for each in feature.controllers.chosen(chosen, lambda part: part.name)
         )
 
+    def embedded_controllers(self, names: Collection[str]) -> tuple[Controller, ...]:
+        """The same as `mooring up` runs them: those with a Lease of their own stand in while nobody else holds it."""
+        from mooring.api.kinds import Key
+        from mooring.workloads.stand_in import stand_in
+
+        leases = self.leases
+        return tuple(
+            stand_in(each, Key(*leases[each.name])) if each.name in leases else each for each in self.controllers(names)
+        )
+
     def webhooks(self, names: Collection[str] | None = None) -> tuple[Webhook, ...]:
         """The webhooks that these names switch on, or all of them."""
         chosen = frozenset(self.names if names is None else names)
@@ -120,7 +130,7 @@ class Catalog:
         """The kinds whose objects make pods, by name."""
         return _workloads(self.features)
 
-    def node_pools(self) -> tuple[NodePoolKind, ...]:
+    def node_pools(self) -> tuple[NodePoolKinds, ...]:
         """The kinds whose objects bring nodes."""
         return tuple(each for feature in self.features for each in feature.node_pools())
 
@@ -160,6 +170,16 @@ class Catalog:
     def conflicts(self) -> dict[str, str]:
         """The controllers that conflict with a program of a Kubernetes control plane, with that program."""
         return {name: program for feature in self.features for name, program in feature.conflicts.items()}
+
+    @property
+    def upstream(self) -> dict[str, str]:
+        """The controllers that another product has too, with the Deployment that runs it."""
+        return {name: deployment for feature in self.features for name, deployment in feature.upstream.items()}
+
+    @property
+    def leases(self) -> dict[str, tuple[str, str]]:
+        """The Leases of the controllers that have one of their own, as namespace and name."""
+        return {name: lease for feature in self.features for name, lease in feature.leases.items()}
 
     @property
     def embedded_only(self) -> frozenset[str]:

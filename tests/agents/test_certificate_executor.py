@@ -52,7 +52,7 @@ class Reviewing(AsyncInProcess):
 def stored(request: Object, user: str = "system:node:a") -> tuple[Registry, Object]:
     registry = Registry(now=NOW)
     resource = registry.resource("certificates.k8s.io/v1", "CertificateSigningRequest")
-    return registry, registry.create(resource, request, now=NOW, user=user, groups=["system:nodes"])
+    return registry, registry.create(resource, request, now=NOW, user=user, groups=("system:nodes",))
 
 
 async def carried_out(transport: Reviewing, folder: Path, effect: Any, arguments: Any, obj: Object) -> Object:

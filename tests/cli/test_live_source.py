@@ -149,7 +149,7 @@ def test_credentials_that_have_expired(town: Live) -> None:
 
 def test_a_server_that_is_not_there(live: Live) -> None:
     kubeconfig = live.cluster.kubeconfig(url="http://127.0.0.1:1")
-    for command in (("explain", "pod/web"), ("snapshot",), ("shadow", "--for", "5s")):
+    for command in (("explain", "pod/web"), ("snapshot",), ("shadow", "--for", "5s"), ("pools",), ("doctor",)):
         assert live.complaint(*command, "--kubeconfig", kubeconfig).startswith("http://127.0.0.1:1 cannot be reached: ")
 
 

@@ -219,3 +219,45 @@ def test_one_that_is_at_work_already_is_named(cluster: ServedCluster, api: Api) 
             "the two will work against each other"
         )
         assert running.stop() == 0
+
+
+def manager(name: str, namespace: str, replicas: int = 1) -> dict[str, Any]:
+    labels = {"control-plane": name}
+    pods = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "manager", "image": "upstream"}]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": pods}
+    return {"metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+def test_it_does_not_start_beside_the_controllers_of_cluster_api_unless_they_are_named(
+    cluster: ServedCluster, api: Api
+) -> None:
+    deployments = "/apis/apps/v1/namespaces/default/deployments"
+    assert api.post(deployments, manager("capi-controller-manager", "default")).code == 201
+    assert api.post(deployments, manager("byoh-controller-manager", "default", replicas=0)).code == 201
+    said = (
+        "Deployment default/capi-controller-manager runs in this cluster and does the work of cluster, "
+        "machinedeployment, machineset, machine; leave them out with "
+        "--controllers -cluster,-machinedeployment,-machineset,-machine"
+    )
+    arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect")
+    with mooring_run(*arguments) as running:
+        assert running.process.wait(30) == 1
+        assert running.says("error: ") == f"error: {said}\n"
+    with mooring_run(*arguments, "--controllers", "cluster,nodes") as running:
+        assert running.says("does the work of cluster").startswith("Deployment default/capi-controller-manager")
+        assert running.stop() == 0
+
+
+def test_a_controller_with_a_lease_of_its_own_waits_for_it_and_the_others_go_on(
+    cluster: ServedCluster, api: Api
+) -> None:
+    renewed = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"holderIdentity": "upstream", "leaseDurationSeconds": 600, "renewTime": renewed}
+    leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    assert api.post(leases, {"metadata": {"name": "cluster-autoscaler"}, "spec": spec}).code == 201
+    assert api.post("/api/v1/nodes", SIMULATED).code == 201
+    with mooring_run("--kubeconfig", cluster.kubeconfig(), "--controllers", "nodes,cluster-autoscaler") as running:
+        eventually(lambda: is_ready(api, "sim") or None, "a node that is ready")
+        assert [line["lease"] for line in running.lines if " leads" in line["message"]] == ["default/mooring"]
+        assert running.stop() == 0
+    assert api.get(f"{leases}/cluster-autoscaler").body["spec"]["holderIdentity"] == "upstream"

@@ -119,7 +119,8 @@ class ProcessExecutor:
             await self._end(process)
             # What escaped the group may hold the pipe open for ever.
             with suppress(TimeoutError):
-                await asyncio.wait_for(reading, 1.0)
+                async with asyncio.timeout(1.0):
+                    await reading
         if why is not None:
             return why._replace(exit_code=process.returncode, output=output.text)
         return Report("Failed" if process.returncode else "Succeeded", process.returncode, output.text)

@@ -20,7 +20,7 @@ from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
 from mooring.manifests.views import convert
-from mooring.placement.node_pools import NodePool
+from mooring.placement.node_pools import NodePool, NodePoolKinds
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 from mooring.placement.workloads.owners import Workload
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.placement.workloads.kinds import WorkloadKind
 
-__all__ = ["PAGE", "LiveSource", "Take", "first_of", "read_kinds"]
+__all__ = ["PAGE", "LiveSource", "Take", "read_kinds"]
 
 # A whole cluster is read once: fewer round trips count for more than the size of a page.
 PAGE: Final = 2000
@@ -59,8 +59,12 @@ async def read_kinds(
     kinds = [
         _KindReader(transport, *kind, view, take, may_be_missing=kind in may_be_missing) for kind, view in views.items()
     ]
-    async with asyncio.TaskGroup() as group:
-        reading = [group.create_task(kind.read()) for kind in kinds]
+    try:
+        async with asyncio.TaskGroup() as group:
+            reading = [group.create_task(kind.read()) for kind in kinds]
+    except BaseExceptionGroup as errors:
+        # Kinds are read side by side; what stopped the first one is what people want to know.
+        raise _first_of(errors) from None
     return [gap for task in reading if (gap := task.result())]
 
 
@@ -178,16 +182,20 @@ class LiveSource:
         return found
 
     def pools(self) -> list[NodePool]:
-        kinds = {each.kind: each for each in CATALOG.node_pools()}
-        found: list[NodePool] = []
-        views: Views = {(each.api_version, each.kind): each.view for each in kinds.values()}
+        return [pool for kinds in CATALOG.node_pools() for pool in self._pools(kinds)]
 
-        def take(kind: str, view: Any) -> None:
-            found.append(kinds[kind].pool_of(view))
-
+    def _pools(self, kinds: NodePoolKinds) -> list[NodePool]:
+        objects: dict[str, list[Any]] = {kind: [] for _, kind in kinds.views}
         # Who may not read them is told nothing of them: the answer is right without.
-        self._run(read_kinds(self._transport, views, take, may_be_missing=views))
-        return found
+        self._run(
+            read_kinds(
+                self._transport,
+                dict(kinds.views),
+                lambda kind, view: objects[kind].append(view),
+                may_be_missing=kinds.views,
+            )
+        )
+        return kinds.pools_of(objects)
 
     async def _get(self, known: WorkloadKind, name: str, namespace: str) -> list[Workload]:
         try:
@@ -198,17 +206,13 @@ class LiveSource:
             raise refusal(self.name, f"get {known.kind} {namespace}/{name}", error) from None
 
     def _run(self, work: Any) -> Any:
-        try:
-            return self._runner.run(work)
-        except BaseExceptionGroup as group:
-            # Kinds are read side by side; what stopped the first one is what people want to know.
-            raise first_of(group) from None
+        return self._runner.run(work)
 
     def close(self) -> None:
         self._runner.run(self._transport.close())
         self._runner.close()
 
 
-def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
     error = group.exceptions[0]
-    return first_of(error) if isinstance(error, BaseExceptionGroup) else error
+    return _first_of(error) if isinstance(error, BaseExceptionGroup) else error

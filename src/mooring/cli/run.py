@@ -106,6 +106,7 @@ def command(
                 controllers,
                 access,
                 elect=elect,
+                named=names is not None and not names.strip().startswith("-"),
                 health=address,
                 webhook_serving=webhook_serving,
                 note=note,

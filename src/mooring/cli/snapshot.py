@@ -38,7 +38,7 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
     import asyncio
 
     from mooring.catalog import CATALOG
-    from mooring.cli.live_source import PAGE, first_of, read_kinds
+    from mooring.cli.live_source import PAGE, read_kinds
     from mooring.cli.snapshot_writer import Item, SnapshotEncoder, save_snapshot, saved_kinds, write
 
     encoder, items = SnapshotEncoder(), list[Item]()
@@ -54,10 +54,7 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
         finally:
             await transport.close()
 
-    try:
-        gaps = asyncio.run(read())
-    except BaseExceptionGroup as group:
-        raise first_of(group) from None
+    gaps = asyncio.run(read())
     for gap in gaps:
         click.echo(f"note: {gap}", err=True)
     if file is None:

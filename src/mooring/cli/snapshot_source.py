@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError, MooringError
 from mooring.manifests import read_views
-from mooring.placement.node_pools import NodePool
+from mooring.placement.node_pools import NodePool, NodePoolKinds
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 from mooring.placement.workloads.owners import Workload
 
@@ -59,13 +59,15 @@ class SnapshotSource:
         ]
 
     def pools(self) -> list[NodePool]:
-        return [
-            kind.pool_of(document.value)
-            for kind in CATALOG.node_pools()
-            for file in self._files
-            if file != "-"
-            for document in read_views(file, {(kind.api_version, kind.kind): kind.view})
-        ]
+        return [pool for kinds in CATALOG.node_pools() for pool in self._pools(kinds)]
+
+    def _pools(self, kinds: NodePoolKinds) -> list[NodePool]:
+        names = {view: kind for (_, kind), view in kinds.views.items()}
+        objects: dict[str, list[Any]] = {kind: [] for kind in names.values()}
+        for file in self._files:
+            for document in read_views(file, kinds.views) if file != "-" else ():
+                objects[names[type(document.value)]].append(document.value)
+        return kinds.pools_of(objects)
 
     def close(self) -> None:
         """Nothing is open."""

@@ -69,11 +69,25 @@ class Histogram(Metric):
 
 
 def exposition(metrics: Iterable[Metric]) -> str:
-    """Metrics as a scrape reads them."""
-    lines = []
+    """Metrics as a scrape reads them, each series once: what several metrics of one name have counted is added up."""
+    named: dict[str, list[Metric]] = {}
     for metric in metrics:
-        lines += [f"# HELP {metric.name} {metric.help}", f"# TYPE {metric.name} {metric.kind}", *metric.lines()]
+        named.setdefault(metric.name, []).append(metric)
+    lines = []
+    for name, (first, *others) in named.items():
+        lines += [f"# HELP {name} {first.help}", f"# TYPE {name} {first.kind}", *_added(first, others)]
     return "\n".join(lines) + "\n"
+
+
+def _added(first: Metric, others: Sequence[Metric]) -> Iterable[str]:
+    if not others:
+        return first.lines()
+    series: dict[str, float] = {}
+    for metric in (first, *others):
+        for line in metric.lines():
+            name, _, number = line.rpartition(" ")
+            series[name] = series.get(name, 0.0) + float(number)
+    return [f"{name} {number:.15g}" for name, number in series.items()]
 
 
 def _braces(names: Sequence[str], values: Sequence[str]) -> str:

@@ -24,6 +24,9 @@ __all__ = ["HttpServer"]
 _BACKLOG: Final = 2048
 # For the last bytes to leave, once everything is answered.
 _LINGER_SECONDS: Final = 0.05
+# For connections that were accepted to be known here, and for those that were aborted to be gone.
+_ACCEPTING_SECONDS: Final = 0.01
+_ABORT_SECONDS: Final = 1.0
 
 
 class HttpServer:
@@ -46,6 +49,7 @@ class HttpServer:
         self.tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._sweeping: asyncio.TimerHandle | None = None
+        self._closing = False
         self._second = 0
         self._date = b""
 
@@ -71,17 +75,32 @@ class HttpServer:
 
     def close(self) -> None:
         """Accept no more, and read no more requests: those that are being answered are the last."""
-        if self._server is not None:
-            self._server.close()
+        self._closing = True
+        self._stop_accepting()
         for connection in tuple(self.connections):
             connection.shutdown()
         for stream in tuple(self.streams):
             stream.close()
 
+    def _stop_accepting(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._server is None:
+            return
+        if not isinstance(loop, asyncio.SelectorEventLoop):
+            self._server.close()
+            return
+        # A connection that was accepted becomes a transport two rounds of the loop later. In Python 3.11 that fails
+        # when the server was closed in between, and its socket stays open; so the server is closed after that.
+        for sock in self._server.sockets:
+            loop.remove_reader(sock.fileno())
+
     async def finish(self, seconds: float) -> None:
         """Wait so many seconds at most for requests that are being answered; then close every connection."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + seconds
+        await asyncio.sleep(_ACCEPTING_SECONDS)
+        if self._server is not None:
+            self._server.close()
         while (self.tasks or any(each.busy for each in self.connections)) and loop.time() < give_up:
             await asyncio.sleep(0.01)
         await asyncio.sleep(_LINGER_SECONDS)
@@ -93,6 +112,8 @@ class HttpServer:
         for task in tuple(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+        while (self.connections or self.streams) and loop.time() < give_up + _ABORT_SECONDS:
+            await asyncio.sleep(0)
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
@@ -121,6 +142,9 @@ class HttpServer:
 
     def add(self, connection: ServerConnection) -> None:
         self.connections.add(connection)
+        if self._closing:
+            connection.shutdown()
+            return
         self.strangers[connection] = None
         if len(self.strangers) > self.limits.strangers:
             self._make_room()

@@ -1,4 +1,4 @@
-"""The scheduling cycle: filter, score, choose; and when nothing fits, say why and whom to preempt.
+"""The scheduling cycle: filter, score, choose; and when nothing fits, say why, and which pods to preempt.
 
 `Engine` answers for the cluster it is given. `place` gives the node a pod goes to; `explain` gives everything that is
 known on the way; neither changes anything. A search begins where the one before it ended, so both are told where and

@@ -40,7 +40,7 @@ class Reason(NamedTuple):
     plugin: str
     code: str
     text: str
-    # The resource or constraint that the text is about, for those who explain it.
+    # The resource or constraint that the text is about, for its explanation.
     subject: str = ""
 
 

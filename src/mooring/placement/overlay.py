@@ -1,8 +1,8 @@
-"""Pods held on nodes that nobody has seen them on yet.
+"""Assumed pods: they hold their resources on a node before they are observed there.
 
-Two of these lie on a cluster. While a scheduler decides, each pod that it places holds its resources for the next one;
-at the end all of that is taken back, and the decision says what was assumed. Once it is decided, the same lies there
-until it has been seen.
+A cache has two overlays of them. One lasts for a decision: each pod that is placed holds its resources for the next
+one, and at the end all of them are forgotten, and the decision says what was assumed. The other holds what was decided
+until it is observed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Assumption(NamedTuple):
 
 
 class Overlay:
-    """Pods are put on their nodes when somebody is about to look (`settle`): most are seen there before that."""
+    """Pods are put on their nodes when the cache is about to be read (`settle`); most are observed there earlier."""
 
     def __init__(self, cluster: SchedulerCache) -> None:
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""Whom to evict so that a pod fits: the scheduler's default preemption.
+"""DefaultPreemption: the pods to evict so that another one fits, and the node to nominate.
 
 Only nodes whose rejection could be lifted are tried. On each, all pods of lower priority are taken away; if the pod
 then fits, as many as possible are put back, those whose disruption budget would be broken first, important ones first.

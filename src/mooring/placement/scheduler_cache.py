@@ -2,8 +2,8 @@
 
 Each node has a slot; every per-node fact is an array over slots. A change costs what changed: a pod touches one slot
 and the counts its labels and terms belong to, a node its slot and the pods on it. Facts derived from nodes alone
-(who tolerates what, which selector matches where) are cached by the engine against `nodes_version`; facts that move
-with pods are told apart by the `journal` of slots that pods came to or left.
+(which taints are tolerated, which selector matches where) are cached by the engine against `nodes_version`; facts that
+move with pods are told apart by the `journal` of slots that pods came to or left.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One node with some pods added or taken away: what preemption and nominated pods ask.
+"""One node with some pods added or taken away, for preemption and for nominated pods.
 
 The answer follows the scheduler's own bookkeeping, which differs from a fresh count in one way: taking away a
 terminating pod lowers a spread count that never contained it.

@@ -116,12 +116,16 @@ class Plan:
     def pools(self) -> list[NodePool]:
         """The pools that bring nodes, as the plan leaves them."""
         served = {(each.api_version, each.kind) for each in self.cluster.registry.resources}
-        return [
-            kind.pool_of(msgspec.convert(obj, kind.view))
-            for kind in CATALOG.node_pools()
-            if (kind.api_version, kind.kind) in served
-            for obj in self.cluster.objects(kind.api_version, kind.kind)
-        ]
+        found: list[NodePool] = []
+        for kinds in CATALOG.node_pools():
+            objects = {
+                kind: [msgspec.convert(obj, view) for obj in self.cluster.objects(api_version, kind)]
+                if (api_version, kind) in served
+                else []
+                for (api_version, kind), view in kinds.views.items()
+            }
+            found += kinds.pools_of(objects)
+        return found
 
     @property
     def took(self) -> timedelta:

@@ -6,12 +6,11 @@ change an object by building a new one around the parts that stay.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from mooring.api.autoscaling.conversion import convert_autoscaler
 from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
-from mooring.kube.schemas.duplicates import DuplicateField
 from mooring.kube.selectors import Selector
 from mooring.kube.status import AlreadyExistsError, BadRequestError, MethodNotAllowedError, NotFoundError
 from mooring.registry.admission.builtin import BUILTIN_ADMISSION, BUILTIN_VALIDATION, LATE_ADMISSION
@@ -32,7 +31,7 @@ from mooring.registry.reader import Reader
 from mooring.registry.request_body import UnknownFieldsError, UnreadableError, WrongTypeError
 from mooring.registry.resources import Resource
 from mooring.registry.storage import MemoryStorage, Storage
-from mooring.registry.write_options import FieldValidation, Options
+from mooring.registry.write_options import Options, Sent
 from mooring.registry.writer import Writer
 
 __all__ = ["Registry"]
@@ -113,37 +112,21 @@ class Registry(Reader):
         resource: Resource,
         obj: Mapping[str, Any],
         *,
-        now: datetime,
         namespace: str | None = None,
-        manager: str = "",
-        dry_run: bool = False,
-        field_validation: FieldValidation = "Ignore",
-        user: str = "",
-        groups: Sequence[str] = (),
-        duplicate_fields: Sequence[DuplicateField] = (),
-        warnings: Warnings | None = None,
+        **sent: Unpack[Sent],
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
-        return self._writer.create(resource, obj, namespace, options)
+        return self._writer.create(resource, obj, namespace, Options(**sent))
 
     def update(
         self,
         resource: Resource,
         obj: Mapping[str, Any],
         *,
-        now: datetime,
         subresource: str = "",
-        manager: str = "",
-        dry_run: bool = False,
-        field_validation: FieldValidation = "Ignore",
-        user: str = "",
-        groups: Sequence[str] = (),
-        duplicate_fields: Sequence[DuplicateField] = (),
-        warnings: Warnings | None = None,
         before_create: Callable[[], None] | None = None,
+        **sent: Unpack[Sent],
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, False, user, warnings, groups, duplicate_fields)
-        options.replaces, options.before_create = True, before_create
+        options = Options(**sent, replaces=True, before_create=before_create)
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise BadRequestError("metadata.name: name must be provided")
@@ -179,20 +162,12 @@ class Registry(Reader):
         patch_type: PatchType,
         body: Any,
         *,
-        now: datetime,
         subresource: str = "",
-        manager: str = "",
         force: bool = False,
-        dry_run: bool = False,
-        field_validation: FieldValidation = "Ignore",
-        user: str = "",
-        groups: Sequence[str] = (),
-        duplicate_fields: Sequence[DuplicateField] = (),
-        warnings: Warnings | None = None,
         before_create: Callable[[], None] | None = None,
+        **sent: Unpack[Sent],
     ) -> Object:
-        options = _options(now, manager, dry_run, field_validation, force, user, warnings, groups, duplicate_fields)
-        options.before_create = before_create
+        options = Options(**sent, force=force, before_create=before_create)
         self._check_subresource(resource, subresource)
         check_patch_options(patch_type, force)
         scales = subresource == "scale" and patch_type != "apply"
@@ -223,7 +198,8 @@ class Registry(Reader):
         groups: Sequence[str] = (),
         warnings: Warnings | None = None,
     ) -> Object:
-        options = _options(now, "", dry_run, "Ignore", False, user, warnings, groups)
+        told = [] if warnings is None else warnings
+        options = Options(now, dry_run=dry_run, user=user, groups=tuple(groups), warnings=told)
         old = self._core.read(resource, namespace, name)
         # Converted first: what cannot be shown must not be gone when that is found out.
         self._core.load(resource, old)
@@ -292,7 +268,7 @@ class Registry(Reader):
 
     def bind(self, binding: Mapping[str, Any], *, now: datetime, dry_run: bool = False, user: str = "") -> Object:
         """Assign a pod to a node, once; returns the pod."""
-        options = _options(now, "", dry_run, "Ignore", False, user, None)
+        options = Options(now, dry_run=dry_run, user=user)
         pods, nodes = self.resource("v1", "Pod"), self.resource("v1", "Node")
         return bind(self._core, pods, nodes, dict(binding), options)
 
@@ -311,7 +287,7 @@ class Registry(Reader):
         groups: Sequence[str] = (),
     ) -> Object:
         """Delete a pod if its disruption budget allows it; 429 otherwise."""
-        options = _options(now, "", dry_run, "Ignore", False, user, None, groups)
+        options = Options(now, dry_run=dry_run, user=user, groups=tuple(groups))
         pods, budgets = self.resource("v1", "Pod"), self.resource("policy/v1", "PodDisruptionBudget")
         # Of the built-in functions only this one knows evictions; webhooks were asked before.
         eviction = {"metadata": {"namespace": namespace, "name": name}}
@@ -352,28 +328,4 @@ class Registry(Reader):
         may differ from ours, and is not checked again; what a person wrote is.
         """
         resource = self.resource(str(obj.get("apiVersion")), str(obj.get("kind")))
-        return self._writer.restore(resource, dict(obj), _options(now, "restore", False, "Ignore", False, "", None))
-
-
-def _options(
-    now: datetime,
-    manager: str,
-    dry_run: bool,
-    field_validation: FieldValidation,
-    force: bool,
-    user: str,
-    warnings: Warnings | None,
-    groups: Sequence[str] = (),
-    duplicate_fields: Sequence[DuplicateField] = (),
-) -> Options:
-    return Options(
-        now=now,
-        manager=manager,
-        dry_run=dry_run,
-        field_validation=field_validation,
-        force=force,
-        user=user,
-        groups=tuple(groups),
-        duplicate_fields=tuple(duplicate_fields),
-        warnings=[] if warnings is None else warnings,
-    )
+        return self._writer.restore(resource, dict(obj), Options(now, manager="restore"))

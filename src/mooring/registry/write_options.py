@@ -3,15 +3,29 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Required, TypedDict
 
 from mooring.kube.schemas.duplicates import DuplicateField
 from mooring.kube.status import BadRequestError
 from mooring.kube.times import timestamp
 
-__all__ = ["FieldValidation", "Options"]
+__all__ = ["FieldValidation", "Options", "Sent"]
 
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
+
+
+class Sent(TypedDict, total=False):
+    """What every creation, update and patch is sent with, as keywords: `registry.create(resource, obj, **sent)`."""
+
+    now: Required[datetime]
+    manager: str
+    dry_run: bool
+    field_validation: FieldValidation
+    user: str
+    groups: tuple[str, ...]
+    # Found by the parser of the body alone.
+    duplicate_fields: tuple[DuplicateField, ...]
+    warnings: list[str]
 
 
 @dataclass(slots=True)

@@ -133,7 +133,7 @@ class Decision(NamedTuple):
     memory: Any = None
     # Numbers to publish.
     metrics: tuple[Sample, ...] = ()
-    # Sentences for the log of the process, said once every stage went well.
+    # Lines for the log of the process that carries it out, once every stage went well.
     log: tuple[str, ...] = ()
     # Says that nothing is decided on what these writes change, so that seeing them is no reason to run again.
     final: bool = False

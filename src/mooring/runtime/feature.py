@@ -18,7 +18,7 @@ from mooring.kube.objects import Object
 
 if TYPE_CHECKING:
     from mooring.api.crds.resource import CustomResource
-    from mooring.placement.node_pools import NodePoolKind
+    from mooring.placement.node_pools import NodePoolKinds
     from mooring.placement.workloads.kinds import WorkloadKind
     from mooring.runtime.controller import Controller
     from mooring.runtime.pool_report import PoolReport
@@ -77,7 +77,7 @@ class Feature:
     # Kinds whose objects make pods, by the name of the kind: what `explain` and snapshots know of them.
     workloads: Parts[WorkloadKind] = Parts()
     # Kinds whose objects bring nodes, for `explain` and `plan`: a pod that would suit them is told what they wait for.
-    node_pools: Callable[[], tuple[NodePoolKind, ...]] = _nothing
+    node_pools: Callable[[], tuple[NodePoolKinds, ...]] = _nothing
     # What `mooring pools` tells, of the one feature that scales pools.
     pool_report: Callable[[], PoolReport] | None = None
     # By apiVersion and kind, for `plan`.
@@ -100,8 +100,13 @@ class Feature:
     contradiction: Callable[[Configuration], str] = _no_contradiction
     # Conflicting controllers: the program of a Kubernetes control plane that has the same controller, by its name.
     conflicts: Mapping[str, str] = field(default_factory=dict)
+    # The Deployment of another product that has the same controller, by its name. `mooring run` looks for it first.
+    upstream: Mapping[str, str] = field(default_factory=dict)
     # Parts that conflict with nothing but run on an external cluster only when they are named.
     on_request: frozenset[str] = frozenset()
+    # Controllers of which a cluster has one at work, by the Lease that says which, as namespace and name. `mooring run`
+    # elects by it, and `mooring up` leaves the work to whoever else holds it.
+    leases: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     # Parts that run on the embedded cluster alone; kinds that only they bring are defined nowhere else.
     embedded_only: frozenset[str] = frozenset()
     # Parts that work beside another product's controllers of the same kinds; alone they bring no definitions.

@@ -37,9 +37,13 @@ class RuntimeMetrics:
         self.depth = Metric("mooring_queue_depth", "gauge", "Keys in the queue.", ())
         self.depth.start()
 
+    @property
+    def all(self) -> tuple[Metric, ...]:
+        return (self.reconciles, self.seconds, self.writes, self.relists, self.depth, *self._own.values())
+
     def text(self) -> str:
         """All of them as a scrape reads them."""
-        return exposition((self.reconciles, self.seconds, self.writes, self.relists, self.depth, *self._own.values()))
+        return exposition(self.all)
 
     def take(self, samples: Iterable[Sample], *, done: bool) -> None:
         """Take in what a decision publishes; its counters only if what it tells of was done."""

@@ -29,7 +29,7 @@ async def run_controller_manager(config: dict[str, Any]) -> None:
     transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
     settling = None if config["has_fleet"] else asyncio.create_task(settle(transport, config["fleet"]))
     try:
-        controllers = CATALOG.controllers(config["controllers"])
+        controllers = CATALOG.embedded_controllers(config["controllers"])
         configuration = Configuration(*config["configuration"])
         authority = Certificates(Path(config["authority"]).parent)
         async with executors_for(controllers, transport, authority) as executors:

@@ -54,6 +54,10 @@ def roles_of(catalog: Catalog) -> list[Object]:
         if (program := conflicts.get(controller.name)) is not None:
             # To warn of a program that does the same work.
             rules.append(_rule(_LEASES, ["leases"], ["get"], [program]))
+        if (deployment := catalog.upstream.get(controller.name)) is not None:
+            # To find out that another product does the same work.
+            rules.append(_rule("apps", ["deployments"], ["list"], [deployment]))
+        rules += _lease_rules(catalog, controller.name)
         found.append(_role(controller.name, rules))
     for switch in dict.fromkeys(each.switch for each in catalog.webhooks()):
         granted = _read_by([each for each in catalog.webhooks() if each.switch == switch], plurals)
@@ -64,8 +68,19 @@ def roles_of(catalog: Catalog) -> list[Object]:
 def rules_by_name(catalog: Catalog) -> dict[str, list[Object]]:
     """The rules of every controller, by its name, and those of the runtime under all of them."""
     plurals = {(each.group, each.kind): each.plural for each in catalog.resources()}
-    rules = {each.name: _rules(_granted(each, plurals)) for each in catalog.controllers()}
+    rules = {
+        each.name: _rules(_granted(each, plurals)) + _lease_rules(catalog, each.name) for each in catalog.controllers()
+    }
     return {RUNTIME: _runtime_rules(), **rules}
+
+
+def _lease_rules(catalog: Catalog, controller: str) -> list[Object]:
+    """To hold the Lease of a controller that has one. The name of what is created is not known to an authorizer."""
+    if controller not in catalog.leases:
+        return []
+    _, lease = catalog.leases[controller]
+    verbs = ["get", "list", "watch", "patch"]
+    return [_rule(_LEASES, ["leases"], ["create"]), _rule(_LEASES, ["leases"], verbs, [lease])]
 
 
 def _runtime_rules() -> list[Object]:

@@ -106,7 +106,7 @@ def test_an_effect_without_records_goes_on_until_its_result_is_there() -> None:
     simulation = Simulation([approver.CONTROLLER, signer.CONTROLLER])
     registry = simulation.registry
     resource = registry.resource("certificates.k8s.io/v1", "CertificateSigningRequest")
-    registry.create(resource, signing_request(), now=simulation.now, user="system:node:a", groups=["system:nodes"])
+    registry.create(resource, signing_request(), now=simulation.now, user="system:node:a", groups=("system:nodes",))
     simulation.run()
     [found] = registry.list(resource).items
     assert found["status"]["conditions"][0]["reason"] == "AutoApproved"

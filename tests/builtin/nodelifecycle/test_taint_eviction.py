@@ -11,7 +11,7 @@ from mooring.api.kinds import Key
 from mooring.builtin.nodelifecycle.taint_eviction import CONTROLLER, POD_DELETIONS, Countdown, reconcile
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
-from mooring.runtime.decision import Decision, Delete, Patch
+from mooring.runtime.decision import ApplyStatus, Decision, Delete
 from mooring.runtime.view import View
 from mooring.testing import node, pod
 from mooring.testing.crashes import survives_every_crash
@@ -70,7 +70,7 @@ def look(*objects: Object, memory: Any = None, now: datetime = NOON) -> tuple[De
 def test_when_a_pod_must_leave(why: str, found: Object, tolerations: list[Any], seconds: int | None) -> None:
     decision, view = look(found, tolerating(*tolerations))
     if seconds == 0:
-        assert [type(write) for write in decision.children] == [Patch], why
+        assert [type(write) for write in decision.children] == [ApplyStatus], why
         return
     assert decision.empty, why
     assert view.timers == (set() if seconds is None else {NOON + timedelta(seconds=seconds)}), why
@@ -92,13 +92,12 @@ def test_an_outage_is_one_whether_the_node_was_heard_of_in_between_or_not() -> N
 def test_it_is_told_why_before_it_goes() -> None:
     found = tolerating()
     first, _ = look(tainted(("k", 0)), found)
-    (patch,) = first.children
-    assert isinstance(patch, Patch)
-    told = patch.body["status"]["conditions"]
-    assert [(c["type"], c.get("reason")) for c in told] == [
-        ("PodScheduled", None), ("DisruptionTarget", "DeletionByTaintManager"),
-    ]  # fmt: skip
-    found["status"]["conditions"] = told
+    (mark,) = first.children
+    assert isinstance(mark, ApplyStatus)
+    told = mark.status["conditions"]
+    # Its own condition alone: the kubelet writes the others.
+    assert [(c["type"], c.get("reason")) for c in told] == [("DisruptionTarget", "DeletionByTaintManager")]
+    found["status"]["conditions"] += told
     second, _ = look(tainted(("k", 0)), found)
     assert [type(write) for write in second.children] == [Delete]
     assert second.metrics == (POD_DELETIONS.add(),)
@@ -153,6 +152,19 @@ def test_a_taint_put_on_by_hand_drives_pods_off_at_once() -> None:
     town.run()
     assert town.get("Pod", "p") is None
     assert town.elapsed() == 2
+
+
+def test_the_mark_leaves_the_other_conditions_to_their_writers() -> None:
+    held = pod("p", nodeName="a")
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    town = Town(node("a"), held, controllers=(NODES, *LIFECYCLE), settled=True)
+    town.patch("Node", "a", {"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})
+    town.run()
+    found = town.get("Pod", "p")
+    assert found is not None
+    (own,) = (each for each in found["metadata"]["managedFields"] if each["manager"] == "mooring-taint-eviction")
+    assert [*own["fieldsV1"]["f:status"]["f:conditions"]] == ['k:{"type":"DisruptionTarget"}']
+    assert {each["type"] for each in found["status"]["conditions"]} > {"PodScheduled", "DisruptionTarget"}
 
 
 def test_any_crash_ends_in_the_same_place() -> None:

@@ -15,7 +15,7 @@ from mooring.kube.times import timestamp
 from mooring.placement import messages
 from mooring.placement.engine import Explanation
 from mooring.placement.pods import PodInfo
-from mooring.runtime.decision import Bind, Decision, Delete, Patch
+from mooring.runtime.decision import ApplyStatus, Bind, Decision, Delete, Patch
 from mooring.testing import cluster, node, pending_because, placed_on, pod
 from mooring.testing.views import NOON, view_of
 from mooring.workloads.cluster_state import CLUSTER
@@ -37,6 +37,8 @@ def said(decision: Decision, name: str) -> Object:
         if isinstance(write, Patch) and write.key.name == name:
             body: Object = write.body["status"]
             return body
+        if isinstance(write, ApplyStatus) and write.key.name == name:
+            return write.status
     return {}
 
 

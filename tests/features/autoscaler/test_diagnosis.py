@@ -99,7 +99,7 @@ CASES: dict[str, tuple[list[Object], str, str]] = {
     ),
     "a maximum above the hosts": (
         [pool(most=5), host("a"), *TEMPLATES],
-        "its maximum is 5, and 1 hosts match",
+        "its maximum is 5, and 1 host matches",
         f"{ANNOTATE} {BOUND}max-size=1",
     ),
     "two pools for one host": (

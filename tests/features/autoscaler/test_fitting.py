@@ -15,7 +15,9 @@ from mooring.features.autoscaler.observation import ClusterObjects, look
 from mooring.features.autoscaler.scale_down.candidates import scale_down_candidates
 from mooring.features.autoscaler.scale_down.memory import ScaleDownMemory
 from mooring.features.autoscaler.scale_down.planner import find_unneeded
+from mooring.features.autoscaler.scale_up.estimator import estimate
 from mooring.features.autoscaler.scale_up.orchestrator import scale_up
+from mooring.features.autoscaler.scale_up.pod_groups import pod_groups
 from mooring.features.autoscaler.settings import AutoscalerSettings
 from mooring.features.autoscaler.snapshot import fresh_node
 from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod
@@ -98,7 +100,8 @@ class World:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_pods_of_a_scale_up_fit_on_the_nodes_it_adds(seed: int) -> None:
+def test_the_pods_of_a_scale_up_fit_on_the_nodes_it_adds_and_not_on_one_fewer(seed: int) -> None:
+    """Not on one fewer by the estimator, which packs as upstream's does: the best packing might do with less."""
     rng = random.Random(seed)
     grown = 0
     for _ in range(100):
@@ -121,6 +124,8 @@ def test_the_pods_of_a_scale_up_fit_on_the_nodes_it_adds(seed: int) -> None:
             world.cache.bind(info, world.cache.slots[seen.snapshot.cluster.pods[pod.key].node_name])
         waiting = [world.cache.compiler.compile(each.pod) for each in decision.triggered]
         assert world.holds(waiting), [each.key for each in decision.triggered]
+        fewer = estimate(pod_groups(decision.triggered), template, seen.snapshot, count - 1)
+        assert len(fewer.pods) < len(decision.triggered)
     assert grown > 20
 
 

@@ -13,7 +13,16 @@ from mooring.features.autoscaler.reports.events import loop_events
 from mooring.features.autoscaler.reports.log_lines import discovery_lines, loop_lines
 from mooring.features.autoscaler.reports.status import loop_status
 from mooring.features.autoscaler.settings import AutoscalerSettings
-from tests.features.autoscaler.clusters import NOON, aged_pod, cluster, machine_deployment, nodes_of, pods, pool
+from tests.features.autoscaler.clusters import (
+    NOON,
+    aged_pod,
+    cluster,
+    machine_deployment,
+    nodes_of,
+    pods,
+    pool,
+    ready_node,
+)
 
 SETTINGS = AutoscalerSettings()
 MINUTE = timedelta(minutes=1)
@@ -88,3 +97,11 @@ def test_the_status_keeps_the_time_at_which_something_became_so() -> None:
     (before,) = status["nodeGroups"]
     assert [each["scaleDown"]["status"] for each in (before, web)] == ["CandidatesPresent", "NoCandidates"]
     assert web["scaleDown"]["lastTransitionTime"] == "2026-06-01T12:01:00Z"
+
+
+def test_nodes_of_no_pool_are_counted_like_any_other() -> None:
+    group = pool("web", 1)
+    nodes = [*nodes_of(group), ready_node("control-plane")]
+    decision = decide(cluster([group], nodes), (), LoopMemory(), NOON, SETTINGS)
+    counted = msgspec.to_builtins(loop_status(decision, [group], {}))["clusterWide"]["health"]["nodeCounts"]
+    assert (counted["registered"]["ready"], counted["registered"]["beingDeleted"]) == (2, 0)

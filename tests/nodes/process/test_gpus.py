@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,9 @@ from typing import Any
 import pytest
 
 from mooring.nodes.process import gpus as module
+from mooring.nodes.process.containers.sandbox.driver_mounts import driver_mounts
+from mooring.nodes.process.containers.sandbox.machine_view import MachineView
+from mooring.nodes.process.containers.sandbox.mount_table import MountPoint
 from mooring.nodes.process.gpu_assignments import GpuAssignments, NotEnoughGpus
 from mooring.nodes.process.gpus import Gpu, find_gpus, gpu_labels, parse_gpus
 from mooring.nodes.process.registration import NodeRegistration
@@ -107,6 +112,48 @@ async def first_line(at: Home, name: str) -> str:
         while not (lines := (await at.log(name)).splitlines()):
             await asyncio.sleep(0.05)
     return lines[0]
+
+
+@needs_sandbox
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+def test_containers_with_a_gpu_see_a_driver_that_is_mounted_apart(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    driver, other = tmp_path_factory.mktemp("driver"), tmp_path_factory.mktemp("other")
+    show = f"cat {driver}/lib64/libcuda.so.1 {other}/secret 2>/dev/null; touch {driver}/mine 2>/dev/null || echo kept"
+
+    async def main() -> None:
+        async with home(tmp_path, gpus=[gpu(0)]) as at:
+            limits: Any = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+            at.pod("with", shell(show, **limits), restartPolicy="Never")
+            at.pod("without", shell(f"cat {driver}/lib64/libcuda.so.1 2>/dev/null || echo none"), restartPolicy="Never")
+            await at.phase("with", "Succeeded")
+            await at.phase("without", "Succeeded")
+            assert await at.log("with") == "the driver\nkept\n"
+            assert await at.log("without") == "none\n"
+
+    for place in (driver, other):
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(place)], check=True)
+    try:
+        (driver / "lib64").mkdir()
+        (driver / "lib64" / "libcuda.so.1").write_text("the driver\n")
+        (other / "secret").write_text("of another mount\n")
+        asyncio.run(main())
+    finally:
+        for place in (driver, other):
+            subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_mount_with_a_driver_is_not_bound_where_it_holds_what_is_covered(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "nvidia-smi").write_text("")
+    library = tmp_path / "libnvidia-ml.so.1"
+    library.write_text("")
+    mounts = [MountPoint("1", "/", path, "tmpfs") for path in ("/", "/run/nvidia", str(tmp_path), str(library))]
+    view = MachineView((), (), ("/",), layered=True, root=True)
+    assert [each.target for each in driver_mounts(view, mounts)] == [str(tmp_path), str(library)]
+    hiding = view._replace(data=(str(tmp_path / "bin"),))
+    assert [each.target for each in driver_mounts(hiding, mounts)] == [str(library)]
 
 
 @needs_sandbox

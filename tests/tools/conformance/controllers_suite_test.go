@@ -6,6 +6,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -47,6 +48,8 @@ var _ = BeforeSuite(func() {
 			filepath.Join(root, "test", "integration", "crd"),
 		},
 		ErrorIfCRDPathMissing: true,
+		// A machine with other things to do takes longer than the ten seconds that are given by default.
+		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
 	}
 	var err error
 	cfg, err = testEnv.Start()

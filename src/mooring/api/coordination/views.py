@@ -9,6 +9,8 @@ from mooring.api.meta import Meta
 class LeaseSpec(View, frozen=True):
     holder_identity: str | None = None
     renew_time: str | None = None
+    lease_duration_seconds: int | None = None
+    lease_transitions: int | None = None
 
 
 class Lease(View, frozen=True):

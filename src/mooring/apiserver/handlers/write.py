@@ -13,6 +13,7 @@ from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.schemas.duplicates import DuplicateField, yaml_error
 from mooring.kube.status import BadRequestError
+from mooring.registry.write_options import Sent
 
 __all__ = ["create", "patch", "update"]
 
@@ -27,23 +28,10 @@ async def create(context: Context, call: Call) -> Response:
     body = await request.body()
     document = await read_document(request.header(b"content-type"), body, resource.kind)
     obj = document.value
-    duplicate_fields = _duplicate_fields(options, body, document)
-    now = context.clock()
+    sent = _sent(context, call, options, _duplicate_fields(options, body, document))
 
     def attempt() -> Object:
-        return context.registry.create(
-            resource,
-            obj,
-            now=now,
-            namespace=call.target.namespace,
-            manager=options.manager,
-            dry_run=options.dry_run,
-            field_validation=options.field_validation,
-            user=call.user,
-            groups=request.user.groups,
-            duplicate_fields=duplicate_fields,
-            warnings=call.warnings,
-        )
+        return context.registry.create(resource, obj, namespace=call.target.namespace, **sent)
 
     made = await context.webhooks.write(call, attempt, partial(write_options_object, request), "CREATE")
     return context.representations.one(request, call.representation, resource, made, 201, call.warnings)
@@ -57,24 +45,16 @@ async def update(context: Context, call: Call) -> Response:
     kind = "Scale" if target.subresource == "scale" else resource.kind
     body = await request.body()
     document = await read_document(request.header(b"content-type"), body, kind)
-    duplicate_fields = _duplicate_fields(options, body, document)
+    sent = _sent(context, call, options, _duplicate_fields(options, body, document))
     obj = _addressed(call, document.value)
-    now = context.clock()
 
     def write() -> Object:
         return context.registry.update(
             resource,
             obj,
-            now=now,
             subresource=target.subresource,
-            manager=options.manager,
-            dry_run=options.dry_run,
-            field_validation=options.field_validation,
-            user=call.user,
-            groups=request.user.groups,
-            duplicate_fields=duplicate_fields,
-            warnings=call.warnings,
             before_create=partial(context.access.check_creation, request, target),
+            **sent,
         )
 
     return await _changed(context, call, write)
@@ -85,15 +65,14 @@ async def patch(context: Context, call: Call) -> Response:
     if target.subresource in _CREATED_ONLY or target.subresource in _UPDATED_ONLY:
         raise wrong_method()
     content_type = request.header(b"content-type")
-    sent = await request.body()
-    patch_type, document = await decode_patch(content_type, sent, custom=resource.custom)
-    body = document.value
+    body = await request.body()
+    patch_type, document = await decode_patch(content_type, body, custom=resource.custom)
     options = write_options(request, "PatchOptions", applies=patch_type == "apply")
     if document.duplicate_keys and options.field_validation == "Strict":
         why = yaml_error(document.duplicate_keys)
         raise BadRequestError(f"error strict decoding YAML: error converting YAML to JSON: {why}")
-    duplicate_fields = () if patch_type == "json" else _duplicate_fields(options, sent, document)
-    now = context.clock()
+    duplicate_fields = () if patch_type == "json" else _duplicate_fields(options, body, document)
+    sent = _sent(context, call, options, duplicate_fields)
 
     def write() -> Object:
         return context.registry.patch(
@@ -101,18 +80,11 @@ async def patch(context: Context, call: Call) -> Response:
             call.namespace,
             target.name,
             patch_type,
-            body,
-            now=now,
+            document.value,
             subresource=target.subresource,
-            manager=options.manager,
             force=bool(options.force),
-            dry_run=options.dry_run,
-            field_validation=options.field_validation,
-            user=call.user,
-            groups=request.user.groups,
-            duplicate_fields=duplicate_fields,
-            warnings=call.warnings,
             before_create=partial(context.access.check_creation, request, target),
+            **sent,
         )
 
     return await _changed(context, call, write)
@@ -131,6 +103,20 @@ async def _changed(context: Context, call: Call, write: Callable[[], Object]) ->
     )
     return context.representations.one(
         request, call.representation, call.resource, made, 200 if existed else 201, call.warnings
+    )
+
+
+def _sent(context: Context, call: Call, options: WriteOptions, duplicate_fields: tuple[DuplicateField, ...]) -> Sent:
+    """What a write is sent with, whichever verb it is. The time is that of the first attempt."""
+    return Sent(
+        now=context.clock(),
+        manager=options.manager,
+        dry_run=options.dry_run,
+        field_validation=options.field_validation,
+        user=call.user,
+        groups=call.request.user.groups,
+        duplicate_fields=duplicate_fields,
+        warnings=call.warnings,
     )
 
 

@@ -13,21 +13,16 @@ from typing import Final
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import HasMeta, Key, key_of
-from mooring.api.meta import Condition
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Delete, Write, status
+from mooring.runtime.decision import Decision, Delete, Write
 from mooring.runtime.view import View
-from mooring.workloads.conditions import pod_conditions
+from mooring.workloads.conditions import disruption_mark
 from mooring.workloads.kinds import NODE, POD
 
 # As the pod garbage collector of Kubernetes waits.
 QUARANTINE_TIME = timedelta(seconds=40)
 MAX_WRITES_PER_PASS = 500
-
-_GONE = Condition(
-    type="DisruptionTarget", status="True", reason="DeletionByPodGC", message="PodGC: node no longer exists"
-)
 
 
 def _name(node: HasMeta) -> str:
@@ -55,8 +50,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 
 def _remove(pod: Pod, now: datetime) -> Write | None:
     if not pod.finished:
-        conditions = pod_conditions(pod, now, _GONE)
-        return status(POD, pod, {"phase": "Failed"} | ({"conditions": conditions} if conditions else {}))
+        return disruption_mark(pod, now, "DeletionByPodGC", "PodGC: node no longer exists", phase="Failed")
     if pod.metadata.deleting and not pod.metadata.deletion_grace_period_seconds:
         # Only its finalizers hold it.
         return None

@@ -9,24 +9,15 @@ from typing import Final, NamedTuple
 
 from mooring.api.core.views import Pod, Taint
 from mooring.api.kinds import Key, key_of
-from mooring.api.meta import Condition
 from mooring.kube.times import moment
 from mooring.placement.plugins.taints import tolerates
 from mooring.runtime.controller import Controller
 from mooring.runtime.controllermetrics import Counter
-from mooring.runtime.decision import Decision, Delete, Event, Write, status
+from mooring.runtime.decision import Decision, Delete, Event, Write
 from mooring.runtime.view import View
-from mooring.workloads.conditions import bound_at, pod_conditions
+from mooring.workloads.conditions import bound_at, disruption_mark
 from mooring.workloads.kinds import NODE, POD
 from mooring.workloads.taints import OUTAGES
-
-_DOOMED: Final = Condition(
-    type="DisruptionTarget",
-    status="True",
-    reason="DeletionByTaintManager",
-    message="Taint manager: deleting due to NoExecute taint",
-)
-
 
 POD_DELETIONS: Final = Counter(
     "mooring_taint_eviction_pod_deletions_total", "Pods deleted because of a NoExecute taint."
@@ -60,9 +51,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
             waiting.append(key_of(pod))
             continue
         # The condition comes before the deletion: a controller that watches the pod reads why it ended.
-        conditions = pod_conditions(pod, now, _DOOMED)
-        if conditions is not None:
-            writes.append(status(POD, pod, {"conditions": conditions}))
+        mark = disruption_mark(pod, now, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
+        if mark is not None:
+            writes.append(mark)
         else:
             writes.append(Delete(POD, key_of(pod)))
             events.append(_event(key_of(pod), "Marking for deletion Pod"))

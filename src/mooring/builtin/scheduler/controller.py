@@ -28,7 +28,7 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_victim
-from mooring.workloads.conditions import pod_conditions
+from mooring.workloads.conditions import disruption_mark, pod_conditions
 from mooring.workloads.kinds import POD
 
 NAME = "default-scheduler"
@@ -196,19 +196,18 @@ class SchedulingBatch:
         self._nominations[info.key] = node
         self._memo.clear()
         why = f"{pod.spec.scheduler_name or NAME}: preempting to accommodate a higher priority pod"
-        mark = Condition("DisruptionTarget", "True", "PreemptionByScheduler", why)
         for victim in victims:
             if victim.key not in self.marks and not victim.terminating:
-                self._mark(victim, mark, f"Preempted by pod {pod.metadata.uid} on node {node}")
+                self._mark(victim, why, f"Preempted by pod {pod.metadata.uid} on node {node}")
 
-    def _mark(self, victim: PodInfo, mark: Condition, said: str) -> None:
+    def _mark(self, victim: PodInfo, why: str, said: str) -> None:
         key = Key(victim.namespace, victim.name)
         found = self._view.get(POD, *key)
         if found is None or is_victim(found):
             return
-        conditions = pod_conditions(found, self._now, mark)
-        if conditions is not None:
-            self.marks[victim.key] = Patch(POD, key, {"status": {"conditions": conditions}}, "status")
+        mark = disruption_mark(found, self._now, "PreemptionByScheduler", why)
+        if mark is not None:
+            self.marks[victim.key] = mark
         self.events.append(Event(POD, key, "Normal", "Preempted", said, action="Preempting"))
 
 

@@ -92,12 +92,14 @@ def _look(view: View, memory: AutoscalerMemory, now: datetime, settings: Autosca
     lines = (*discovery_lines(found), *loop_lines(decision))
     status = msgspec.to_builtins(loop_status(decision, found.groups, memory.status))
     config_map = view.get(STATUS, *STATUS_CONFIG_MAP)
-    told = tuple(status_write(config_map, status, memory.status, logged(config_map, lines, memory.lines, now)))
+    fresh = tuple(line for line in lines if line not in memory.lines)
+    told = tuple(status_write(config_map, status, memory.status, logged(config_map, fresh, now)))
     return Decision(
         intent=writes.marks,
         children=writes.targets,
         status=told,
         events=tuple(event for event in events if _said(event) not in memory.told),
+        log=fresh,
         memory=AutoscalerMemory(now, decision.memory, status, frozenset(lines), frozenset(map(_said, events))),
         # Nothing is decided on what the ConfigMap says.
         final=not writes.marks and not writes.targets,

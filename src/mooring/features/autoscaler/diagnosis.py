@@ -22,7 +22,7 @@ from mooring.kube.quantities import value
 from mooring.runtime.pool_report import Finding, PoolWorld
 from mooring.workloads.near_labels import nearest_labels
 
-__all__ = ["CLAIM", "HOST", "POOL", "TEMPLATE", "diagnose", "matching_hosts"]
+__all__ = ["CLAIM", "HOST", "POOL", "TEMPLATE", "diagnose", "matching_hosts", "template_of"]
 
 POOL: Final = "MachineDeployment"
 HOST: Final = "ByoHost"
@@ -50,11 +50,17 @@ def matching_hosts(pool: MachineDeployment, world: PoolWorld) -> list[HostClaim]
     return [] if wanted is None else [host for host in hosts if suits(host, wanted)]
 
 
-def _wanted(pool: MachineDeployment, world: PoolWorld) -> ByoMachineSpec | None:
+def template_of(pool: MachineDeployment, world: PoolWorld) -> ByoMachineTemplate | None:
+    """None where the machines of a pool come from elsewhere, or its template is missing."""
     reference = pool.spec.template.spec.infrastructure_ref
     key = Key(pool.metadata.namespace, reference.name)
     found: list[ByoMachineTemplate] = [each for each in world[TEMPLATE] if key_of(each) == key]
-    return found[0].spec.template.spec if found and reference.kind == TEMPLATE else None
+    return found[0] if found and reference.kind == TEMPLATE else None
+
+
+def _wanted(pool: MachineDeployment, world: PoolWorld) -> ByoMachineSpec | None:
+    found = template_of(pool, world)
+    return None if found is None else found.spec.template.spec
 
 
 def _shortage(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
@@ -126,7 +132,8 @@ def _bounds(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
     hosts = len(matching_hosts(pool, world))
     if hosts and bounds.max > hosts:
         mend = f"{name} {AUTOSCALER_MAX_SIZE}={hosts}"
-        yield _of(pool, f"its maximum is {bounds.max}, and {hosts} hosts match", mend)
+        match = "1 host matches" if hosts == 1 else f"{hosts} hosts match"
+        yield _of(pool, f"its maximum is {bounds.max}, and {match}", mend)
 
 
 def _contests(pools: Sequence[MachineDeployment], world: PoolWorld) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import Quantity
 
-__all__ = ["DiscoveredGroups", "FreeHost", "PoolObjects", "discover"]
+__all__ = ["DiscoveredGroups", "FreeHost", "PoolObjects", "discover", "read_scalable"]
 
 _PAUSED = "cluster.x-k8s.io/paused"
 
@@ -55,7 +55,7 @@ def discover(pools: Iterable[PoolObjects], settings: AutoscalerSettings) -> Disc
     for objects in pools:
         name = _name(objects.scalable)
         try:
-            pool = _read(objects, settings)
+            pool = read_scalable(objects, settings)
         except MooringError as error:
             malformed = True
             problems[name] = (
@@ -77,7 +77,8 @@ def _name(scalable: Object) -> str:
     return f"{scalable['kind']}/{metadata['namespace']}/{metadata['name']}"
 
 
-def _read(objects: PoolObjects, settings: AutoscalerSettings) -> ScalablePool:
+def read_scalable(objects: PoolObjects, settings: AutoscalerSettings) -> ScalablePool:
+    """A pool as its objects tell. Raises MooringError where the bounds cannot be read."""
     hosts = sorted(objects.hosts or (), key=_size) if settings.capacity_from_hosts else []
     # The smallest host is the one that a node can count on.
     capacity = hosts[0].capacity if hosts else {}

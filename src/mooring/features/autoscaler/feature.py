@@ -8,6 +8,7 @@ from mooring.features.autoscaler.flags import FLAGS
 from mooring.runtime.feature import Feature, Parts
 
 if TYPE_CHECKING:
+    from mooring.placement.node_pools import NodePoolKinds
     from mooring.runtime.controller import Controller
     from mooring.runtime.pool_report import PoolReport
 
@@ -30,9 +31,16 @@ def _pool_report() -> PoolReport:
     return REPORT
 
 
+def _node_pools() -> tuple[NodePoolKinds, ...]:
+    from mooring.features.autoscaler.node_pools import MACHINE_DEPLOYMENTS
+
+    return (MACHINE_DEPLOYMENTS,)
+
+
 AUTOSCALER: Final = Feature(
     "autoscaler",
     controllers=Parts(("cluster-autoscaler",), _controllers),
+    node_pools=_node_pools,
     pool_report=_pool_report,
     settings=FLAGS,
     # A plan shows what comes of a workload: what stands idle beside it does not matter to it.
@@ -40,4 +48,6 @@ AUTOSCALER: Final = Feature(
     plan_controllers=_plan_controllers,
     # A cluster may have the other one, and two of them would undo each other's work.
     on_request=frozenset({"cluster-autoscaler"}),
+    # The one that upstream's takes too.
+    leases={"cluster-autoscaler": ("kube-system", "cluster-autoscaler")},
 )

@@ -63,6 +63,8 @@ def _state(pool: MachineDeployment, said: Mapping[str, Any] | None) -> str:
         return f"not scaled: {error.message}"
     if bounds.max == 0:
         return f"not scaled: annotate it with {AUTOSCALER_MAX_SIZE}"
+    if pool.spec.paused:
+        return "not scaled: it is paused"
     if said is None:
         return "not scaled: the autoscaler does not know it; is it paused, or does no autoscaler run?"
     growth = str(said["scaleUp"]["status"])

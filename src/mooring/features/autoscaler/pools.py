@@ -29,7 +29,7 @@ from mooring.kube.quantities import Quantity, parse_quantity
 from mooring.runtime.reads import selected
 from mooring.runtime.view import View
 
-__all__ = ["MARK", "SCALED_POOL", "ScaledPool", "is_discovered", "read_pools"]
+__all__ = ["MARK", "SCALED_POOL", "ScaledPool", "host_capacity", "is_discovered", "read_pools"]
 
 _LABEL: Final = "cluster-autoscaler-enabled"
 SCALED_POOL: Final = selected(MACHINE_DEPLOYMENT, f"{_LABEL}=true")
@@ -109,7 +109,7 @@ def _pool(view: View, deployment: MachineDeployment, nodes: Mapping[str, Autosca
         problem="" if template is not None else _missing_template(deployment),
         instances=tuple(machines),
         example=next((nodes[name] for name in machines if name in nodes), None),
-        hosts=None if free is None else [FreeHost(host.metadata.name, _capacity(host)) for host in free],
+        hosts=None if free is None else [FreeHost(host.metadata.name, host_capacity(host)) for host in free],
         paused_by=_paused_by(view, deployment),
     )
     rolling_out = sum(map(bool, sets)) > 1
@@ -158,7 +158,7 @@ def _is_free(view: View, host: HostClaim) -> bool:
     return is_claimable(host) and not chosen
 
 
-def _capacity(host: HostClaim) -> Mapping[str, Quantity]:
+def host_capacity(host: HostClaim) -> Mapping[str, Quantity]:
     found = {}
     for name, amount in host.spec.capacity.items():
         try:

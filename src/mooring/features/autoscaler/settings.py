@@ -72,6 +72,7 @@ class AutoscalerSettings(NamedTuple):
     skip_malformed_pools: bool = True
     limit_by_free_hosts: bool = True
     lower_failed_targets: bool = True
+    count_other_nodes: bool = True
 
 
 UPSTREAM: Final = AutoscalerSettings(
@@ -80,5 +81,6 @@ UPSTREAM: Final = AutoscalerSettings(
     skip_malformed_pools=False,
     limit_by_free_hosts=False,
     lower_failed_targets=False,
+    count_other_nodes=False,
 )
 """The defaults of cluster-autoscaler 1.35.2, and nothing else."""

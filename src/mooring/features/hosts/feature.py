@@ -73,6 +73,10 @@ HOSTS: Final = Feature(
     webhooks=Parts(("byohost-webhook", "bootstrapkubeconfig-webhook"), _webhooks),
     progress={("infrastructure.cluster.x-k8s.io/v1beta1", "ByoMachine"): _machine_progress},
     plan_controllers=_plan_controllers,
+    upstream=dict.fromkeys(
+        ("byohost", "byomachine", "byocluster", "k8sinstallerconfig", "bootstrapkubeconfig", "byoh-csr-approver"),
+        "byoh-controller-manager",
+    ),
     settings=SETTINGS,
     # On a real cluster an agent speaks for each host.
     on_request=frozenset({"simulated-hosts"}),

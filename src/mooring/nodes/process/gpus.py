@@ -91,7 +91,8 @@ async def find_gpus() -> list[Gpu] | None:
         with suppress(ProcessLookupError):
             process.kill()
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _KILL_SECONDS)
+            async with asyncio.timeout(_KILL_SECONDS):
+                await process.wait()
         return None
     found = await asyncio.to_thread(parse_gpus, text.decode(errors="replace"))
     # With no GPU at all the program fails too, and says so.

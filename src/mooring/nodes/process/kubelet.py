@@ -120,7 +120,8 @@ async def _register(registration: NodeRegistration, agent: Kubelet, stop: asynci
         except MooringError as error:
             _log.info("the node waits: %s", error)
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), pause)
+            async with asyncio.timeout(pause):
+                await stop.wait()
     return False
 
 
@@ -186,7 +187,8 @@ class Kubelet:
             await self._halt()
             await asyncio.to_thread(self._context.isolation.leave, self._context.disk.root)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._context.broadcaster.finish(), _LAST_EVENTS_SECONDS)
+                async with asyncio.timeout(_LAST_EVENTS_SECONDS):
+                    await self._context.broadcaster.finish()
             recording.cancel()
             await asyncio.gather(recording, return_exceptions=True)
 

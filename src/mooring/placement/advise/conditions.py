@@ -1,4 +1,4 @@
-"""Taints and labels that state facts about a node, which nobody should edit to get a pod in.
+"""Taints and labels that state facts about a node, which are not to be edited to get a pod in.
 
 The node controller sets condition taints while a node is unwell, and takes them away when it is well again. Labels that
 identify a node say what machine it is and where it stands.

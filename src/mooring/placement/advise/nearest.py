@@ -1,4 +1,4 @@
-"""Which existing word somebody meant who wrote another.
+"""The existing words that are nearest to one that is not there: most selectors that match nothing are misspelt.
 
 Distances count letters inserted, left out, exchanged or swapped with their neighbour. All candidates are measured at
 once, because a label may have as many values as there are nodes.

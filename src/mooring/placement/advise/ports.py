@@ -25,18 +25,18 @@ def ports(search: Search) -> Iterator[Advice]:
     if not near.any():
         return
     own = {(port.protocol, port.port) for port in search.info.template.ports}
-    for path, who, body in _host_ports(search.spec):
+    for path, holder, body in _host_ports(search.spec):
         wanted = HostPort(body.get("hostIP") or "0.0.0.0", body.get("protocol") or "TCP", body["hostPort"])
         if not bool((taken_ports(search.cluster, (wanted,)) & near).any()):
             continue
         other = _free_port(search, wanted, own, near)
         if other is not None:
-            yield from _change(search, path, who, body, other)
+            yield from _change(search, path, holder, body, other)
         # With the host's network every container port is a host port.
         if not search.spec.get("hostNetwork"):
             advice = search.on_pod(
                 AdviceKind.DROP,
-                f"Drop hostPort {wanted.port} of {who}",
+                f"Drop hostPort {wanted.port} of {holder}",
                 Edit("pod", "drop", pointer(*path, "hostPort"), wanted.port, None),
             )
             if advice is not None:
@@ -68,11 +68,11 @@ def _free_port(search: Search, wanted: HostPort, own: set[tuple[str, int]], near
     return None
 
 
-def _change(search: Search, path: tuple[str | int, ...], who: str, body: Object, other: int) -> Iterator[Advice]:
+def _change(search: Search, path: tuple[str | int, ...], holder: str, body: Object, other: int) -> Iterator[Advice]:
     edits = [Edit("pod", "replace", pointer(*path, "hostPort"), body["hostPort"], other)]
     if search.spec.get("hostNetwork"):
         edits.append(Edit("pod", "replace", pointer(*path, "containerPort"), body.get("containerPort"), other))
-    title = f"Change hostPort of {who} from {body['hostPort']} to {other}"
+    title = f"Change hostPort of {holder} from {body['hostPort']} to {other}"
     advice = search.on_pod(AdviceKind.PORT, title, *edits)
     if advice is not None:
         yield advice

@@ -1,4 +1,4 @@
-"""A higher priority: the smallest one with which preemption makes room, and whom it would evict."""
+"""A higher priority: the smallest one with which preemption makes room, and the pods it would evict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which advice comes first, and which is left out when there is more than anybody reads."""
+"""Which advice comes first, and which is left out when there is too much to read."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from mooring.placement.scheduler_cache import Amounts
 _BYTES = (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 
 
-class _Asker(NamedTuple):
+class _ContainerRequest(NamedTuple):
     """A container, or the pod itself, that requests a resource."""
 
-    who: str
+    holder: str
     path: tuple[str | int, ...]
     amount: int
 
@@ -41,12 +41,12 @@ def requests(search: Search) -> Iterator[Advice]:
         if not near.any():
             continue
         free = int((need.allocatable - need.used - _kept(search, need.name))[near].max())
-        askers = _askers(search.spec, need.name)
+        found_requests = _requests_for(search.spec, need.name)
         if free > 0:
-            yield from _lower(search, need, askers, free)
+            yield from _lower(search, need, found_requests, free)
         elif not bool((need.allocatable[search.cluster.valid] > 0).any()):
-            yield from _rename(search, need, askers)
-            yield from _drop(search, need, askers)
+            yield from _rename(search, need, found_requests)
+            yield from _drop(search, need, found_requests)
 
 
 def _kept(search: Search, name: str) -> Amounts:
@@ -59,19 +59,19 @@ def _kept(search: Search, name: str) -> Amounts:
     return kept
 
 
-def _askers(spec: Object, name: str) -> list[_Asker]:
-    """Who asks for a resource, the largest request first; a request of the pod as a whole stands for all."""
+def _requests_for(spec: Object, name: str) -> list[_ContainerRequest]:
+    """The requests for a resource, the largest first; a request of the pod as a whole stands for all."""
     pod_level = ((spec.get("resources") or {}).get("requests") or {}).get(name)
     if pod_level is not None:
-        return [_Asker("the pod", ("spec", "resources"), _units(name, pod_level))]
+        return [_ContainerRequest("the pod", ("spec", "resources"), _units(name, pod_level))]
     found = []
     for field in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(field) or ()):
             text = ((container.get("resources") or {}).get("requests") or {}).get(name)
             if text is not None:
-                who = f"container {container.get('name', index)}"
-                found.append(_Asker(who, ("spec", field, index, "resources"), _units(name, text)))
-    return sorted(found, key=lambda asker: -asker.amount)
+                holder = f"container {container.get('name', index)}"
+                found.append(_ContainerRequest(holder, ("spec", field, index, "resources"), _units(name, text)))
+    return sorted(found, key=lambda request: -request.amount)
 
 
 def _units(name: str, text: str | float) -> int:
@@ -79,7 +79,7 @@ def _units(name: str, text: str | float) -> int:
 
 
 def _text(name: str, units: int) -> str:
-    """An amount as people write it, rounded down where it has more digits than anybody cares for."""
+    """An amount as people write it, rounded down where it has more digits than matter."""
     if name == "cpu":
         return canonical(f"{units}m")
     if name in ("memory", "ephemeral-storage"):
@@ -92,21 +92,21 @@ def _text(name: str, units: int) -> str:
     return str(units)
 
 
-def _lower(search: Search, need: Need, askers: list[_Asker], free: int) -> Iterator[Advice]:
-    for asker in askers:
-        units = asker.amount - (need.amount - free)
+def _lower(search: Search, need: Need, found_requests: list[_ContainerRequest], free: int) -> Iterator[Advice]:
+    for request in found_requests:
+        units = request.amount - (need.amount - free)
         if need.name.startswith("hugepages-"):
             units -= units % (value(need.name.removeprefix("hugepages-")) or 1)
         if _is_device(need.name):
-            units = _halved(asker.amount, units)
+            units = _halved(request.amount, units)
         if units <= 0:
             continue
         text = _text(need.name, units)
-        edits = _amounts(search, asker, need.name, text)
-        if len(asker.path) == 2 and not _covers_containers(search, need.name, edits[0]):
+        edits = _amounts(search, request, need.name, text)
+        if len(request.path) == 2 and not _covers_containers(search, need.name, edits[0]):
             continue
         before = edits[0].before
-        title = f"Lower {need.name} of {asker.who} from {before} to {text}"
+        title = f"Lower {need.name} of {request.holder} from {before} to {text}"
         advice = search.on_pod(AdviceKind.LOWER, title, *edits)
         if advice is not None:
             yield advice
@@ -125,14 +125,14 @@ def _halved(amount: int, most: int) -> int:
     return amount
 
 
-def _amounts(search: Search, asker: _Asker, name: str, text: str) -> list[Edit]:
+def _amounts(search: Search, request: _ContainerRequest, name: str, text: str) -> list[Edit]:
     """The request, and with it the limit where the two must be equal."""
     fields = ["requests"]
     if not is_overcommit_allowed(name):
         fields.append("limits")
     edits = []
     for field in fields:
-        path = pointer(*asker.path, field, name)
+        path = pointer(*request.path, field, name)
         before = resolve(search.pod, path)
         if before is not None:
             edits.append(Edit("pod", "lower", path, before, text))
@@ -150,19 +150,19 @@ def _amount_of(info: PodInfo, name: str) -> int:
     return {"cpu": requests.cpu, "memory": requests.memory}.get(name, dict(requests.scalars).get(name, 0))
 
 
-def _drop(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice]:
+def _drop(search: Search, need: Need, found_requests: list[_ContainerRequest]) -> Iterator[Advice]:
     """Ask for nothing, where no node has anything; what all nodes have, and others use, is not given up."""
     edits = []
-    for asker in askers:
+    for request in found_requests:
         for field in ("requests", "limits"):
-            path = pointer(*asker.path, field, need.name)
+            path = pointer(*request.path, field, need.name)
             before = resolve(search.pod, path)
             # A limit alone would become the request again.
             if before is not None:
                 edits.append(Edit("pod", "drop", path, before, None))
     if edits:
-        who = " and ".join(asker.who for asker in askers)
-        title = f"Drop the request for {need.name} of {who}"
+        holder = " and ".join(request.holder for request in found_requests)
+        title = f"Drop the request for {need.name} of {holder}"
         if _is_device(need.name):
             title += ", which then runs without"
         advice = search.on_pod(AdviceKind.DROP, title, *edits, last_resort=_is_device(need.name))
@@ -170,7 +170,7 @@ def _drop(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice]:
             yield advice
 
 
-def _rename(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice]:
+def _rename(search: Search, need: Need, found_requests: list[_ContainerRequest]) -> Iterator[Advice]:
     """No node has the resource at all: perhaps its name is misspelt."""
     cluster = search.cluster
     offered = [name for name, column in cluster.alloc_scalar.items() if bool((column[cluster.valid] > 0).any())]
@@ -178,13 +178,13 @@ def _rename(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice
     if other is None:
         return
     edits = []
-    for asker in askers:
+    for request in found_requests:
         for field in ("requests", "limits"):
-            path = pointer(*asker.path, field, need.name)
+            path = pointer(*request.path, field, need.name)
             before = resolve(search.pod, path)
             if before is not None:
                 edits.append(Edit("pod", "replace", path, before, None))
-                edits.append(Edit("pod", "replace", pointer(*asker.path, field, other), None, before))
+                edits.append(Edit("pod", "replace", pointer(*request.path, field, other), None, before))
     title = f'Correct resource "{need.name}" to "{other}"'
     advice = search.on_pod(AdviceKind.CORRECT, title, *edits)
     if advice is not None:

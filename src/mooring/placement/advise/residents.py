@@ -1,4 +1,4 @@
-"""The pods on some nodes as columns: who could leave, and how much room that would make."""
+"""The pods on some nodes as columns: which could leave, and how much room that would make."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The question that advice answers, and the engine's confirmation of every answer.
+"""The search for advice: candidate edits, each confirmed by the engine before it is advice.
 
-A `Search` holds one rejected pod and one cluster. An idea is a list of edits; the search applies them to a
+A `Search` holds one rejected pod and one cluster. A candidate is a list of edits; the search applies them to a
 copy of the pod, or to the cluster for the length of a `with` block, asks the engine which nodes take the pod then, and
 makes an `Advice` of it only if there are some.
 

@@ -1,4 +1,4 @@
-"""Tolerate what keeps the pod off: one toleration for the taints that are all that is left on some nodes."""
+"""Tolerations: one that covers the taints which alone keep the pod off some nodes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Carrier:
         self.term = term
         self.counts: dict[int, int] = {}
         self.weights: dict[int, int] = {}
-        # Counts and weights as arrays over codes, once somebody has asked for them.
+        # Counts and weights as arrays over codes, once they are asked for.
         self._dense: NDArray[np.int64] | None = None
 
     def change(self, code: int, count: int, weight: int) -> None:

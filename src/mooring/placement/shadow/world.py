@@ -1,4 +1,4 @@
-"""The cluster as it is followed, with a memory of how it came to be so.
+"""The cluster as it is followed, with its last changes, which can be taken back.
 
 A scheduler decides on what it knew at that moment, and what others see comes in another order than it was decided in.
 So the world can be looked at as it was before a change, with some changes taken back and others brought forward.

@@ -53,5 +53,5 @@ class Workload(View, frozen=True):
 
 
 def controller_of(metadata: ObjectMeta) -> OwnerReference | None:
-    """Who sees to an object, if anybody does."""
+    """The controller of an object, if it has one."""
     return next((owner for owner in metadata.owner_references or () if owner.controller), None)

@@ -40,5 +40,5 @@ class Task(NamedTuple):
     final: bool = False
     # Numbers to publish.
     metrics: tuple[Sample, ...] = ()
-    # Sentences for the log, once every stage went well.
+    # Lines for the log.
     log: tuple[str, ...] = ()

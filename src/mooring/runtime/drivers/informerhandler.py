@@ -76,6 +76,9 @@ class DispatcherHandler:
 
     def changed(self, changes: Sequence[Change]) -> None:
         observe, kind = self._dispatcher.observe, self._kind
+        if kind not in self._dispatcher.stores:
+            # The last key that asked for it by name no longer does; the watch ends in the next round.
+            return
         for event, item in changes:
             try:
                 observe(kind, event, item)

@@ -22,7 +22,7 @@ from mooring.client.backoff import Backoff
 from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.objects import Object
-from mooring.kube.prometheus import exposition
+from mooring.kube.prometheus import Metric, exposition
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.controller import Controller
 from mooring.runtime.dispatcher.dispatcher import Dispatcher
@@ -112,9 +112,13 @@ class Live:
         quiet = {kind.described: now - reflector.heard for kind, reflector in self._reflectors.items()}
         return [f"{kind} has been silent for {gap:.0f} s" for kind, gap in quiet.items() if gap > self._silence]
 
-    def metrics_text(self) -> str:
+    @property
+    def all_metrics(self) -> tuple[Metric, ...]:
         self.metrics.depth.set(value=len(self.dispatcher.queue))
-        return self.metrics.text() + exposition((*self.reflector_metrics.all, self._broadcaster.lost))
+        return (*self.metrics.all, *self.reflector_metrics.all, self._broadcaster.lost)
+
+    def metrics_text(self) -> str:
+        return exposition(self.all_metrics)
 
     # Running
 
@@ -136,7 +140,8 @@ class Live:
             await asyncio.wait(self._writing, timeout=self._grace)
         # Events that are lost are lost.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._broadcaster.finish(), min(self._grace, 1.0))
+            async with asyncio.timeout(min(self._grace, 1.0)):
+                await self._broadcaster.finish()
         unfinished = [*self._writing, *tasks]
         for task in unfinished:
             task.cancel()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import aclosing
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from mooring.catalog import CATALOG
-from mooring.client.transport import AsyncTransport, Unreachable
+from mooring.client.transport import AsyncTransport, Item, Scope, Unreachable
+from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.kube.times import moment
 from mooring.runtime.controller import Controller
@@ -16,7 +20,7 @@ from mooring.runtime.controller import Controller
 if TYPE_CHECKING:
     from mooring.runtime.webhooks.model import Webhook
 
-__all__ = ["conflict_warnings", "described"]
+__all__ = ["conflict_warnings", "described", "upstream_conflicts"]
 
 
 def described(part: Controller | Webhook) -> str:
@@ -28,11 +32,39 @@ def described(part: Controller | Webhook) -> str:
 
 async def conflict_warnings(transport: AsyncTransport, names: Iterable[str], now: datetime) -> list[str]:
     """Warnings about controllers that the external cluster runs too, one for each of its programs."""
-    return [await _warning(transport, program, ours, now) for program, ours in _by_program(names)]
+    return [await _warning(transport, program, ours, now) for program, ours in _grouped(names, CATALOG.conflicts)]
 
 
-def _by_program(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    programs = CATALOG.conflicts
+async def upstream_conflicts(transport: AsyncTransport, names: Iterable[str]) -> list[str]:
+    """What to say of Deployments of the external cluster whose controllers are to run here too, one line for each."""
+    found = []
+    for name, ours in _grouped(names, CATALOG.upstream):
+        for place in await _running(transport, name):
+            left_out = ",".join(f"-{each}" for each in ours)
+            found.append(
+                f"Deployment {place} runs in this cluster and does the work of {', '.join(ours)}; "
+                f"leave them out with --controllers {left_out}"
+            )
+    return found
+
+
+async def _running(transport: AsyncTransport, name: str) -> list[str]:
+    """The Deployments of a name that have pods to run, as far as they may be read."""
+    scope = Scope(fields=f"metadata.name={name}")
+    try:
+        async with aclosing(transport.list("apps/v1", "Deployment", scope)) as pages:
+            items = [_plain(item) async for page in pages for item in page.items]
+    except (ApiError, Unreachable):
+        return []
+    return [f"{each['metadata']['namespace']}/{name}" for each in items if each["spec"].get("replicas", 1)]
+
+
+def _plain(item: Item) -> Object:
+    found: Object = item if isinstance(item, dict) else msgspec.json.decode(item)
+    return found
+
+
+def _grouped(names: Iterable[str], programs: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     chosen = [name for name in names if name in programs]
     for program in sorted({programs[name] for name in chosen}, reverse=True):
         yield program, [name for name in chosen if programs[name] == program]

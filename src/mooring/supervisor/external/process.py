@@ -1,6 +1,7 @@
 """The process of `mooring run`: controllers over a client, one leader of several replicas, webhooks, health on a port.
 
-Every replica serves webhooks, the leader or not: they decide without writing.
+Every replica serves webhooks, the leader or not: they decide without writing. A controller that has a Lease of its own
+is elected by that one, apart from the others: somebody else's program may hold it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from mooring.agents.executors import executors_for
+from mooring.api.kinds import Key
+from mooring.catalog import CATALOG
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.kube.errors import InputError
@@ -26,7 +29,7 @@ from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
-from mooring.supervisor.external.controllers import conflict_warnings
+from mooring.supervisor.external.controllers import conflict_warnings, upstream_conflicts
 from mooring.supervisor.external.webhooks import WebhookServing
 from mooring.supervisor.logs import log_as_json
 
@@ -44,7 +47,7 @@ class HealthSource:
     """
 
     def __init__(self) -> None:
-        self.live: Live | None = None
+        self.lives: list[Live] = []
         self.webhooks: WebhookServer | None = None
 
     @property
@@ -57,11 +60,11 @@ class HealthSource:
 
     @property
     def _working(self) -> list[Live | WebhookServer]:
-        return [each for each in (self.live, self.webhooks) if each is not None]
+        return [*self.lives, *([] if self.webhooks is None else [self.webhooks])]
 
     def metrics_text(self) -> str:
         reviews = "" if self.webhooks is None else exposition((self.webhooks.application.reviews,))
-        return reviews + (exposition(()) if self.live is None else self.live.metrics_text())
+        return reviews + exposition(metric for live in self.lives for metric in live.all_metrics)
 
 
 async def run_controllers(
@@ -69,6 +72,7 @@ async def run_controllers(
     access: Access,
     *,
     elect: bool,
+    named: bool,
     health: Address | None,
     webhook_serving: WebhookServing | None = None,
     note: str = "",
@@ -76,7 +80,7 @@ async def run_controllers(
 ) -> None:
     """Run until SIGTERM or SIGINT. `webhook_serving` has the webhooks that are served beside the controllers.
 
-    `note` is logged once, at the start.
+    `note` is logged once, at the start. Controllers that nobody has `named` do not run beside another product's.
     """
     _log_for_people_or_machines()
     stop = asyncio.Event()
@@ -92,6 +96,10 @@ async def run_controllers(
         names = [controller.name for controller in controllers]
         for warning in await conflict_warnings(transport, names, wall_clock()):
             _log.warning(warning)
+        for conflict in await upstream_conflicts(transport, names):
+            if not named:
+                raise InputError(conflict)
+            _log.warning(conflict)
         if webhook_serving is not None:
             health_source.webhooks = webhook_serving.server(transport)
             await health_source.webhooks.start()
@@ -99,17 +107,8 @@ async def run_controllers(
         working = [] if health_source.webhooks is None else [health_source.webhooks.run(stop)]
         if controllers:
             _log.info(f"{', '.join(names)} on {access.server}")
-            working.append(
-                _control(
-                    controllers,
-                    access,
-                    transport,
-                    health_source,
-                    stop,
-                    elect=elect,
-                    configuration=configuration,
-                )
-            )
+        for lease, group in _by_lease(controllers, access.namespace, elect=elect).items():
+            working.append(_control(group, access, transport, health_source, stop, lease, configuration))
         await asyncio.gather(*working)
     finally:
         if health_source.webhooks is not None:
@@ -124,30 +123,40 @@ async def _control(
     transport: HttpTransport,
     health_source: HealthSource,
     stop: asyncio.Event,
-    *,
-    elect: bool,
+    lease: Key | None,
     configuration: Configuration,
 ) -> None:
     async def work(end: asyncio.Event) -> None:
         async with executors_for(controllers, transport) as executors:
-            health_source.live = Live(controllers, transport, configuration=configuration, executors=executors)
+            live = Live(controllers, transport, configuration=configuration, executors=executors)
+            health_source.lives.append(live)
             try:
-                await health_source.live.run(end)
+                await live.run(end)
             finally:
-                health_source.live = None
+                health_source.lives.remove(live)
 
-    if elect:
-        await _elected(access, work, stop)
+    if lease is not None:
+        await _elected(access, lease, work, stop)
     else:
         await work(stop)
 
 
-async def _elected(access: Access, work: Work, stop: asyncio.Event) -> None:
+def _by_lease(controllers: Sequence[Controller], namespace: str, *, elect: bool) -> dict[Key | None, list[Controller]]:
+    """The controllers by the Lease that they are elected by; all under None where nobody is elected."""
+    own, shared = CATALOG.leases, Key(namespace, LEASE)
+    found: dict[Key | None, list[Controller]] = {}
+    for each in controllers:
+        lease = Key(*own[each.name]) if each.name in own else shared
+        found.setdefault(lease if elect else None, []).append(each)
+    return found
+
+
+async def _elected(access: Access, lease: Key, work: Work, stop: asyncio.Event) -> None:
     me = f"{socket.gethostname()}_{uuid.uuid4()}"
     # A connection of its own: holding the lease must not wait behind other writes.
     transport = HttpTransport(access, connections=1)
     try:
-        await Election(transport, access.namespace, LEASE, me).run(work, stop)
+        await Election(transport, *lease, me).run(work, stop)
     finally:
         await transport.close()
 

@@ -44,7 +44,7 @@ def observe(
     memory = msgspec.structs.replace(
         memory, unregistered_since=unregistered, backoffs=current_backoffs(memory.backoffs, now, settings)
     )
-    total, readiness = _readiness(groups, nodes, unregistered, now)
+    total, readiness = _readiness(groups, nodes, unregistered, now, settings)
     state = ObservedState(now, settings, memory, len(nodes), total, readiness, _ranges(groups, readiness, memory))
     memory, timed_out = _without_ended_requests(state)
     ranges = _ranges(groups, readiness, memory)
@@ -58,13 +58,17 @@ def _readiness(
     nodes: Iterable[AutoscalerNode],
     unregistered: Mapping[str, datetime],
     now: datetime,
+    settings: AutoscalerSettings,
 ) -> tuple[Readiness, dict[str, Readiness]]:
     owners = groups_by_node(groups)
     names: dict[str, dict[str, list[str]]] = {}
     total: dict[str, list[str]] = {}
     for node in nodes:
         group = owners.get(node.name)
-        kind = "deleted" if group is None else _progress(node, group.options, now)
+        if group is None and not settings.count_other_nodes:
+            kind = "deleted"
+        else:
+            kind = _progress(node, settings.options if group is None else group.options, now)
         tables = [total] if group is None else [total, names.setdefault(group.name, {})]
         for table in tables:
             table.setdefault("registered", []).append(node.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,10 +22,10 @@ _MOST_LINES: Final = 1000
 _TIMES: Final = ("time", "lastProbeTime")
 
 
-def logged(found: ConfigMap | None, lines: Iterable[str], known: Collection[str], now: datetime) -> str:
-    """The log with the lines that the last loop has not said already."""
+def logged(found: ConfigMap | None, lines: Iterable[str], now: datetime) -> str:
+    """The log with more lines."""
     old = [] if found is None else found.data.get("log", "").splitlines()
-    new = [f"{timestamp(now)} {line}" for line in lines if line not in known]
+    new = [f"{timestamp(now)} {line}" for line in lines]
     return "".join(f"{line}\n" for line in (*old, *new)[-_MOST_LINES:])
 
 

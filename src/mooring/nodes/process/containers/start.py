@@ -19,6 +19,7 @@ from mooring.nodes.process.containers.launch import Launch
 from mooring.nodes.process.containers.processes import ContainerProcess, launch
 from mooring.nodes.process.containers.sandbox.command import Mount, Sandbox, target_problem
 from mooring.nodes.process.containers.sandbox.devices import devices
+from mooring.nodes.process.containers.sandbox.driver_mounts import driver_mounts
 from mooring.nodes.process.containers.sandbox.layers import Layer
 from mooring.nodes.process.containers.sandbox.machine_files import make_scratch
 from mooring.nodes.process.containers.sandbox.rights import Rights, rights_of
@@ -224,7 +225,7 @@ def _sandbox(
     security = container.get("securityContext") or {}
     return layer, Sandbox(
         view=view,
-        mounts=mounts,
+        mounts=[*(driver_mounts(view) if gpus and layer is not None else ()), *mounts],
         overlays=() if layer is None else layer.mount(),
         scratch=str(folder),
         openings=python_openings(users.user),

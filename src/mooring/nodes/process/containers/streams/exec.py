@@ -90,7 +90,8 @@ class ExecProcess:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._child.wait(), 1.0)
+                async with asyncio.timeout(1.0):
+                    await self._child.wait()
         for each in (self.stdin, self.stdout, self.stderr):
             if each is not None:
                 each.close()
