@@ -9,11 +9,17 @@ from __future__ import annotations
 import json
 import shlex
 
+import msgspec
 import pytest
+import yaml
 
+from mooring.cli.snapshot_writer import SnapshotEncoder
 from mooring.features.notebooks.editable import EDITABLE
+from mooring.features.notebooks.expansion import expand_job
+from mooring.features.notebooks.workload import NOTEBOOK_PODS
 from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
+from mooring.placement.workloads.known_cluster import KnownCluster
 from mooring.testing.builders import node
 from mooring.testing.notebooks import notebook_job
 from tests.cli.test_pages import check
@@ -70,6 +76,22 @@ def test_a_job_of_the_cluster_is_explained_by_its_names(world: World) -> None:
         done = world.explain(asked)
         assert "train-validation" in done.stdout, done.stderr
         assert "NotebookValidationJob default/train is invalid" not in done.stdout
+
+
+def test_a_snapshot_keeps_what_decides_where_a_job_lands_and_no_variable() -> None:
+    terms = [{"topologyKey": "zone"}, {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {}}]
+    affinity = {"podAffinity": {}, "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    secret = {"env": [{"name": "A", "value": "hidden"}], "volumes": [{"name": "scratch", "emptyDir": {}}]}
+    obj = job(EXISTS, {**EQUAL, "value": "True"}, affinity=affinity, selector={"pool": "a"}, pod=secret)
+    _, text = SnapshotEncoder().item(obj["kind"], msgspec.convert(obj, NOTEBOOK_PODS.view))
+    assert "hidden" not in text
+    (saved,) = yaml.safe_load(text)
+    whole, kept = (expand_job(each, "default", KnownCluster()).pods[0]["spec"] for each in (obj, saved))
+    for field in ("tolerations", "nodeSelector", "affinity", "volumes"):
+        assert kept[field] == whole[field]
+    assert [each.get("resources") for each in kept["containers"]] == [
+        each.get("resources") for each in whole["containers"]
+    ]
 
 
 @pytest.mark.parametrize(

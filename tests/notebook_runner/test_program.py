@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,15 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("runner") / "runner.pyz"
     path.write_bytes(runner_zip())
     return path
+
+
+@pytest.fixture(autouse=True)
+def own_handlers() -> Iterator[None]:
+    """The program takes signals for the process that it thinks is its own."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGALRM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def settings_file(folder: Path, **settings: Any) -> str:
@@ -96,6 +106,28 @@ def test_a_runner_that_breaks_says_so_in_a_result(
     assert (result["reason"], result["message"]) == ("RunnerFailed", "the runner itself failed: RuntimeError: no wheel")
 
 
+@pytest.mark.parametrize("phase", ["_executed", "verdict"])
+def test_a_runner_that_is_told_to_stop_between_cells_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], phase: str
+) -> None:
+    from mooring.notebook_runner import program
+    from mooring.notebook_runner.execution.cell_run import CellRun, Execution
+
+    def at_once(made: dict[str, Any], *_: Any) -> Execution:
+        return Execution(made, [CellRun("Success")], reached=1)
+
+    def told_to_stop(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1)
+
+    monkeypatch.setattr(program, "_executed", at_once)
+    monkeypatch.setattr(program, phase, told_to_stop)
+    settings = settings_file(tmp_path, notebook=str(written(tmp_path / "a.ipynb", notebook("1"))))
+    assert program.main([settings]) == 1
+    result = json.loads(decode(capsys.readouterr().out, RESULT))
+    assert (result["outcome"], result["reason"]) == ("Error", "Terminated")
+
+
 def started(runner: Path, tmp_path: Path) -> subprocess.Popen[str]:
     source = written(tmp_path / "a.ipynb", notebook("1", "import time; time.sleep(120)"))
     settings = settings_file(tmp_path, notebook=str(source))
@@ -151,12 +183,7 @@ def test_a_pattern_that_takes_for_ever_ends_with_the_run(
         comparison={"customTimestampPatterns": ["(a+)+$"]},
         timeoutSeconds=0.3,
     )
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        assert program.main([settings]) == 2
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    assert program.main([settings]) == 2
     result = json.loads(decode(capsys.readouterr().out, RESULT))
     assert (result["reason"], result["comparisonResult"]) == ("ValidationTimeout", None)
     assert [cell["status"] for cell in result["results"]] == ["Success"]

@@ -15,11 +15,13 @@ import yaml
 from click.testing import CliRunner
 
 from mooring.cli.main import cli
+from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.manifests.emit import to_yaml
 from mooring.plan.planner import Plan, PlannedWorkload, make_plan
 from mooring.plan.simulated_cluster import SimulatedCluster
+from mooring.runtime.settings import Configuration
 from mooring.testing.builders import node
 from mooring.testing.notebooks import notebook_job
 
@@ -44,8 +46,8 @@ def samples(kind: str) -> list[Object]:
     return [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(SAMPLES.glob(f"{kind}*.yaml"))]
 
 
-def planned(*objects: Object, nodes: tuple[Object, ...] = FLEET) -> Plan:
-    cluster = SimulatedCluster(nodes)
+def planned(*objects: Object, **settings: str) -> Plan:
+    cluster = SimulatedCluster(FLEET, configuration=Configuration(settings=settings))
     return make_plan(cluster, [PlannedWorkload(each, "work.yaml") for each in objects], "default", timedelta(hours=1))
 
 
@@ -78,6 +80,18 @@ def test_the_page_of_a_plan_with_a_job_that_finds_no_node(tmp_path: Path) -> Non
     if os.environ.get("MOORING_UPDATE_GOLDEN"):
         GOLDEN.write_text(done.stdout, encoding="utf-8")
     assert done.stdout == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_repositories_are_cloned_in_the_image_that_the_flag_names() -> None:
+    for settings in ({}, {"git-init-image": "registry.example.com/git:1"}):
+        (pod,) = planned(notebook_job(), **settings).pods
+        (clone,) = pod.object["spec"]["initContainers"]
+        assert clone["image"] == settings.get("git-init-image", "quay.io/takinosh/git-init-rhel9:latest")
+
+
+def test_an_image_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match=r"--git-init-image: .* is not an image such as"):
+        planned(notebook_job(), **{"git-init-image": " "})
 
 
 def test_a_job_that_is_refused_is_told_in_the_words_of_admission() -> None:

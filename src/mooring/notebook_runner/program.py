@@ -61,8 +61,12 @@ def main(arguments: list[str] | None = None) -> int:
     missing = _missing()
     if missing:
         return _finish(RunResult(ERROR, RUNNER_UNAVAILABLE, missing))
+    # As the first process of a container it would not even be ended by the signal without this.
+    signal.signal(signal.SIGTERM, _on_term)
     try:
         return _run(settings)
+    except _Interrupted as interrupted:
+        return _finish(RunResult(ERROR, interrupted.end.reason, interrupted.end.message))
     except ImportError as error:
         return _finish(RunResult(ERROR, RUNNER_UNAVAILABLE, f"{error}; {_ADVICE}"))
     except Exception as error:
@@ -115,16 +119,17 @@ def _bounded(deadline: float, settings: RunnerSettings) -> Iterator[None]:
         limit = go_duration(settings.timeout_seconds)
         raise _Interrupted(EarlyEnd(FAILED, "ValidationTimeout", f"outputs were not compared within {limit} (timeout)"))
 
-    def stopped(number: int, frame: Any) -> NoReturn:
-        raise _Interrupted(EarlyEnd(ERROR, "Terminated", "the runner was told to stop while it compared outputs"))
-
     signal.signal(signal.SIGALRM, late)
-    signal.signal(signal.SIGTERM, stopped)
+    signal.signal(signal.SIGTERM, _on_term)
     signal.setitimer(signal.ITIMER_REAL, max(_JUDGING_SECONDS, deadline - time.monotonic()))
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _on_term(number: int, frame: Any) -> NoReturn:
+    raise _Interrupted(EarlyEnd(ERROR, "Terminated", "the runner was told to stop before it was done"))
 
 
 def _missing() -> str:

@@ -9,12 +9,13 @@ import pytest
 import yaml
 
 from mooring.api.crds.resource import definition
+from mooring.features.notebooks.api.names import API_VERSION, KIND
 from mooring.features.notebooks.definition import NOTEBOOK_VALIDATION_JOBS
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
 from mooring.kube.status import ApiError
 from mooring.testing.notebooks import notebook_job
-from tests.features.notebooks.objects import create, registry_with_notebooks, with_fields
+from tests.features.notebooks.objects import NOW, create, registry_with_notebooks, with_fields
 from tests.features.upstream import differences
 
 UPSTREAM = Path(__file__).parents[4] / "shared/upstream/crds/mlops.mlops.dev_notebookvalidationjobs.yaml"
@@ -97,6 +98,15 @@ def test_unknown_fields_are_refused_where_that_is_asked_for() -> None:
     with pytest.raises(ApiError) as refused:
         create(registry_with_notebooks(), obj, field_validation="Strict")
     assert str(refused.value).startswith("NotebookValidationJob in version")
+    assert all(f'unknown field "{name}"' in str(refused.value) for name in NAMES)
+
+
+def test_a_strict_patch_with_unknown_fields_is_refused_as_invalid() -> None:
+    registry = registry_with_notebooks(notebook_job())
+    resource = registry.resource(API_VERSION, KIND)
+    with pytest.raises(ApiError) as refused:
+        registry.patch(resource, "default", "train", "merge", UNKNOWN, now=NOW, field_validation="Strict")
+    assert refused.value.code == 422
     assert all(f'unknown field "{name}"' in str(refused.value) for name in NAMES)
 
 

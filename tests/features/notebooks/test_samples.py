@@ -63,6 +63,18 @@ def test_a_sample_with_unknown_fields_is_refused_or_loses_them_with_a_warning(pa
     assert any(each.startswith('unknown field "spec.') for each in warnings)
 
 
+@pytest.mark.parametrize("path", samples(SAMPLES), ids=title)
+def test_a_sample_of_ours_is_taken_and_so_is_its_pod(path: Path) -> None:
+    (job,) = jobs(path)
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    registry, warnings = registry_with_notebooks(account), list[str]()
+    made = create(registry, job, warnings=warnings, field_validation="Strict")
+    # There are no nodes here.
+    assert all(each.startswith("spec.podConfig.nodeSelector: no node has") for each in warnings)
+    pod = create(registry, validation_pod(typed(made)), field_validation="Strict")
+    assert pod["metadata"]["ownerReferences"][0]["uid"] == made["metadata"]["uid"]
+
+
 def test_there_is_a_sample_of_every_use_case() -> None:
     assert {path.stem for path in samples(SAMPLES)} == {
         "notebook",

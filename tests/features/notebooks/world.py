@@ -18,6 +18,7 @@ from mooring.catalog import CATALOG
 from mooring.features.notebooks.api.names import API_VERSION, KIND
 from mooring.features.notebooks.controller import notebook_validation
 from mooring.features.notebooks.feature import NOTEBOOKS
+from mooring.features.notebooks.kinds import PodStep
 from mooring.features.notebooks.result_log import READ_RESULT, result_report
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
@@ -76,7 +77,13 @@ class _Spec(Typed, frozen=True):
 
 class _Status(Typed, frozen=True):
     phase: str = ""
+    reason: str = ""
     start_time: str | None = None
+    container_statuses: tuple[PodStep, ...] = ()
+
+    @property
+    def has_ended(self) -> bool:
+        return all(step.state.terminated is not None for step in self.container_statuses)
 
 
 class KubeletPod(Typed, frozen=True):
@@ -107,6 +114,8 @@ def played_kubelet(script: Script) -> Controller:
 
 
 def _next_status(view: View, pod: KubeletPod, run: PodRun, now: datetime) -> Object | None:
+    if pod.status.phase == "Failed" and pod.status.reason == "DeadlineExceeded":
+        return None if pod.status.has_ended else {**validator_ended_status(now, 1), "reason": "DeadlineExceeded"}
     if pod.status.phase in ("Succeeded", "Failed"):
         return None
     if pod.status.start_time is None:
@@ -117,7 +126,8 @@ def _next_status(view: View, pod: KubeletPod, run: PodRun, now: datetime) -> Obj
         return running_status(now)
     started, limit = moment(pod.status.start_time), pod.spec.active_deadline_seconds
     if limit is not None and run.stops and view.reached(started + timedelta(seconds=limit)):
-        return {**validator_ended_status(now, 1), "reason": "DeadlineExceeded"}
+        # A node says first that it stops a pod, and then that its containers ended.
+        return {"phase": "Failed", "reason": "DeadlineExceeded", "message": "played"}
     if run.waiting or not view.reached(started + timedelta(seconds=run.seconds)):
         return None
     if run.ended_by_node:

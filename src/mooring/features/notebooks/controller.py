@@ -18,7 +18,7 @@ from mooring.features.notebooks.conditions import FINAL_PHASES, INITIALIZING, Jo
 from mooring.features.notebooks.deadline import deadline_of, is_over, overdue
 from mooring.features.notebooks.ending import after_end, fail
 from mooring.features.notebooks.events import REPORTER
-from mooring.features.notebooks.flags import UNSCHEDULABLE_GRACE
+from mooring.features.notebooks.flags import GIT_INIT_IMAGE, UNSCHEDULABLE_GRACE
 from mooring.features.notebooks.job_memory import JobMemory
 from mooring.features.notebooks.kinds import (
     CONFIG_MAP_META,
@@ -113,7 +113,7 @@ def notebook_validation(reader: Effect[PodLog] = READ_RESULT) -> Controller:
         effects=(reader,),
         memory=JobMemory,
         metrics=ALL_METRICS,
-        settings=(UNSCHEDULABLE_GRACE,),
+        settings=(UNSCHEDULABLE_GRACE, GIT_INIT_IMAGE),
         reporter=REPORTER,
     )
 

@@ -14,7 +14,7 @@ from mooring.features.notebooks.api.jobs import NotebookValidationJob, Validatio
 from mooring.features.notebooks.conditions import moving
 from mooring.features.notebooks.ending import fail
 from mooring.features.notebooks.kinds import ValidationPod
-from mooring.features.notebooks.pod_failures import is_stopped, reported_end
+from mooring.features.notebooks.pod_failures import is_stopped, reported_end, runs
 from mooring.features.notebooks.result_log import NO_RESULT, read_result
 from mooring.features.notebooks.run_time import run_time
 from mooring.features.notebooks.status_writes import told
@@ -60,7 +60,7 @@ def overdue(
     text = f"the job took longer than spec.timeout {spec.timeout}, counted from its start"
     if pod is None or pod.status.phase not in ("Running", "Failed") or pod.metadata.deleting:
         return fail(job, "ValidationTimeout", f"{text}; last: {job.status.message}", now, pod=pod)
-    if pod.status.phase == "Running" and not view.reached(deadline_of(job, spec) + STOP_TIME):
+    if runs(pod) and not view.reached(deadline_of(job, spec) + STOP_TIME):
         state = moving(job.status, "ValidationTimeout", f"{text}; pod {pod.metadata.name} is being stopped")
         return Decision(status=told(job, state, now))
     reading = read_result(view, job, pod, reader) if is_stopped(pod) else None

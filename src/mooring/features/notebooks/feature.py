@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mooring.features.notebooks.flags import UNSCHEDULABLE_GRACE
+from mooring.features.notebooks.flags import GIT_INIT_IMAGE, UNSCHEDULABLE_GRACE
 from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 
@@ -60,7 +60,7 @@ NOTEBOOKS: Final = Feature(
     "notebooks",
     resources=_resources,
     controllers=Parts(("notebook-validation",), _controllers),
-    settings=(UNSCHEDULABLE_GRACE,),
+    settings=(UNSCHEDULABLE_GRACE, GIT_INIT_IMAGE),
     webhooks=Parts(("notebook-validation-webhook",), _webhooks),
     workloads=Parts(("NotebookValidationJob",), _workloads),
     progress={("mlops.mlops.dev/v1alpha1", "NotebookValidationJob"): _progress},

@@ -13,6 +13,7 @@ from mooring.features.notebooks.conditions import JobState, moving, stalled
 from mooring.features.notebooks.deadline import seconds_left
 from mooring.features.notebooks.ending import attempt_failed, fail, live_pod_deletions
 from mooring.features.notebooks.events import created_event, event_about, scheduling_lines
+from mooring.features.notebooks.flags import GIT_INIT_IMAGE
 from mooring.features.notebooks.job_memory import JobMemory
 from mooring.features.notebooks.kinds import VALIDATION_POD, ValidationPod
 from mooring.features.notebooks.metrics import POD_CREATIONS
@@ -60,7 +61,7 @@ def create_pod(
         return Decision(status=told(job, state, now), events=_news(job, state))
 
     # 4. A node can take it: nodes on which nothing runs do not count.
-    pod = validation_pod(job, status.retry_count)
+    pod = validation_pod(job, status.retry_count, git_image=view.settings[GIT_INIT_IMAGE])
     pod["spec"]["activeDeadlineSeconds"] = seconds_left(job, spec, now)
     placing = ask(view, pod)
     condition = placeable_condition(placing)

@@ -21,6 +21,7 @@ __all__ = [
     "find_failure",
     "is_stopped",
     "reported_end",
+    "runs",
 ]
 
 Remedy = Literal["retry", "wait", "none"]
@@ -78,8 +79,14 @@ def reported_end(pod: ValidationPod) -> StepEnd | None:
 
 
 def is_stopped(pod: ValidationPod) -> bool:
-    """Whether its node stopped it at its deadline."""
+    """Whether its node stopped it at its deadline; its containers may have a moment left to end."""
     return pod.status.phase == "Failed" and pod.status.reason == DEADLINE
+
+
+def runs(pod: ValidationPod) -> bool:
+    """Whether the runner has started and not ended, as far as its node says."""
+    states = (step.state for step in pod.status.container_statuses if step.name == VALIDATOR)
+    return any(state.waiting is None and state.terminated is None for state in states)
 
 
 def find_failure(pod: ValidationPod) -> AttemptFailure | None:

@@ -41,12 +41,14 @@ def check(request: WebhookRequest, view: View) -> Admitted | Denied:
         return Denied(errors=tuple(errors)) if errors else Admitted()
     if old is not None and old.spec == job.spec:
         return Admitted()
-    warnings = (
-        *unavailable_warnings(job.spec),
-        *annotation_warnings(job),
-        *scheduling_warnings(job.spec, view.list(NODE)),
+    nodes = view.list(NODE) if job.spec.pod_config.node_selector else ()
+    return Admitted(
+        warnings=(
+            *unavailable_warnings(job.spec),
+            *annotation_warnings(job),
+            *scheduling_warnings(job.spec, nodes),
+        )
     )
-    return Admitted(warnings=warnings)
 
 
 def _named(job: NotebookValidationJob, prefix: str) -> NotebookValidationJob:

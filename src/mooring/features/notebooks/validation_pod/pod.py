@@ -6,6 +6,7 @@ from typing import Final
 
 from mooring.features.notebooks.api.jobs import GitSource, NotebookValidationJob, ValidationSpec
 from mooring.features.notebooks.api.names import pod_labels
+from mooring.features.notebooks.flags import GIT_INIT_IMAGE
 from mooring.features.notebooks.kinds import NOTEBOOK_VALIDATION_JOB
 from mooring.features.notebooks.plain import plain
 from mooring.features.notebooks.validation_pod.containers import clone_container, validator_container
@@ -26,15 +27,14 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.workloads.ownerrefs import controller_reference
 
-__all__ = ["GIT_IMAGE", "spec_of", "validation_pod"]
+__all__ = ["spec_of", "validation_pod"]
 
-GIT_IMAGE: Final = "quay.io/takinosh/git-init-rhel9:latest"
 # askpass.sh is a program. The credentials are read by a user that nobody knows in advance.
 _RUNNER_MODE: Final = 0o555
 _CREDENTIALS_MODE: Final = 0o444
 
 
-def validation_pod(job: NotebookValidationJob, attempt: int = 0, *, git_image: str = GIT_IMAGE) -> Object:
+def validation_pod(job: NotebookValidationJob, attempt: int = 0, *, git_image: str = GIT_INIT_IMAGE.default) -> Object:
     """The pod of an attempt, counted from 0; raises MooringError for a job without a spec."""
     spec, meta = spec_of(job), job.metadata
     return {
