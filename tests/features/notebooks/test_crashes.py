@@ -111,11 +111,11 @@ def test_a_hundred_jobs_on_a_node_with_room_for_four_are_all_done_four_at_a_time
     """The API has no field for how many run at once: it is the node's capacity and the jobs' requests."""
     names = [f"job-{number}" for number in range(100)]
     jobs = [notebook_job(name, cpu="500m", timeout="6h") for name in names]
-    nodes, script = [node("n0", cpu="2")], lambda pod: PodRun(seconds=60)
+    nodes, script = [node("n0", cpu="2")], lambda pod: PodRun(seconds=20)
     world = NotebookWorld(*jobs, nodes=nodes, script=script, seed=3, faults=Faults(crash=0.002), run=False)
     most = 0
     while "Initializing" in ends(world, names) or "" in ends(world, names):
-        world.run(60)
+        world.run(25)
         running = [pod for pod in world.all("Pod").values() if pod["spec"].get("nodeName") and _is_live(pod)]
         most = max(most, len(running))
     world.run()

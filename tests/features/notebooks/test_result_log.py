@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
-from mooring.features.notebooks.result_log import result_report
+from mooring.features.notebooks.api.jobs import NotebookValidationJob
+from mooring.features.notebooks.kinds import ValidationPod
+from mooring.features.notebooks.result_log import READ_RESULT, Reading, read_result, result_report
+from mooring.kube.times import timestamp
 from mooring.runtime.effects import PodLog, Report
-from mooring.testing.notebooks import run_log, run_result
+from mooring.testing.notebooks import notebook_job, run_log, run_result
+from mooring.testing.views import NOON, view_of
 
 LOG = PodLog("default", "train-validation", "validator", 400)
 DIFF = {"cellIndex": 1, "cellType": "code", "diffType": "output_mismatch", "severity": "major", "diff": "- 1\n+ 2"}
@@ -71,3 +77,39 @@ def test_a_changed_byte_is_no_result() -> None:
     payload = lines[2]
     lines[2] = payload[:20] + ("A" if payload[20] != "A" else "B") + payload[21:]
     assert report("\n".join(lines)).output == "NoResult/ResultMissing"
+
+
+POD = msgspec.convert({"metadata": {"name": "train-validation", "uid": "u1"}}, ValidationPod)
+
+
+def reading(record: dict[str, Any] | None, seconds: float = 0) -> Reading:
+    """How far the reading is, some seconds after noon, when the record was written."""
+    status = {"effects": {} if record is None else {"read-result": {"startedAt": timestamp(NOON), **record}}}
+    job = msgspec.convert({**notebook_job(), "status": status}, NotebookValidationJob)
+    return read_result(view_of([], NOON + timedelta(seconds=seconds)), job, POD, READ_RESULT)
+
+
+def wanted(found: Reading) -> list[str]:
+    return [run.id for run in found.runs]
+
+
+def test_the_log_of_another_pod_says_nothing_of_this_one() -> None:
+    assert wanted(reading(None)) == ["u1/0"]
+    passed = {"id": "u0/3", "phase": "Succeeded", "output": "Passed/ValidationComplete"}
+    assert reading(passed).verdict is None
+    assert wanted(reading(passed)) == ["u1/0"]
+
+
+def test_a_reader_that_is_at_work_is_left_alone_and_one_that_went_is_followed_by_another() -> None:
+    at_work = {"id": "u1/0", "phase": "Started"}
+    assert wanted(reading(at_work, 59)) == ["u1/0"]
+    assert wanted(reading(at_work, 64)) == [], "the next one gives the node a moment"
+    assert wanted(reading(at_work, 65)) == ["u1/1"]
+    assert "6 times: reading it takes too long" in reading({"id": "u1/5", "phase": "Started"}, 60).given_up
+
+
+@pytest.mark.parametrize(("number", "pause"), [(0, 5), (1, 10), (4, 80)])
+def test_a_log_that_could_not_be_read_is_read_again_after_a_longer_pause_each_time(number: int, pause: int) -> None:
+    record = {"id": f"u1/{number}", "phase": "Failed", "finishedAt": timestamp(NOON), "message": "away"}
+    assert wanted(reading(record, pause - 1)) == []
+    assert wanted(reading(record, pause)) == [f"u1/{number + 1}"]

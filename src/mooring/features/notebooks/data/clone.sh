@@ -131,7 +131,7 @@ kilobytes() {
 }
 
 watch() {
-    while sleep 1 && kill -0 $$; do
+    while sleep 1 && [ "$(cat "$work/watched")" = "$1" ]; do
         over=''
         [ "$(date +%s)" -lt "$deadline" ] || over='time'
         [ "$(kilobytes)" -le $((GIT_MAX_BYTES / 1024)) ] || over='size'
@@ -144,11 +144,14 @@ limited() {
     # Fast networks outrun a look once a second: no file, such as the pack, is ever larger than the limit. In 512 bytes.
     (ulimit -f $((GIT_MAX_BYTES / 512 + 1)); repository exec "$@") >/dev/null 2>"$work/said" </dev/null &
     child=$!
-    watch "$child" >/dev/null 2>&1 &
+    # A signal that comes before a new shell has begun may be lost: the file ends the watcher for certain.
+    echo "$child" >"$work/watched"
+    (watch "$child") >/dev/null 2>&1 &
     watcher=$!
     wait "$child"
     code=$?
     child=
+    rm "$work/watched"
     kill "$watcher" 2>/dev/null
     if grep -qi 'file size limit exceeded\|file too large' "$work/said" || [ $code = 153 ] || [ $code = 159 ] \
         || { [ ! -e "$work/over" ] && [ "$(kilobytes)" -gt $((GIT_MAX_BYTES / 1024)) ]; }; then
