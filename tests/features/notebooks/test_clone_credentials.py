@@ -16,17 +16,13 @@ from tests.support.git_servers import (
     SshGitServer,
     git_daemon,
     http_git_server,
+    needs_sshd,
     ssh_git_server,
-    ssh_server_problem,
 )
 
 USER, PASSWORD = "alice@example.com", "s3cret/with:ä%20 and spaces"
 SECRET = {"username": USER, "password": PASSWORD}
 NAMED = "the Secret that credentialsSecret names"
-# In CI a missing sshd is a failure, not an excuse.
-needs_sshd = pytest.mark.skipif(
-    bool(ssh_server_problem()) and not os.environ.get("CI"), reason=ssh_server_problem() or "there is an sshd"
-)
 
 
 @pytest.fixture(scope="module")
