@@ -181,7 +181,7 @@ def test_a_password_cannot_be_used_over_ssh_nor_over_the_git_protocol(tmp_path: 
 
 
 def test_a_password_in_the_url_is_refused_and_not_repeated(tmp_path: Path) -> None:
-    done = clone(tmp_path, f"https://bob:{'hidden'}@x.invalid/y")
+    done = clone(tmp_path, "https://bob:hid@den@x.invalid/y")
     sentence = (
         "The url of https://x.invalid/y has a password in it; put it into a Secret and name that in credentialsSecret."
     )
