@@ -15,9 +15,15 @@ from mooring.nodes.process.machine_info import machine_info
 from mooring.testing.processes import free_port
 from tests.e2e.notebooks import JOBS, NotebookSite, job, notebook, notebook_site, source
 from tests.features.notebooks.clones import shows
-from tests.features.notebooks.test_clone_credentials import needs_sshd
 from tests.nodes.process.home import needs_sandbox
-from tests.support.git_servers import GitRepository, HttpGitServer, git_daemon, http_git_server, ssh_git_server
+from tests.support.git_servers import (
+    GitRepository,
+    HttpGitServer,
+    git_daemon,
+    http_git_server,
+    needs_sshd,
+    ssh_git_server,
+)
 
 pytestmark = [pytest.mark.slow, needs_sandbox, needs_sshd]
 

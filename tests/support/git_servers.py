@@ -19,17 +19,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
-from mooring.testing.processes import ProgramProcess, free_port
+import pytest
 
-__all__ = [
-    "AUTHOR",
-    "GitRepository",
-    "HttpGitServer",
-    "SshGitServer",
-    "git_daemon",
-    "http_git_server",
-    "ssh_git_server",
-]
+from mooring.testing.processes import ProgramProcess, free_port
 
 READY_SECONDS: Final = 20.0
 _SSHD: Final = "/usr/sbin/sshd"
@@ -204,6 +196,12 @@ def ssh_server_problem() -> str:
     if not Path(_SSHD).exists():
         return "sshd is not installed (on Debian and Ubuntu: apt install openssh-server)"
     return "" if shutil.which("ssh") else "ssh is not installed (on Debian and Ubuntu: apt install openssh-client)"
+
+
+# In CI a missing sshd is a failure, not an excuse.
+needs_sshd = pytest.mark.skipif(
+    bool(ssh_server_problem()) and not os.environ.get("CI"), reason=ssh_server_problem() or "there is an sshd"
+)
 
 
 @contextmanager

@@ -20,9 +20,15 @@ from mooring.features.notebooks.validation_pod.config_map import runner_config_m
 from mooring.features.notebooks.validation_pod.pod import validation_pod
 from mooring.kube.objects import Object
 from tests.features.notebooks.clones import NOTEBOOK, shows
-from tests.features.notebooks.test_clone_credentials import needs_sshd
 from tests.nodes.process.home import NODE, Home, needs_sandbox, play
-from tests.support.git_servers import GitRepository, HttpGitServer, SshGitServer, http_git_server, ssh_git_server
+from tests.support.git_servers import (
+    GitRepository,
+    HttpGitServer,
+    SshGitServer,
+    http_git_server,
+    needs_sshd,
+    ssh_git_server,
+)
 
 pytestmark = needs_sandbox
 

@@ -11,7 +11,7 @@ set -u
 export LC_ALL=C
 : "${GIT_CREDENTIALS:=/mooring-credentials}" "${TERMINATION_LOG:=/dev/termination-log}"
 # Credentials in the URL itself are refused below, and not repeated here.
-shown=$(printf %s "$GIT_URL" | sed 's,://[^/@]*@,://,')
+shown=$(printf %s "$GIT_URL" | sed 's,://[^/]*@,://,')
 child='' watcher=''
 
 say() {
