@@ -53,7 +53,7 @@ def test_what_would_help_is_an_edit_of_the_job_and_lets_it_land(world: World) ->
     advice = world.answer(obj)["advice"][0]
     words = shlex.split(advice["command"])
     operations = json.loads(words[words.index("-p") + 1])
-    assert [each["path"] for each in operations] == ["/spec/podConfig/tolerations/-"]
+    assert [each["path"] for each in operations] == ["/spec/podConfig/tolerations/0/value"]
     assert world.explain(json_patch(obj, operations)).exit_code == 0
 
 

@@ -125,6 +125,7 @@ def command(
         explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
         outcomes = list(explainer.run(found.pods))
         if not all_land(outcomes):
+            explainer.weigh(outcomes)
             add_pool_notes(outcomes, cluster_source.pools())
     finally:
         cluster_source.close()

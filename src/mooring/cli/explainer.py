@@ -6,7 +6,7 @@ outcome holds all that is shown of a pod, because the cluster has changed when t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.placement.pods import PodInfo
 
 if TYPE_CHECKING:
-    from mooring.placement.advise import Advice
+    from mooring.placement.advise import Advice, Advised, Asked
 
 # Of more pods than this only the ones that fail are explained in full.
 MOST_EXPLAINED_IN_FULL = 20
@@ -43,7 +43,11 @@ class PodOutcome:
     blocked: list[Blocked] = field(default_factory=list)
     causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
     advice: list[Advice] = field(default_factory=list)
+    # Whether no advice means that there is none.
+    is_hopeless: bool = False
     answer: dict[str, Any] = field(default_factory=dict)
+    # The labels of all pods of its workload, where it has several; advice says which of them it brings a place.
+    replicas: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -92,8 +96,11 @@ class Explainer:
         self._failed: list[PodOutcome] = []
         # Workloads with an outcome that has advice: one per workload is enough.
         self._told: set[str] = set()
+        # The pods that are explained: most of them are not in the cluster, so nobody can make room by deleting them.
+        self._own: frozenset[str] = frozenset()
 
     def run(self, unplaced_pods: list[UnplacedPod]) -> Iterator[PodOutcome]:
+        self._own = frozenset(unplaced.key for unplaced in unplaced_pods)
         close = self._thorough or len(unplaced_pods) <= MOST_EXPLAINED_IN_FULL
         for unplaced in unplaced_pods:
             outcome = self._explain(unplaced, close)
@@ -132,14 +139,55 @@ class Explainer:
             outcome.causes = all_node_causes(explanation)
         if (explanation.chosen < 0 or info.gates) and (self._thorough or str(unplaced.source) not in self._told):
             self._told.add(str(unplaced.source))
-            outcome.advice = self._advice(unplaced, explanation)
+            outcome.advice, is_complete = self._advice(unplaced, explanation)
+            outcome.is_hopeless = is_complete and not outcome.advice
         if self._thorough:
             outcome.answer = explain_answer(self.cluster, explanation)
         return outcome
 
-    def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> list[Advice]:
-        # Most pods land, and then there is no need to wait for the import.
-        from mooring.placement.advise import CommandTarget, advise
+    def weigh(self, outcomes: Sequence[PodOutcome]) -> None:
+        """Say of all advice how many pods of its workload it brings a place, once all pods have been placed."""
+        by_workload: dict[str, list[PodOutcome]] = {}
+        for outcome in outcomes:
+            by_workload.setdefault(str(outcome.unplaced.source), []).append(outcome)
+        for members in by_workload.values():
+            if len(members) > 1 and any(outcome.advice for outcome in members):
+                self._weigh_workload(members)
+
+    def _weigh_workload(self, members: list[PodOutcome]) -> None:
+        from mooring.placement.advise import Replica, weigh
+
+        replicas = [
+            Replica(each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands)
+            for each in members
+            if not each.unplaced.errors
+        ]
+        for outcome in members:
+            if outcome.advice and outcome.like is None and outcome.explanation is not None:
+                asked = self._asked(outcome.unplaced, outcome.explanation)
+                template = outcome.unplaced.source.template_path
+                outcome.replicas = {
+                    each.unplaced.key: each.unplaced.pod["metadata"].get("labels") or {} for each in members
+                }
+                outcome.advice = _useful(
+                    outcome, members, weigh(self.engine, outcome.advice, asked, replicas, template)
+                )
+                outcome.advice += self._scaled(outcome, asked, members)
+
+    def _scaled(self, outcome: PodOutcome, asked: Asked, members: list[PodOutcome]) -> list[Advice]:
+        """Fewer replicas, where some of them have a place."""
+        from mooring.placement.advise.scale import scaled
+
+        source = outcome.unplaced.source
+        kind = CATALOG.workloads().get(source.kind)
+        if kind is None or not kind.scales or asked.workload is None or asked.workload.kind != source.kind:
+            return []
+        landed = frozenset(each.unplaced.key for each in members if each.lands)
+        count, total = kind.whole_units(outcome.replicas, landed)
+        return [scaled(asked.workload, total, count, landed)] if 0 < count < total else []
+
+    def _asked(self, unplaced: UnplacedPod, explanation: Explanation) -> Asked:
+        from mooring.placement.advise import Asked, CommandTarget
 
         source = unplaced.top_owner() or unplaced.source
         pod_path = f"/{source.template_path.replace('.', '/')}" if source.template_path else ""
@@ -149,7 +197,13 @@ class Explainer:
         workload = CommandTarget(
             source.kind, source.name, source.namespace, pod_path, source.file, live, source.manifest, fixed, fields
         )
-        return advise(self.engine, explanation, unplaced.pod, workload, self._limit, self._priority_classes)
+        return Asked(explanation, unplaced.pod, workload, self._priority_classes, self._own)
+
+    def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> Advised:
+        # Most pods land, and then there is no need to wait for the import.
+        from mooring.placement.advise import advise
+
+        return advise(self.engine, self._asked(unplaced, explanation), self._limit)
 
     def _settle(self, outcome: PodOutcome) -> None:
         """Apply the outcome to the cluster: bind the pod and remove its victims."""
@@ -179,6 +233,20 @@ class Explainer:
 
     def _may_preempt(self, info: PodInfo) -> bool:
         return info.preempts and any(p.priority < info.priority for p in self.cluster.pods.values())
+
+
+def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice]) -> list[Advice]:
+    """Without advice that makes no unit of the workload whole, where other advice does."""
+    kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+    if kind is None or kind.unit is None:
+        return weighed
+    now, _ = kind.whole_units(outcome.replicas, {each.unplaced.key for each in members if each.lands})
+    more = [
+        advice
+        for advice in weighed
+        if advice.brings is None or kind.whole_units(outcome.replicas, advice.brings)[0] > now
+    ]
+    return more or weighed
 
 
 def all_land(outcomes: Iterable[PodOutcome]) -> bool:

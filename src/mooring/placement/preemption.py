@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+import numpy as np
+
 from mooring.placement import messages
 from mooring.placement.filters import UNSCHEDULABLE, Filters, Verdicts, code_of
 from mooring.placement.pods import PodInfo, view_selector
@@ -41,9 +43,9 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
     cluster = filters.cluster
     if reason := _ineligible(filters, verdicts):
         return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {reason}")
-    potential = [
-        slot for slot in cluster.order.tolist() if code_of(verdicts.first(int(verdicts.bits[slot]))) == UNSCHEDULABLE
-    ]
+    bits = verdicts.bits[cluster.order]
+    resolvable = [each for each in np.unique(bits).tolist() if code_of(verdicts.first(each)) == UNSCHEDULABLE]
+    potential: list[int] = cluster.order[np.isin(bits, resolvable)].tolist()
     wanted = min(max(len(potential) * MIN_CANDIDATES_PERCENT // 100, MIN_CANDIDATES), len(potential))
     candidates: list[Candidate] = []
     reasons: Counter[str] = Counter()
@@ -95,7 +97,7 @@ def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | li
         trial.remove(victim)
     if bits := _bits_beside_nominated(filters, verdicts, trial, slot):
         return [reason.text for reason in verdicts.first(bits)]
-    violating, others = _by_budget(cluster, _by_importance(lower))
+    violating, others = by_budget(cluster, _by_importance(lower))
     victims: list[PodInfo] = []
     violations = 0
     for group, costs in ((violating, 1), (others, 0)):
@@ -136,7 +138,7 @@ def _by_importance(pods: list[PodInfo]) -> list[PodInfo]:
     )
 
 
-def _by_budget(cluster: SchedulerCache, pods: list[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
+def by_budget(cluster: SchedulerCache, pods: list[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
     """Pods whose eviction would break a disruption budget, and the others."""
     budgets = [
         (b.metadata.namespace, view_selector(b.spec.selector), b.status.disrupted_pods or {})

@@ -9,7 +9,7 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, CommandTarget, advise
+from mooring.placement.advise import Advice, Asked, CommandTarget, advise
 from mooring.placement.answers import add_object, explain_answer
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -56,4 +56,5 @@ def advised(
     limit: int = 100,
     priority_classes: Mapping[str, int] | None = None,
 ) -> list[Advice]:
-    return advise(scene.engine, scene.explain(pod), pod, workload, limit, priority_classes)
+    asked = Asked(scene.explain(pod), pod, workload, priority_classes or {})
+    return advise(scene.engine, asked, limit).advice

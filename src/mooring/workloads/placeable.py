@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -24,11 +24,26 @@ from mooring.kube.objects import Object
 from mooring.runtime.view import Unavailable, View
 from mooring.workloads.cluster_state import CLUSTER
 
-__all__ = ["MAX_ADVICE_AGE", "PLACEABLE", "Placing", "RememberedAdvice", "first_by_name", "placeable", "pods_placeable"]
+if TYPE_CHECKING:
+    from mooring.placement.advise import CommandTarget
+    from mooring.placement.engine import Engine, Explanation
+
+__all__ = [
+    "MAX_ADVICE_AGE",
+    "PLACEABLE",
+    "Placing",
+    "RememberedAdvice",
+    "first_by_name",
+    "placeable",
+    "pods_placeable",
+    "smallest_change",
+]
 
 PLACEABLE: Final = "Placeable"
 # How old advice may be.
 MAX_ADVICE_AGE: Final = timedelta(seconds=30)
+# Where there are more nodes, only single changes are looked for: a controller has others to serve.
+_SMALL_CLUSTER_NODES: Final = 200
 
 
 class RememberedAdvice(NamedTuple):
@@ -69,7 +84,7 @@ def placeable(
     advice = _advice(view, pod, before, fixed)
     why = pod.unschedulable.message.partition(". ")[0].rstrip(".")
     text = advice.text or otherwise
-    helps = f"what would help: {text}" if text else "no single change would help"
+    helps = f"what would help: {text}" if text else "no change that was tried would help"
     said = f"{total - blocked} of {units} can be scheduled; {pod.metadata.name} cannot: {why}; {helps}"
     return Placing((Condition(PLACEABLE, "False", "Unschedulable", said),), advice)
 
@@ -99,18 +114,27 @@ def _advice(view: View, pod: Pod, before: RememberedAdvice | None, fixed: tuple[
 
 
 def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
-    """The advice as a sentence; empty where no single change would do."""
-    # Most workloads land, and then there is no need to load it.
-    from mooring.placement.advise import CommandTarget, advise
-
     try:
         state = view.peek(CLUSTER)
     except Unavailable:
         return ""
     plain = _plain(pod)
     info = state.cluster.compiler.compile(msgspec.convert(plain, PlacedPod))
-    target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed) if fixed else None
-    found = advise(state.engine, state.engine.explain(info), plain, target, limit=1)
+    target = None
+    if fixed:
+        from mooring.placement.advise import CommandTarget
+
+        target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed)
+    return smallest_change(state.engine, state.engine.explain(info), plain, target)
+
+
+def smallest_change(engine: Engine, explanation: Explanation, pod: Object, target: CommandTarget | None = None) -> str:
+    """The best advice for a rejected pod as a sentence; empty where nothing was found."""
+    # Most workloads land, and then there is no need to load it.
+    from mooring.placement.advise import MOST_CHANGES, Asked, advise
+
+    most_changes = MOST_CHANGES if engine.cluster.node_count <= _SMALL_CLUSTER_NODES else 1
+    found = advise(engine, Asked(explanation, pod, target), limit=1, most_changes=most_changes).advice
     return found[0].title if found else ""
 
 

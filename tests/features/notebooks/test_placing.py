@@ -32,7 +32,7 @@ def test_a_taint_that_exists_is_tolerated_and_one_of_another_value_is_not() -> N
     assert (status, reason) == ("False", "Unschedulable")
     assert message == (
         "no node can take pod train-validation: gpu (taint nvidia.com/gpu=True:NoSchedule is not tolerated); "
-        "what would help: Tolerate taint nvidia.com/gpu=True:NoSchedule"
+        'what would help: Correct the value of toleration 0 from "true" to "True"'
     )
 
 

@@ -11,7 +11,8 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def of(kind: AdviceKind, scene: Scene, asked: Object) -> list[Advice]:
-    return [advice for advice in advised(scene, asked) if advice.kind is kind]
+    """Single changes of one kind."""
+    return [advice for advice in advised(scene, asked) if advice.kind is kind and not advice.parts]
 
 
 def titles(kind: AdviceKind, scene: Scene, asked: Object) -> list[str]:

@@ -63,16 +63,44 @@ def test_the_one_pod_that_makes_enough_room_is_moved() -> None:
         pod("mid", cpu="2", node="a", owner="ReplicaSet/mid"),
         pod("small", cpu="1", node="a", owner="ReplicaSet/small"),
     )
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="2"))
-    assert advice.title == "Move pod default/mid off node a"
-    assert (advice.command, advice.victims) == ("kubectl delete pod -n default mid", ("default/mid",))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="2"))
+    assert advice.victims == ("default/mid",)
+    assert advice.title == (
+        "Disruptive: evict pod default/mid (ReplicaSet mid, priority 0) from node a; it would find no other node"
+    )
+    assert advice.command == (
+        'echo \'{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"mid","namespace":"default"}}\' | '
+        "kubectl create --raw /api/v1/namespaces/default/pods/mid/eviction -f -"
+    )
+
+
+def test_an_evicted_pod_that_finds_another_node_is_told_to_go_there() -> None:
+    scene = cluster(node("a", cpu="8"), node("b", cpu="4"), pod("mid", cpu="4", node="a", owner="ReplicaSet/mid"))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="8"))
+    assert advice.title.endswith("from node a; it would go to b")
+
+
+def test_a_pod_that_its_disruption_budget_keeps_is_not_evicted_by_a_command() -> None:
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "mid", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": "mid"}}},
+        "status": {"disruptionsAllowed": 0},
+    }
+    scene = cluster(
+        node("a", cpu="8"), pod("mid", cpu="4", node="a", labels={"app": "mid"}, owner="ReplicaSet/mid"), budget
+    )
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="8"))
+    assert advice.title.endswith("no disruption budget allows it of default/mid now")
+    assert advice.command is None
 
 
 def test_fewer_pods_go_before_smaller_ones() -> None:
     small = [pod(f"small-{i}", cpu="1", node="a") for i in range(3)]
     scene = cluster(node("a", cpu="8"), pod("big", cpu="5", node="a"), *small)
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="3"))
-    assert advice.title == "Delete pod default/big on node a"
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="3"))
+    assert advice.title == ("Disruptive: evict pod default/big (priority 0) from node a; nothing makes it again")
 
 
 def test_pods_of_lower_priority_go_first() -> None:
@@ -82,23 +110,23 @@ def test_pods_of_lower_priority_go_first() -> None:
         pod("dear", cpu="2", node="a", priority=1000),
         pod("cheap", cpu="2", node="b", priority=10),
     )
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="2"))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="2"))
     assert advice.victims == ("default/cheap",)
 
 
 def test_several_pods_go_when_one_is_not_enough() -> None:
     scene = cluster(node("a", cpu="4"), *(pod(f"p{i}", namespace=f"team-{i % 2}", cpu="1", node="a") for i in range(4)))
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="2"))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="2"))
     assert len(advice.victims) == 2
     assert advice.command is not None
-    assert advice.command.startswith("kubectl delete pod -n team-")
+    assert advice.command.count("kubectl create --raw") == 2
 
 
 def test_pods_that_come_back_to_their_node_are_left_alone() -> None:
     scene = cluster(
         node("a", cpu="2"), pod("agent", namespace="kube-system", cpu="2", node="a", owner="DaemonSet/agent")
     )
-    assert not of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="1"))
+    assert not of(AdviceKind.EVICT, scene, pod("web", cpu="1"))
 
 
 def test_the_system_is_touched_last() -> None:
@@ -107,20 +135,20 @@ def test_the_system_is_touched_last() -> None:
         pod("dns", namespace="kube-system", cpu="1", node="a"),
         pod("dear", cpu="1", node="a", priority=1000),
     )
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="1"))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="1"))
     assert advice.victims == ("default/dear",)
 
 
 def test_a_pod_that_is_leaving_is_waited_for() -> None:
     leaving = pod("old", cpu="2", node="a")
     leaving["metadata"]["deletionTimestamp"] = "2026-03-02T08:00:00Z"
-    (advice,) = of(AdviceKind.DELETE_PODS, cluster(node("a", cpu="2"), leaving), pod("web", cpu="2"))
+    (advice,) = of(AdviceKind.EVICT, cluster(node("a", cpu="2"), leaving), pod("web", cpu="2"))
     assert (advice.title, advice.command) == ("Wait until terminating pod default/old left node a", None)
 
 
 def test_a_pod_that_holds_the_port_is_moved() -> None:
     scene = cluster(node("a"), pod("proxy", host_port=80, node="a"), pod("other", node="a"))
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", host_port=80))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", host_port=80))
     assert advice.victims == ("default/proxy",)
 
 
@@ -130,14 +158,14 @@ def test_the_pod_that_repels_from_another_node_of_the_zone_is_found() -> None:
         node("free", zone="a"),
         pod("rival", labels={"app": "web"}, cpu="1", node="full"),
     )
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="2", affinity=apart(ZONE)))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="2", affinity=apart(ZONE)))
     assert (advice.victims, advice.nodes) == (("default/rival",), ("free",))
 
 
 def test_the_pod_whose_own_anti_affinity_forbids_the_zone_is_found() -> None:
     guard = pod("guard", cpu="1", node="full", affinity=apart(ZONE))
     scene = cluster(node("full", zone="a", cpu="1"), node("free", zone="a"), guard)
-    (advice,) = of(AdviceKind.DELETE_PODS, scene, pod("web", cpu="2", labels={"app": "web"}))
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="2", labels={"app": "web"}))
     assert (advice.victims, advice.nodes) == (("default/guard",), ("free",))
 
 
@@ -155,9 +183,7 @@ def test_pods_that_crowd_a_zone_are_found() -> None:
         node("b", zone="b", cpu="1"),
         pod("web-1", labels=web, cpu="1", node="a1"),
     )
-    (advice,) = of(
-        AdviceKind.DELETE_PODS, scene, pod("web", cpu="2", labels=web, topologySpreadConstraints=[constraint])
-    )
+    (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="2", labels=web, topologySpreadConstraints=[constraint]))
     assert (advice.victims, advice.nodes) == (("default/web-1",), ("a2",))
 
 

@@ -11,7 +11,7 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def of(kind: AdviceKind, scene: Scene, asked: Object) -> list[Advice]:
-    return [advice for advice in advised(scene, asked) if advice.kind is kind]
+    return [advice for advice in advised(scene, asked) if advice.kind is kind and not advice.parts]
 
 
 def requiring(*expressions: Object) -> Object:

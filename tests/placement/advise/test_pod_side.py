@@ -57,14 +57,23 @@ def test_a_taint_on_a_full_node_is_not_all_that_is_left() -> None:
 def test_a_node_that_is_not_ready_is_not_tolerated_while_anything_else_helps() -> None:
     unwell = node("a", taints=["node.kubernetes.io/not-ready:NoSchedule"])
     found = advised(cluster(unwell), pod("web"))
-    assert [advice.kind for advice in found] == [AdviceKind.ADD_NODE]
+    assert [advice.kind for advice in found] == [AdviceKind.BRING_BACK, AdviceKind.ADD_NODE]
+    assert found[0].title == "Bring node a back: it is not ready"
+    assert found[0].command is None
 
 
-def test_a_node_that_is_not_ready_is_the_last_resort() -> None:
+def test_a_node_that_is_not_ready_is_to_come_back_rather_than_tolerated() -> None:
     unwell = node("a", taints=["node.kubernetes.io/not-ready:NoSchedule"])
     bound = pod("web", affinity=requiring(fields=[{"key": "metadata.name", "operator": "In", "values": ["a"]}]))
     found = advised(cluster(unwell), bound)
-    assert {advice.kind for advice in found} == {AdviceKind.TOLERATE, AdviceKind.UNTAINT}
+    assert {advice.kind for advice in found} == {AdviceKind.BRING_BACK}
+
+
+def test_a_toleration_with_a_misspelt_value_is_corrected() -> None:
+    asked = pod("trainer", gpu=1)
+    asked["spec"]["tolerations"] = [{"key": "nvidia.com/gpu", "operator": "Equal", "value": "presnt"}]
+    scene = cluster(node("gpu-1", gpu=8, taints=[GPU_TAINT]))
+    assert titles(AdviceKind.CORRECT, scene, asked) == ['Correct the value of toleration 0 from "presnt" to "present"']
 
 
 # Requests
@@ -86,8 +95,15 @@ def test_the_limit_of_an_extended_resource_is_lowered_with_its_request() -> None
     scene = cluster(node("a", gpu=8), pod("other", gpu=5, node="a"))
     (advice,) = of(AdviceKind.LOWER, scene, pod("trainer", gpu=4))
     assert [(edit.path, edit.after) for edit in advice.edits] == [
-        ("/spec/containers/0/resources/requests/nvidia.com~1gpu", "3"),
-        ("/spec/containers/0/resources/limits/nvidia.com~1gpu", "3"),
+        ("/spec/containers/0/resources/requests/nvidia.com~1gpu", "2"),
+        ("/spec/containers/0/resources/limits/nvidia.com~1gpu", "2"),
+    ]
+
+
+def test_gpus_are_halved_until_they_fit() -> None:
+    scene = cluster(node("a", gpu=7))
+    assert titles(AdviceKind.LOWER, scene, pod("trainer", gpu=8)) == [
+        "Lower nvidia.com/gpu of container main from 8 to 4"
     ]
 
 
@@ -101,13 +117,16 @@ def test_two_requests_that_are_too_large_are_not_one_edit_away() -> None:
     assert not of(AdviceKind.LOWER, cluster(node("a", cpu="1", memory="1Gi")), pod("web", cpu="2", memory="2Gi"))
 
 
-def test_a_resource_that_nobody_has_is_dropped_or_corrected() -> None:
+def test_a_device_that_nobody_has_is_corrected_and_dropped_only_where_it_cannot_be() -> None:
     asked = pod("trainer")
     amounts = {"nvidia.com/gpus": "1"}
     asked["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": dict(amounts)}
     scene = cluster(node("a", gpu=8))
     assert titles(AdviceKind.CORRECT, scene, asked) == ['Correct resource "nvidia.com/gpus" to "nvidia.com/gpu"']
-    assert titles(AdviceKind.DROP, scene, asked) == ["Drop the request for nvidia.com/gpus of container main"]
+    assert titles(AdviceKind.DROP, scene, asked) == []
+    assert titles(AdviceKind.DROP, cluster(node("a")), asked) == [
+        "Drop the request for nvidia.com/gpus of container main, which then runs without"
+    ]
 
 
 def test_a_resource_that_others_use_up_is_not_given_up() -> None:
@@ -127,7 +146,7 @@ def test_a_full_number_of_pods_has_no_remedy_in_the_pod() -> None:
     assert {advice.kind for advice in advised(scene, pod("web"))} == {
         AdviceKind.ADD_NODE,
         AdviceKind.PRIORITISE,
-        AdviceKind.DELETE_PODS,
+        AdviceKind.EVICT,
     }
 
 

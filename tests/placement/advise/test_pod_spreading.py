@@ -114,4 +114,4 @@ def test_required_affinity_to_nobody_can_become_a_preference() -> None:
 def test_anti_affinity_of_pods_that_are_there_has_no_remedy_in_the_pod() -> None:
     guard = pod("guard", node="a", affinity=apart("kubernetes.io/hostname"))
     found = advised(cluster(node("a"), guard), pod("web", labels={"app": "web"}))
-    assert {advice.kind for advice in found} == {AdviceKind.ADD_NODE, AdviceKind.PRIORITISE, AdviceKind.DELETE_PODS}
+    assert {advice.kind for advice in found} == {AdviceKind.ADD_NODE, AdviceKind.PRIORITISE, AdviceKind.EVICT}

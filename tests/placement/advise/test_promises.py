@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, AdviceKind, advise
+from mooring.placement.advise import Advice, AdviceKind, Asked, advise
 from mooring.placement.advise.conditions import identifies
 from mooring.placement.advise.pointers import edited
 from mooring.placement.answers import build, explain_answer
@@ -49,7 +49,7 @@ class Case:
         return self.engine.explain(self.info)
 
     def advise(self) -> list[Advice]:
-        return advise(self.engine, self.explain(), self.request["pod"], limit=1000)
+        return advise(self.engine, Asked(self.explain(), self.request["pod"]), limit=1000).advice
 
     @property
     def lands(self) -> bool:
@@ -223,7 +223,7 @@ def _removals(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
         ):
             changed = deepcopy(request)
             del changed["pods"][i]
-            yield AdviceKind.DELETE_PODS, changed
+            yield AdviceKind.EVICT, changed
 
 
 def check_complete(request: Object) -> None:

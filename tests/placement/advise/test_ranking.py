@@ -38,7 +38,7 @@ def test_the_same_edit_is_shown_once() -> None:
 
 
 def test_a_last_resort_is_shown_only_on_its_own() -> None:
-    poor, good = advice(AdviceKind.TOLERATE, "poor", last_resort=True), advice(AdviceKind.DELETE_PODS, "good")
+    poor, good = advice(AdviceKind.TOLERATE, "poor", last_resort=True), advice(AdviceKind.EVICT, "good")
     assert ranked([poor, good], 10) == [good]
     assert ranked([poor], 10) == [poor]
 

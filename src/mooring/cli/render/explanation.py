@@ -16,6 +16,8 @@ from mooring.cli.render.words import and_more, counted, nodes
 from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
+from mooring.placement.advise.model import AdviceKind
+from mooring.placement.causes.amounts import scattered
 from mooring.placement.scheduler_cache import SchedulerCache
 
 if TYPE_CHECKING:
@@ -85,7 +87,20 @@ def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, al
     else:
         add_feasible(page, cluster, explanation)
         add_blocked(page, cluster, outcome.blocked)
+        _add_scattered(page, outcome)
     _add_advice(page, cluster, outcome)
+
+
+def _add_scattered(page: TextPage, outcome: PodOutcome) -> None:
+    """Devices that would suffice if they were on one node."""
+    filters = None if outcome.explanation is None else outcome.explanation.filters
+    if filters is None or outcome.slot >= 0:
+        return
+    valid = filters.cluster.valid
+    for need in filters.needs():
+        text = scattered(need.name, need.amount, (need.allocatable - need.used)[valid]) if "/" in need.name else ""
+        if text:
+            page.line(f"There are {text}.", indent=2)
 
 
 def headline_of(cluster: SchedulerCache, outcome: PodOutcome) -> str:
@@ -173,15 +188,40 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
     if not outcome.advice:
         if outcome.slot < 0 and outcome.like is None:
             page.title("What would help")
-            page.line("No single change lets it be scheduled.", indent=2)
+            _add_nearest(page, cluster, outcome)
         return
     page.title("What would help without evictions" if outcome.victims else "What would help")
     width = len(f"{len(outcome.advice)}.")
     for number, advice in enumerate(outcome.advice, 1):
-        row = (f"{number}.", advice.title + _where(cluster, advice))
+        row = (f"{number}.", advice.title + _where(cluster, advice) + _brings(outcome, advice))
         page.table([TextColumn(right=True, least=width, style="dim"), TextColumn()], [row])
         for line in (advice.command or "").splitlines():
             page.line(line, "command", 4 + width, wrap=False)
+
+
+def _brings(outcome: PodOutcome, advice: Advice) -> str:
+    """How much of the workload has a place afterwards, in what it counts by: pods, or groups of them."""
+    kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+    if advice.brings is None or kind is None or advice.kind is AdviceKind.SCALE:
+        return ""
+    count, total = kind.whole_units(outcome.replicas, advice.brings)
+    plural = "pods" if kind.unit is None else kind.unit.plural
+    return f": all {total:,} {plural} land" if count == total else f": {count:,} of {total:,} {plural} land"
+
+
+def _add_nearest(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:
+    """Where nothing helps: the nodes that come nearest, and what keeps the pod off them."""
+    if not outcome.blocked:
+        page.line("No single change lets it be scheduled.", indent=2)
+        return
+    if outcome.is_hopeless:
+        page.line("Nothing up to three changes lets it be scheduled.", indent=2)
+    else:
+        page.line("No single change, and no two or three that were tried together, let it be scheduled.", indent=2)
+    nearest = outcome.blocked[0]
+    names = and_more([cluster.names[slot] for slot in nearest.slots.tolist()], MAX_NAMES)
+    causes = "; ".join(cause.text for cause in nearest.causes)
+    page.line(f"Nearest {'is' if nearest.slots.size == 1 else 'are'} {names}: {causes}", indent=2)
 
 
 def _where(cluster: SchedulerCache, advice: Advice) -> str:

@@ -92,4 +92,5 @@ LEADER_WORKER_SETS: Final = WorkloadKind(
     owns=_owns,
     template_path=_template_path,
     unit=Unit("groups", _group),
+    scales=True,
 )

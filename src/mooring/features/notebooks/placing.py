@@ -27,7 +27,7 @@ from mooring.placement.pods import PodInfo
 from mooring.runtime.view import View
 from mooring.workloads.cluster_state import CLUSTER
 from mooring.workloads.kinds import NODE
-from mooring.workloads.placeable import PLACEABLE
+from mooring.workloads.placeable import PLACEABLE, smallest_change
 
 __all__ = [
     "MAX_ANSWER_AGE",
@@ -137,11 +137,11 @@ def _closest(view: View, explanation: Explanation, *, real_only: bool = False) -
 
 def _help(engine: Engine, explanation: Explanation, pod: Object) -> str:
     """The smallest change that would let it in."""
-    from mooring.placement.advise import CommandTarget, advise
+    from mooring.placement.advise import CommandTarget
 
     target = CommandTarget("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], fields=EDITABLE)
-    found = advise(engine, explanation, pod, target, limit=1)
-    return f"what would help: {found[0].title}" if found else "no single change would help"
+    found = smallest_change(engine, explanation, pod, target)
+    return f"what would help: {found}" if found else "no change that was tried would help"
 
 
 def _listed(names: Iterable[str]) -> str:

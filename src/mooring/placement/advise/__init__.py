@@ -2,59 +2,122 @@
 
 `advise` is complete for fixes of one change. It looks at nodes that one thing alone rejects, because only those are one
 change away, derives the changes that would lift that one thing, and asks the engine about each before it is shown.
-The cluster is left exactly as it was.
+Where no single change helps, it looks for sets of two and three. The cluster is left exactly as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.placement.advise.gates import gates, unreadable
 from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.newnode import new_node
 from mooring.placement.advise.nodelabels import labels
-from mooring.placement.advise.nodeside import uncordon, untaint
+from mooring.placement.advise.nodeside import bring_back, uncordon, untaint
 from mooring.placement.advise.podaffinity import pod_affinity
 from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.removals import removals
+from mooring.placement.advise.replicas import Replica, Replicas
 from mooring.placement.advise.requests import requests
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.selectors import node_name, selectors
+from mooring.placement.advise.sets import MOST_CHANGES, SetSearch
 from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
 from mooring.placement.engine import Engine, Explanation
 
-__all__ = ["Advice", "AdviceKind", "CommandTarget", "Edit", "advise"]
+__all__ = [
+    "MOST_CHANGES",
+    "Advice",
+    "AdviceKind",
+    "Advised",
+    "Asked",
+    "CommandTarget",
+    "Edit",
+    "Replica",
+    "advise",
+    "weigh",
+]
 
 
-def advise(
-    engine: Engine,
-    explanation: Explanation,
-    pod: Object,
-    workload: CommandTarget | None = None,
-    limit: int = 10,
-    priority_classes: Mapping[str, int] | None = None,
-) -> list[Advice]:
-    """Changes of one edit that let `pod` in, best first; none for a pod that has a place already.
+class Advised(NamedTuple):
+    """What was found, best first, and where that is nothing, whether there is nothing up to `MOST_CHANGES`."""
 
-    `pod` is the object behind `explanation.pod`. `priority_classes` are the names and values that the cluster knows.
+    advice: list[Advice]
+    is_complete: bool
+
+
+class Asked(NamedTuple):
+    """A rejected pod. `pod` is the object behind `explanation.pod`.
+
+    `priority_classes` are the names and values that the cluster knows, `own` the pods that are no use to delete: those
+    of the workload itself.
     """
+
+    explanation: Explanation
+    pod: Object
+    workload: CommandTarget | None = None
+    priority_classes: Mapping[str, int] = MappingProxyType({})
+    own: Collection[str] = ()
+
+
+def advise(engine: Engine, asked: Asked, limit: int = 10, most_changes: int = MOST_CHANGES) -> Advised:
+    """Changes that let a pod in; none for a pod that has a place already."""
     if not engine.cluster.node_count:
-        return []
-    search = Search(engine, explanation, pod, workload)
-    return ranked((each for each in _found(search, priority_classes) if _can_follow(each, workload)), limit)
+        return Advised([], is_complete=True)
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+
+    def changes(relaxed: Search) -> Iterator[Advice]:
+        return _allowed(_changes(relaxed), asked.workload)
+
+    def single(changed: Search) -> Iterator[Advice]:
+        return _allowed(_found(changed, asked.priority_classes), asked.workload)
+
+    found = list(single(search))
+    if not _is_rejected_by_nodes(asked.explanation) or any(not each.last_resort for each in found):
+        return Advised(ranked(found, limit), is_complete=False)
+    sets = SetSearch(search, changes, single)
+    found += sets.run(most_changes)
+    return Advised(ranked(found, limit), sets.is_complete and most_changes == MOST_CHANGES)
 
 
-def _can_follow(advice: Advice, workload: CommandTarget | None) -> bool:
-    """Whether it edits no part of the pod that its author cannot."""
-    return workload is None or all(edit.target != "pod" or workload.can_edit(edit) for edit in advice.edits)
+def weigh(
+    engine: Engine,
+    advised: Sequence[Advice],
+    asked: Asked,
+    replicas: Sequence[Replica],
+    template: str,
+) -> list[Advice]:
+    """The advice for one pod as advice for its workload: what it brings, and what brings all pods a place."""
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+
+    def single(changed: Search) -> list[Advice]:
+        found = _allowed(_found(changed, asked.priority_classes), asked.workload)
+        return [each for each in found if not each.last_resort]
+
+    return Replicas(engine, replicas).weighed(search, advised, template, single)
 
 
-def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterator[Advice]:
+def _is_rejected_by_nodes(explanation: Explanation) -> bool:
+    return explanation.rejected is None and not explanation.feasible.size and not explanation.error
+
+
+def _allowed(found: Iterable[Advice], workload: CommandTarget | None) -> Iterator[Advice]:
+    """Without what edits a part of the pod that its author cannot."""
+    return (
+        advice
+        for advice in found
+        if workload is None or all(edit.target != "pod" or workload.can_edit(edit) for edit in advice.edits)
+    )
+
+
+def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advice]:
     explanation = search.explanation
     if explanation.rejected is not None:
         yield from selectors(search)
@@ -66,6 +129,15 @@ def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterat
         elif explanation.pod.gates:
             yield from gates(search)
         return
+    yield from _changes(search)
+    yield from new_node(search)
+    residents = Residents(search)
+    yield from priorities(search, residents, priority_classes)
+    yield from removals(search, residents)
+
+
+def _changes(search: Search) -> Iterator[Advice]:
+    """Changes of this workload and of nodes, which cost neither machines nor other pods."""
     selected = list(selectors(search))
     yield from selected
     yield from tolerations(search)
@@ -75,9 +147,6 @@ def _found(search: Search, priority_classes: Mapping[str, int] | None) -> Iterat
     yield from spreading(search)
     yield from pod_affinity(search)
     yield from uncordon(search)
+    yield from bring_back(search)
     yield from labels(search, misspelt=any(advice.kind is AdviceKind.CORRECT for advice in selected))
     yield from untaint(search)
-    yield from new_node(search)
-    residents = Residents(search)
-    yield from priorities(search, residents, priority_classes or {})
-    yield from removals(search, residents)

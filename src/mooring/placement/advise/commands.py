@@ -14,6 +14,8 @@ from mooring.placement.advise.pointers import json_patch, resolve
 from mooring.placement.plugins.taints import taint_text
 from mooring.placement.pods import PodInfo
 
+_REQUESTS = "/resources/requests/"
+_LIMITS = "/resources/limits/"
 # Of a pod that exists, the API lets nothing else about placement be changed.
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")
 
@@ -25,7 +27,9 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     if workload.manifest is not None:
         template = workload.manifest if not workload.pod_path else resolve(workload.manifest, workload.pod_path)
         pod = template if isinstance(template, dict) else {}
-    operations = _in_object(workload, edits) if workload.fields else json_patch(pod, edits, workload.pod_path)
+    operations = (
+        _in_object(workload, edits) if workload.fields else json_patch(pod, _written(pod, edits), workload.pod_path)
+    )
     if operations is None:
         return None
     text = shlex.quote(msgspec.json.encode(operations).decode())
@@ -35,6 +39,18 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
         return None
     namespace = shlex.quote(workload.namespace or "default")
     return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
+
+
+def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:
+    """Without edits of requests that nobody wrote: they follow the limits, which are edited too."""
+    paths = {edit.path for edit in edits}
+    return [
+        edit
+        for edit in edits
+        if _REQUESTS not in edit.path
+        or resolve(pod, edit.path.rpartition("/")[0]) is not None
+        or edit.path.replace(_REQUESTS, _LIMITS) not in paths
+    ]
 
 
 def _in_object(workload: CommandTarget, edits: tuple[Edit, ...]) -> list[Object] | None:
@@ -47,6 +63,20 @@ def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:
     if workload.kind == "Pod":
         return all(edit.path.startswith(_IN_PLACE) for edit in edits)
     return workload.kind != "Job"
+
+
+def scale(workload: CommandTarget, field: str, count: int) -> str | None:
+    """Another number of replicas: `field` is where it stands in the workload's spec."""
+    if workload.file is not None:
+        text = shlex.quote(msgspec.json.encode({"spec": {field: count}}).decode())
+        return f"kubectl patch -f {shlex.quote(workload.file)} --local --type=merge -p {text} -o yaml"
+    if not workload.live:
+        return None
+    place = f"-n {shlex.quote(workload.namespace or 'default')}"
+    if field == "replicas":
+        return f"kubectl scale {workload.kind.lower()} {shlex.quote(workload.name)} {place} --replicas={count}"
+    text = shlex.quote(msgspec.json.encode({"spec": {field: count}}).decode())
+    return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} {place} --type=merge -p {text}"
 
 
 def uncordon(node: str) -> str:
@@ -66,10 +96,12 @@ def unlabel(node: str, key: str) -> str:
     return f"kubectl label node {shlex.quote(node)} {shlex.quote(key + '-')}"
 
 
-def delete(pods: Iterable[PodInfo]) -> str:
-    by_namespace: dict[str, list[str]] = {}
-    for pod in pods:
-        by_namespace.setdefault(pod.namespace or "default", []).append(shlex.quote(pod.name))
-    return " && ".join(
-        f"kubectl delete pod -n {shlex.quote(namespace)} {' '.join(names)}" for namespace, names in by_namespace.items()
-    )
+def evict(pods: Iterable[PodInfo]) -> str:
+    """Through the eviction API, which disruption budgets have a say in; kubectl has no command of its own for it."""
+    return " && ".join(_eviction(pod.namespace or "default", pod.name) for pod in pods)
+
+
+def _eviction(namespace: str, name: str) -> str:
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": namespace}}
+    path = shlex.quote(f"/api/v1/namespaces/{namespace}/pods/{name}/eviction")
+    return f"echo {shlex.quote(msgspec.json.encode(body).decode())} | kubectl create --raw {path} -f -"

@@ -41,6 +41,15 @@ _IDENTITY = frozenset(
 )
 
 
+NOT_READY = "node.kubernetes.io/not-ready"
+UNREACHABLE = "node.kubernetes.io/unreachable"
+
+
+def is_away(taint: Taint) -> bool:
+    """A taint of a node whose kubelet is not ready or not heard from: it goes when the node is back."""
+    return taint.key in (NOT_READY, UNREACHABLE)
+
+
 def is_condition(taint: Taint) -> bool:
     return taint.key in _CONDITIONS
 

@@ -33,13 +33,15 @@ class AdviceKind(IntEnum):
     LOWER = 5
     RELAX = 6
     DROP = 7
-    UNCORDON = 8
-    LABEL = 9
-    UNLABEL = 10
-    UNTAINT = 11
-    ADD_NODE = 12
-    PRIORITISE = 13
-    DELETE_PODS = 14
+    SCALE = 8
+    UNCORDON = 9
+    BRING_BACK = 10
+    LABEL = 11
+    UNLABEL = 12
+    UNTAINT = 13
+    ADD_NODE = 14
+    PRIORITISE = 15
+    EVICT = 16
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -62,7 +64,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """A change that lets the pod in, confirmed by the engine."""
+    """A change, or several together, that lets the pod in, confirmed by the engine."""
 
     kind: AdviceKind
     title: str
@@ -77,6 +79,15 @@ class Advice(msgspec.Struct, frozen=True):
     alternative_count: int = 0
     # Shown only where there is nothing better to say.
     last_resort: bool = False
+    # The pods of the workload that have a place afterwards; None where that was not tried.
+    brings: frozenset[str] | None = None
+    # The changes that help only together, in the order in which they are made; empty for a single one.
+    parts: tuple[Advice, ...] = ()
+
+    @property
+    def changes(self) -> int:
+        """How many changes these are; one that takes several edits is still one."""
+        return max(len(self.parts), 1)
 
     def to_json(self) -> Object:
         answer: Object = {
@@ -86,6 +97,10 @@ class Advice(msgspec.Struct, frozen=True):
             "nodes": list(self.nodes),
             "nodeCount": self.node_count,
         }
+        if self.brings is not None:
+            answer["brings"] = len(self.brings)
+        if self.parts:
+            answer["parts"] = [part.title for part in self.parts]
         if self.victims:
             answer["victims"] = list(self.victims)
         if self.alternatives:

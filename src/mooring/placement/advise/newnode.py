@@ -44,6 +44,23 @@ def new_node(search: Search) -> Iterator[Advice]:
             return
 
 
+def more_like(advice: Advice, count: int) -> Advice:
+    """The same advice with so many new nodes instead of one."""
+    (first,) = (edit for edit in advice.edits if edit.op == "addNode")
+    others = [edit for edit in advice.edits if edit is not first]
+    added = [msgspec.structs.replace(first, after=_renamed(first.after, number)) for number in range(1, count + 1)]
+    title = advice.title.replace("dd one more node like", f"dd {count} more nodes like")
+    return msgspec.structs.replace(advice, title=title, edits=(*others, *added))
+
+
+def _renamed(node: Object, number: int) -> Object:
+    name = node["metadata"]["name"] + (f"-{number}" if number > 1 else "")
+    labels = dict(node["metadata"].get("labels") or {})
+    if HOSTNAME in labels:
+        labels[HOSTNAME] = name
+    return {**node, "metadata": {**node["metadata"], "name": name, "labels": labels}}
+
+
 def _models(search: Search) -> Slots:
     """Nodes whose empty twin may take the pod, one of each shape, smallest first."""
     cluster = search.cluster

@@ -8,7 +8,7 @@ import numpy as np
 
 from mooring.api.core.types import Taint
 from mooring.placement.advise import commands
-from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
+from mooring.placement.advise.conditions import UNREACHABLE, UNSCHEDULABLE, is_away, is_condition
 from mooring.placement.advise.model import MAX_NAMED, Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
@@ -34,7 +34,7 @@ def on_nodes(
     slots: Slots,
     edits: Callable[[int], Edits],
     title: Callable[[str], str],
-    command: Callable[[str], str],
+    command: Callable[[str], str | None],
     *,
     independent: bool,
     last_resort: bool = False,
@@ -111,7 +111,10 @@ def uncordon(search: Search) -> Iterator[Advice]:
     cordoned = search.cluster.valid & search.engine.matching.cordoned(search.info.template.tolerations)
     if not cordoned.any():
         return
-    lifted = _where(search, [all(t.key == UNSCHEDULABLE for t in taints) for taints in _blocking(search)])
+    others_are_ignored = TAINTED in search.ignored
+    lifted = _where(
+        search, [others_are_ignored or all(t.key == UNSCHEDULABLE for t in taints) for taints in _blocking(search)]
+    )
     near = cordoned & lifted & search.only(CORDONED, TAINTED, *search.spreading(by_taints=True))
 
     def edits(slot: int) -> Edits:
@@ -137,9 +140,47 @@ def uncordon(search: Search) -> Iterator[Advice]:
         yield advice
 
 
+def bring_back(search: Search) -> Iterator[Advice]:
+    """A node that is not ready would take the pod if it were."""
+    others_are_ignored = TAINTED in search.ignored
+    sets = [
+        any(map(is_away, taints)) and (others_are_ignored or all(map(is_away, taints))) for taints in _blocking(search)
+    ]
+    away = _where(search, sets) & search.cluster.valid
+    near = away & search.only(TAINTED, *search.spreading(by_taints=True))
+
+    def edits(slot: int) -> Edits:
+        node = search.cluster.nodes[slot]
+        assert node is not None
+        listed = [(i, taint) for i, taint in enumerate(node.spec.taints or ()) if is_away(taint)][::-1]
+        return tuple(_taint_edit(f"node/{node.metadata.name}", "bringBack", i, taint) for i, taint in listed)
+
+    def title(name: str) -> str:
+        node = search.cluster.node(name)
+        assert node is not None
+        unreachable = any(taint.key == UNREACHABLE for taint in node.spec.taints or ())
+        return f"Bring node {name} back: it is {'unreachable' if unreachable else 'not ready'}"
+
+    advice = on_nodes(
+        search,
+        AdviceKind.BRING_BACK,
+        _first_then(search, near, away),
+        edits,
+        title,
+        # What ails a node is not for us to know, so there is no command.
+        lambda name: None,
+        independent=not search.spreading(by_taints=True),
+    )
+    if advice is not None:
+        yield advice
+
+
 def untaint(search: Search) -> Iterator[Advice]:
     spreading = search.spreading(by_taints=True)
     blocking = _blocking(search)
+    if TAINTED in search.ignored:
+        yield from _untaint_each(search, blocking)
+        return
     single = _where(search, [len(taints) == 1 for taints in blocking]) & search.cluster.valid
     near = single & search.only(TAINTED, *spreading)
     if not near.any() and not (spreading and single.any()):
@@ -147,11 +188,12 @@ def untaint(search: Search) -> Iterator[Advice]:
     sets, counts = np.unique(search.cluster.taint_set[near], return_counts=True)
     found: dict[tuple[str, str, str], int] = {}
     for index, count in zip(sets.tolist(), counts.tolist(), strict=True):
-        key = _key(blocking[index][0])
-        found[key] = found.get(key, 0) + count
+        taint = blocking[index][0]
+        if not is_away(taint):
+            found[_key(taint)] = found.get(_key(taint), 0) + count
     if spreading:
         for taints in blocking:
-            if len(taints) == 1:
+            if len(taints) == 1 and not is_away(taints[0]):
                 found.setdefault(_key(taints[0]), 0)
     shown = 0
     for key, _ in sorted(found.items(), key=lambda item: -item[1])[:MAX_TAINTS]:
@@ -170,8 +212,24 @@ def _key(taint: Taint) -> tuple[str, str, str]:
 def _untaint(
     search: Search, blocking: list[list[Taint]], key: tuple[str, str, str], near: Mask, single: Mask
 ) -> Advice | None:
-    taint = Taint(*key)
     having = _where(search, [len(taints) == 1 and _key(taints[0]) == key for taints in blocking])
+    return _untaint_one(search, key, _first_then(search, near & having, single & having))
+
+
+def _untaint_each(search: Search, blocking: list[list[Taint]]) -> Iterator[Advice]:
+    """Taints beside others, each on the first nodes that have it."""
+    near = search.only(TAINTED, CORDONED)
+    keys = dict.fromkeys(_key(t) for taints in blocking for t in taints if not is_condition(t))
+    for key in [key for key in keys if key[0] != UNSCHEDULABLE][:MAX_TAINTS]:
+        slots = search.in_order(near & _where(search, [key in map(_key, taints) for taints in blocking]))
+        for slot in slots[:MAX_SHOWN]:
+            advice = _untaint_one(search, key, np.array([slot]))
+            if advice is not None:
+                yield advice
+
+
+def _untaint_one(search: Search, key: tuple[str, str, str], slots: Slots) -> Advice | None:
+    taint = Taint(*key)
 
     def edits(slot: int) -> Edits:
         node = search.cluster.nodes[slot]
@@ -183,7 +241,7 @@ def _untaint(
     return on_nodes(
         search,
         AdviceKind.UNTAINT,
-        _first_then(search, near & having, single & having),
+        slots,
         edits,
         lambda name: f"Remove taint {taint_text(taint)} from node {name}",
         lambda name: commands.untaint(name, taint),

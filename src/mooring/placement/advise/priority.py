@@ -69,7 +69,10 @@ def _levels(search: Search, residents: Residents) -> Iterator[tuple[int, Mask]]:
 def _evicts_its_own(search: Search, found: Preemption) -> bool:
     """Pods of one workload share their priority, so a higher one would not set them against each other."""
     owner, namespace = search.info.owner, search.info.namespace
-    return owner is not None and any(p.owner == owner and p.namespace == namespace for p in found.victims)
+    return any(
+        p.key in search.own or (owner is not None and p.owner == owner and p.namespace == namespace)
+        for p in found.victims
+    )
 
 
 def _edit(search: Search, priority: int) -> Edit:

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 
-_Rank = tuple[int, int, int, str]
+_Rank = tuple[int, tuple[int, ...], int, int, str]
 
 
 def _rank(advice: Advice) -> _Rank:
-    """Least disturbance first; then few victims; then the change that opens most nodes."""
-    return advice.kind, len(advice.victims), -max(advice.node_count, 1 + advice.alternative_count), advice.title
+    """Few changes first; then least disturbance; then few victims; then the change that opens most nodes."""
+    opened = max(advice.node_count, 1 + advice.alternative_count)
+    kinds = tuple(sorted((part.kind for part in advice.parts or (advice,)), reverse=True))
+    return advice.changes, kinds, len(advice.victims), -opened, advice.title
 
 
 def ranked(found: Iterable[Advice], limit: int) -> list[Advice]:
@@ -30,14 +32,19 @@ def ranked(found: Iterable[Advice], limit: int) -> list[Advice]:
 
 
 def _distinct(advice: list[Advice]) -> list[Advice]:
-    seen: set[tuple[tuple[str, str, str], ...]] = set()
+    seen: set[frozenset[tuple[str, str, str]]] = set()
     kept = []
     for one in advice:
-        effect = tuple(_effect(edit) for edit in one.edits)
+        effect = effect_of(one)
         if effect not in seen:
             seen.add(effect)
             kept.append(one)
     return kept
+
+
+def effect_of(advice: Advice) -> frozenset[tuple[str, str, str]]:
+    """What is changed to what, in whatever order."""
+    return frozenset(_effect(edit) for edit in advice.edits)
 
 
 def _effect(edit: Edit) -> tuple[str, str, str]:

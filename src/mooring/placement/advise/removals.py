@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mooring.placement.advise import commands
 from mooring.placement.advise.conflicts import conflicting
-from mooring.placement.advise.model import Advice, AdviceKind, Edit
-from mooring.placement.advise.residents import Residents, is_system, movable, stays
+from mooring.placement.advise.eviction import evictions
+from mooring.placement.advise.model import Advice
+from mooring.placement.advise.residents import Residents, is_system, movable
 from mooring.placement.advise.search import Search
 from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo
@@ -29,12 +29,12 @@ Cost = tuple[int, int, int, int]
 
 def removals(search: Search, residents: Residents) -> Iterator[Advice]:
     found = list(_on_one_node(search, residents))
-    found += [pods for pods in conflicting(search) if pods and not any(map(stays, pods))]
+    found += [pods for pods in conflicting(search) if pods and not any(map(search.stays, pods))]
     for pods in sorted(found, key=_cost)[:MAX_SETS]:
         keys = [pod.key for pod in pods]
         nodes, count = search.after((), keys)
         if count:
-            yield _advice(search, pods, nodes, count)
+            yield evictions(search, pods, nodes, count)
             return
 
 
@@ -96,7 +96,7 @@ def _fewest(search: Search, slot: int) -> list[PodInfo]:
     rivals = search.rivals(slot)
     for rival in rivals:
         trial.add(rival)
-    pods = [pod for pod in (*search.cluster.node_pods[slot].values(), *rivals) if not stays(pod)]
+    pods = [pod for pod in (*search.cluster.node_pods[slot].values(), *rivals) if not search.stays(pod)]
     if not trial.bits():
         return []
     for pod in sorted(pods, key=lambda pod: _cost([pod])):
@@ -123,20 +123,3 @@ def _fewest(search: Search, slot: int) -> list[PodInfo]:
             trial.remove(pod)
         found.append(gone)
     return min(found, key=_cost)
-
-
-def _advice(search: Search, pods: list[PodInfo], nodes: tuple[str, ...], count: int) -> Advice:
-    edits = tuple(Edit("pods", "deletePods", "", pod.key, None) for pod in pods)
-    names = ", ".join(pod.key for pod in pods[:3]) + (f" and {len(pods) - 3} more" if len(pods) > 3 else "")
-    noun = "pod" if len(pods) == 1 else "pods"
-    where = sorted({pod.node_name or pod.nominated for pod in pods})
-    place = f"node {where[0]}" if len(where) == 1 else f"nodes {', '.join(where[:3])}"
-    victims = tuple(pod.key for pod in pods)
-    leaving = [pod for pod in pods if not pod.terminating]
-    if not leaving:
-        title, command = f"Wait until terminating {noun} {names} left {place}", None
-    else:
-        owned = all(pod.owner is not None for pod in leaving)
-        title = f"{'Move' if owned else 'Delete'} {noun} {names} {'off' if owned else 'on'} {place}"
-        command = commands.delete(leaving)
-    return Advice(AdviceKind.DELETE_PODS, title, edits, command, nodes, count, victims)

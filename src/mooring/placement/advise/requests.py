@@ -97,6 +97,8 @@ def _lower(search: Search, need: Need, askers: list[_Asker], free: int) -> Itera
         units = asker.amount - (need.amount - free)
         if need.name.startswith("hugepages-"):
             units -= units % (value(need.name.removeprefix("hugepages-")) or 1)
+        if _is_device(need.name):
+            units = _halved(asker.amount, units)
         if units <= 0:
             continue
         text = _text(need.name, units)
@@ -109,6 +111,18 @@ def _lower(search: Search, need: Need, askers: list[_Asker], free: int) -> Itera
         if advice is not None:
             yield advice
             return
+
+
+def _is_device(name: str) -> bool:
+    """Whether a resource is counted in whole devices, such as nvidia.com/gpu."""
+    return "/" in name
+
+
+def _halved(amount: int, most: int) -> int:
+    """Half of an amount, or half of that, until it is no more than `most`: models are split in two, not in sevens."""
+    while amount > most:
+        amount //= 2
+    return amount
 
 
 def _amounts(search: Search, asker: _Asker, name: str, text: str) -> list[Edit]:
@@ -148,7 +162,10 @@ def _drop(search: Search, need: Need, askers: list[_Asker]) -> Iterator[Advice]:
                 edits.append(Edit("pod", "drop", path, before, None))
     if edits:
         who = " and ".join(asker.who for asker in askers)
-        advice = search.on_pod(AdviceKind.DROP, f"Drop the request for {need.name} of {who}", *edits)
+        title = f"Drop the request for {need.name} of {who}"
+        if _is_device(need.name):
+            title += ", which then runs without"
+        advice = search.on_pod(AdviceKind.DROP, title, *edits, last_resort=_is_device(need.name))
         if advice is not None:
             yield advice
 

@@ -28,11 +28,6 @@ Column = NDArray[np.int64]
 SYSTEM_NAMESPACE = "kube-system"
 
 
-def stays(pod: PodInfo) -> bool:
-    """Pods that come back to the same node however often they are deleted: DaemonSets' and static ones."""
-    return pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node")
-
-
 def is_system(pod: PodInfo) -> bool:
     return pod.namespace == SYSTEM_NAMESPACE
 
@@ -58,7 +53,7 @@ class Residents:
     @cached_property
     def leaving(self) -> Mask:
         """Which of the pods would be gone once they are deleted."""
-        return np.array([not stays(pod) for pod in self.pods], dtype=np.bool_)
+        return np.array([not self._search.stays(pod) for pod in self.pods], dtype=np.bool_)
 
     def missing(self) -> Column:
         """What each node lacks of each resource, a column per need; negative where there is more than enough."""

@@ -3,11 +3,13 @@
 A `Search` holds one rejected pod and one cluster. An idea is a list of edits; the search applies them to a
 copy of the pod, or to the cluster for the length of a `with` block, asks the engine which nodes take the pod then, and
 makes an `Advice` of it only if there are some.
+
+A search that ignores some reasons finds changes that help but for these: the first change of a set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -28,8 +30,19 @@ MAX_TRIES = 24
 
 
 class Search:
-    def __init__(self, engine: Engine, explanation: Explanation, pod: Object, workload: CommandTarget | None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        explanation: Explanation,
+        pod: Object,
+        workload: CommandTarget | None,
+        own: Collection[str] = (),
+        ignored: frozenset[Reason] = frozenset(),
+    ) -> None:
         self.engine = engine
+        # The pods of the workload itself, and others that are only imagined: nobody can make room by deleting them.
+        self.own = own
+        self.ignored = ignored
         self.cluster = engine.cluster
         self.explanation = explanation
         self.pod = pod
@@ -55,6 +68,13 @@ class Search:
     def verdicts(self) -> Verdicts:
         return self._judged[1]
 
+    def ignoring(self, reasons: frozenset[Reason]) -> Search:
+        return Search(self.engine, self.explanation, self.pod, self.workload, self.own, reasons)
+
+    def stays(self, pod: PodInfo) -> bool:
+        """Whether a pod cannot be made to go: DaemonSets' and static ones come back to the same node."""
+        return pod.key in self.own or (pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node"))
+
     # Which nodes are near
 
     def bits(self, reasons: Iterable[Reason]) -> int:
@@ -62,9 +82,9 @@ class Search:
         return sum(1 << i for i, reason in enumerate(self.verdicts.reasons) if reason in wanted)
 
     def only(self, *reasons: Reason) -> Mask:
-        """Nodes that nothing but some of these rejects."""
-        bits = self.verdicts.bits
-        mask: Mask = self.cluster.valid & (bits != 0) & (bits & ~self.bits(reasons) == 0)
+        """Nodes that nothing but some of these rejects, and what is ignored."""
+        bits, lifted = self.verdicts.bits, self.bits(reasons)
+        mask: Mask = self.cluster.valid & (bits & lifted != 0) & (bits & ~(lifted | self.bits(self.ignored)) == 0)
         return mask
 
     def spreading(self, *, by_taints: bool = False, by_affinity: bool = False) -> tuple[Reason, ...]:
@@ -91,9 +111,20 @@ class Search:
 
     def takers(self, info: PodInfo) -> Mask:
         """Nodes that would take a pod. One that cannot be scored goes to the only node that fits, or nowhere."""
+        if self.ignored:
+            return self._nearly_takers(info)
         mask = self.engine.fits(info)
         if info.template.score_error and np.count_nonzero(mask) > 1:
             return np.zeros(self.cluster.size, dtype=np.bool_)
+        return mask
+
+    def _nearly_takers(self, info: PodInfo) -> Mask:
+        """Nodes that nothing rejects but what is ignored."""
+        if info.template.rejection is not None:
+            return np.zeros(self.cluster.size, dtype=np.bool_)
+        _, verdicts = self.engine.judge(info)
+        ignored = sum(1 << i for i, reason in enumerate(verdicts.reasons) if reason in self.ignored)
+        mask: Mask = self.cluster.valid & (verdicts.bits & ~ignored == 0)
         return mask
 
     def takers_of(self, edits: Sequence[Edit]) -> Mask:

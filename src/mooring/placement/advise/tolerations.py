@@ -11,6 +11,7 @@ from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
 from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
+from mooring.placement.advise.nearest import meant
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.filters import CORDONED, TAINTED
@@ -27,7 +28,10 @@ def tolerations(search: Search) -> Iterator[Advice]:
     near = search.only(TAINTED, CORDONED, *spreading)
     if not near.any():
         return
-    found = Counter({taints: count for taints, count in blocking(search, near).items() if _one_key(taints)})
+    found: Counter[Taints] = Counter()
+    for taints, count in blocking(search, near).items():
+        for part in _by_key(taints) if TAINTED in search.ignored else (taints,) if _one_key(taints) else ():
+            found[part] += count
     if spreading:
         # Spreading that honours taints may be helped by any node that it counts from then on.
         for taints in blocking(search, search.cluster.valid):
@@ -35,6 +39,7 @@ def tolerations(search: Search) -> Iterator[Advice]:
                 found[(taint,)] += 0
     shown = 0
     for taints, _ in sorted(found.items(), key=lambda item: -item[1])[:MAX_TRIES]:
+        yield from _corrected(search, taints)
         toleration = _toleration(taints)
         names = " and ".join(map(taint_text, taints))
         edit = Edit("pod", "tolerate", pointer("spec", "tolerations", "-"), None, toleration)
@@ -70,8 +75,29 @@ def blocking(search: Search, mask: Mask) -> Counter[Taints]:
     return found
 
 
+def _corrected(search: Search, taints: Taints) -> Iterator[Advice]:
+    """A toleration that the pod has and that was meant for these taints: one field of it is misspelt."""
+    for index, there in enumerate(search.spec.get("tolerations") or ()):
+        for field, wanted in (("key", taints[0].key), ("value", taints[0].value), ("effect", taints[0].effect)):
+            before = there.get(field) or ""
+            if before and wanted and before != wanted and meant(before, [wanted]) == wanted:
+                path = pointer("spec", "tolerations", index, field)
+                advice = search.on_pod(
+                    AdviceKind.CORRECT,
+                    f'Correct the {field} of toleration {index} from "{before}" to "{wanted}"',
+                    Edit("pod", "replace", path, before, wanted),
+                )
+                if advice is not None:
+                    yield advice
+
+
 def _one_key(taints: Taints) -> bool:
     return len({t.key for t in taints}) == 1
+
+
+def _by_key(taints: Taints) -> list[Taints]:
+    """The taints that one toleration each would be for."""
+    return [tuple(t for t in taints if t.key == key) for key in dict.fromkeys(t.key for t in taints)]
 
 
 def _toleration(taints: Taints) -> Object:

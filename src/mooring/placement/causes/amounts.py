@@ -48,3 +48,12 @@ def shortage(resource: str, needed: int, allocatable: Amounts, free: Amounts) ->
         total = spread_of(resource, allocatable)
         return f"{needs}, has none" if total == "none" else f"{needs}, has only {total}"
     return f"{needs}, {spread_of(resource, free)} of {spread_of(resource, allocatable)} free"
+
+
+def scattered(resource: str, needed: int, free: Amounts) -> str:
+    """`8 nvidia.com/gpu free in all, at most 2 on one node`, where that is why they do not suffice; else nothing."""
+    there = np.maximum(free, 0)
+    total, most = int(there.sum()), int(there.max(initial=0))
+    if not most < needed <= total:
+        return ""
+    return f"{amount(resource, total)} {resource} free in all, at most {amount(resource, most)} on one node"

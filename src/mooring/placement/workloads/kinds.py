@@ -5,7 +5,7 @@ The built-in ones stand here; a feature declares entries for its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, NamedTuple
 
 from mooring.kube.objects import Object
@@ -68,6 +68,8 @@ class WorkloadKind(NamedTuple):
     unit: Unit | None = None
     # The parts of a pod, as JSON pointers, that its author cannot edit because the controller decides about them.
     fixed: Callable[[Object], tuple[str, ...]] = _all_editable
+    # Whether fewer replicas can be asked for.
+    scales: bool = False
     # For a kind without a template: where the parts of a pod that its author can edit stand in the object, both as
     # JSON pointers. No other part can be edited.
     fields: Mapping[str, str] = _TEMPLATE
@@ -79,6 +81,14 @@ class WorkloadKind(NamedTuple):
     plan_note: str = ""
     # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
     restored: Callable[[Object], Object] = _as_it_is
+
+    def whole_units(self, pods: Mapping[str, Labels], there: Container[str]) -> tuple[int, int]:
+        """How many units, or pods, of the pods by their keys are there as a whole, and how many there should be."""
+        whole: dict[str, bool] = {}
+        for key, labels in pods.items():
+            unit = key if self.unit is None else self.unit.of(labels)
+            whole[unit] = whole.get(unit, True) and key in there
+        return sum(whole.values()), len(whole)
 
     @property
     def chooses_nodes(self) -> bool:
@@ -96,8 +106,8 @@ def _of_deployment(expansion: Expansion, owner: Owner) -> bool:
 
 BUILT_IN: Final = (
     WorkloadKind("v1", "Pod", "pods", "po", Workload, template_path=lambda manifest, labels: ""),
-    WorkloadKind("apps/v1", "Deployment", "deployments", "deploy", Workload, owns=_of_deployment),
-    WorkloadKind("apps/v1", "ReplicaSet", "replicasets", "rs", Workload),
-    WorkloadKind("apps/v1", "StatefulSet", "statefulsets", "sts", Workload),
-    WorkloadKind("batch/v1", "Job", "jobs", "job", Workload),
+    WorkloadKind("apps/v1", "Deployment", "deployments", "deploy", Workload, owns=_of_deployment, scales=True),
+    WorkloadKind("apps/v1", "ReplicaSet", "replicasets", "rs", Workload, scales=True),
+    WorkloadKind("apps/v1", "StatefulSet", "statefulsets", "sts", Workload, scales=True),
+    WorkloadKind("batch/v1", "Job", "jobs", "job", Workload, scales=True),
 )

@@ -105,11 +105,19 @@ class Store(Generic[T]):
         if values is None:
             raise KeyError(f"{self.kind} has no index {index!r}; it has {', '.join(sorted(self._declared))}")
         self._indexes[index] = values
+        place_at, facts = self._place, self._facts
         for key, view in self._views.items():
-            places, counted = self._facts[key]
-            more = tuple(dict.fromkeys([self._place(index, value) for value in values(view)]))
-            self._facts[key] = Facts((*places, *more), counted)
-            self._enter(key, Facts(more, counted))
+            more = [place_at(index, value) for value in values(view)]
+            if not more:
+                continue
+            places, counted = facts[key]
+            if len(more) > 1:
+                more = list(dict.fromkeys(more))
+            facts[key] = Facts((*places, *more), counted)
+            for place in more:
+                place.members[key] = None
+                for number, amount in enumerate(counted):
+                    place.counts[number] += amount
 
     def _keep_counter(self, counter: str) -> None:
         counts = self._declared_counters.get(counter)

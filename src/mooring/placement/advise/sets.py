@@ -1,0 +1,143 @@
+"""Changes that help only together: the smallest sets of two or three, each confirmed by the engine.
+
+A set is found one change at a time. The first is one that would help if some of the reasons were not there; it is made,
+on a copy of the pod or on the cluster for the length of a `with` block, and the search goes on from what is left. The
+last change of a set is found as a single change is, so what is shown was tried together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+
+from mooring.placement.advise import commands
+from mooring.placement.advise.changed_nodes import changed_nodes
+from mooring.placement.advise.model import Advice, AdviceKind
+from mooring.placement.advise.pointers import edited
+from mooring.placement.advise.ranking import effect_of, ranked
+from mooring.placement.advise.search import Search
+from mooring.placement.filters import Reason
+
+__all__ = ["MOST_CHANGES", "Finder", "SetSearch", "together"]
+
+MOST_CHANGES: Final = 3
+# How many first changes are followed: all that matter in a small cluster, the best few in a large one, where each
+# takes as long as there are nodes.
+_MOST_FOLLOWED: Final = 48
+_LEAST_FOLLOWED: Final = 6
+_NODES_IN_ALL: Final = 20_000
+# Up to this many nodes every idea is tried: nothing is left out because there are too many of a kind.
+_NODES_OF_A_COMPLETE_SEARCH: Final = 24
+# A node that more reasons reject is not three changes away: one change lifts two reasons at most.
+_MOST_REASONS: Final = 4
+
+Finder = Callable[[Search], Iterator[Advice]]
+
+
+class SetSearch:
+    """Finds the smallest sets. `first` finds the changes that a set begins with, `last` those that it may end with.
+
+    Once it has found nothing, `is_complete` says that there is nothing.
+    """
+
+    def __init__(self, search: Search, first: Finder, last: Finder) -> None:
+        self._search = search
+        self._first = first
+        self._last = last
+        self._seen: set[frozenset[tuple[str, str, str]]] = set()
+        self.is_complete = search.cluster.node_count <= _NODES_OF_A_COMPLETE_SEARCH
+
+    def run(self, most: int = MOST_CHANGES) -> list[Advice]:
+        """The smallest sets of up to so many changes, where there are any: all of them have the same number."""
+        for count in range(2, most + 1):
+            found = list(self._sets(self._search, count))
+            if found:
+                return found
+        return []
+
+    def _sets(self, search: Search, count: int) -> Iterator[Advice]:
+        if count == 1:
+            yield from (advice for advice in self._last(search) if not advice.last_resort)
+            return
+        for change in self._beginnings(search):
+            with _made(search, change) as changed:
+                if changed is None:
+                    continue
+                for rest in self._sets(changed, count - 1):
+                    both = together(search, change, rest)
+                    if effect_of(both) not in self._seen:
+                        self._seen.add(effect_of(both))
+                        yield both
+
+    def _beginnings(self, search: Search) -> list[Advice]:
+        """Changes that would help but for some reasons that are left, least disturbance first."""
+        found = [
+            advice
+            for ignored in _combinations(search)
+            for advice in self._first(search.ignoring(ignored))
+            if not advice.last_resort
+        ]
+        best = ranked(found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // search.cluster.node_count)))
+        self.is_complete &= len(best) < _MOST_FOLLOWED
+        return best
+
+
+def _combinations(search: Search) -> list[frozenset[Reason]]:
+    """What may be left to the other changes: some, or all, of the reasons that nodes are rejected for."""
+    found: dict[frozenset[Reason], None] = {}
+    values, counts = np.unique(search.verdicts.bits[search.cluster.valid], return_counts=True)
+    for _, bits in sorted(zip(counts.tolist(), values.tolist(), strict=True), reverse=True):
+        reasons = search.verdicts.of(bits)
+        if len(reasons) <= _MOST_REASONS:
+            for part in range(1, 1 << len(reasons)):
+                found[frozenset(reason for i, reason in enumerate(reasons) if part >> i & 1)] = None
+    return list(found)
+
+
+@contextmanager
+def _made(search: Search, change: Advice) -> Iterator[Search | None]:
+    """What is left to search once a change is made; None where the pod is not rejected by nodes any more."""
+    pod = edited(search.pod, [edit for edit in change.edits if edit.target == "pod"])
+    with search.cluster.pretending(changed_nodes(search.cluster, change.edits)):
+        explanation = search.engine.explain(search.compile(pod))
+        if explanation.rejected is not None or explanation.feasible.size:
+            yield None
+        else:
+            yield Search(search.engine, explanation, pod, search.workload, search.own)
+
+
+def together(search: Search, change: Advice, rest: Advice) -> Advice:
+    """One advice to make a change and then the rest."""
+    parts = (*(change.parts or (change,)), *(rest.parts or (rest,)))
+    return Advice(
+        max(part.kind for part in parts),
+        ", and ".join(title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(_titles(parts))),
+        tuple(edit for part in parts for edit in part.edits),
+        _command(search, parts),
+        rest.nodes,
+        rest.node_count,
+        rest.victims,
+        parts=parts,
+    )
+
+
+def _titles(parts: tuple[Advice, ...]) -> list[str]:
+    return [part.title for part in parts]
+
+
+def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
+    """One patch for all that is edited of the pod, and what is done elsewhere; None where a part has no command."""
+    if any(part.kind is AdviceKind.PRIORITISE and part.command is None for part in parts):
+        # A priority without a class is nothing that people may write.
+        return None
+    of_pod = tuple(
+        edit for part in parts for edit in part.edits if edit.target == "pod" and edit.path != "/spec/priority"
+    )
+    others = [part.command for part in parts if part.edits[0].target != "pod" and part.kind is not AdviceKind.ADD_NODE]
+    patch = commands.patch(search.workload, search.pod, of_pod) if of_pod else ""
+    if patch is None or None in others:
+        return None
+    return " && ".join(text for text in (patch, *others) if text) or None
