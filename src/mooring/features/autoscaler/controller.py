@@ -22,6 +22,7 @@ from mooring.features.autoscaler.loop import LoopMemory, decide
 from mooring.features.autoscaler.next_look import next_looks
 from mooring.features.autoscaler.node_groups import NodeGroup
 from mooring.features.autoscaler.pools import SCALED_POOL, ScaledPool, read_pools
+from mooring.features.autoscaler.replica_pools.pools import MARKED_POOL, held_hosts
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP, loop_events
 from mooring.features.autoscaler.reports.log_lines import discovery_lines, loop_lines
 from mooring.features.autoscaler.reports.status import loop_status
@@ -75,7 +76,7 @@ def _reconcile(view: View, now: datetime, *, shrinks: bool) -> Decision:
 
 def _look(view: View, memory: AutoscalerMemory, now: datetime, settings: AutoscalerSettings) -> Decision:
     nodes = nodes_of(view)
-    pools = read_pools(view, nodes)
+    pools = read_pools(view, nodes, held_hosts(view))
     found = discover((pool.objects for pool in pools), settings)
     groups = {group.name: group for group in found.groups}
     scaled = [pool for pool in pools if pool.name in groups]
@@ -141,6 +142,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     reads=(
         SCALED_POOL,
+        MARKED_POOL,
         MACHINE_SET,
         MACHINE,
         CLUSTER,

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 def _controllers() -> tuple[Controller, ...]:
     from mooring.features.autoscaler.controller import CONTROLLER
+    from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
 
-    return (CONTROLLER,)
+    return (CONTROLLER, REPLICA_POOLS)
 
 
 def _plan_controllers() -> tuple[Controller, ...]:
     from mooring.features.autoscaler.controller import GROWING
+    from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
 
-    return (GROWING,)
+    return (GROWING, REPLICA_POOLS)
 
 
 def _pool_report() -> PoolReport:
@@ -32,12 +34,12 @@ def _pool_report() -> PoolReport:
 
 AUTOSCALER: Final = Feature(
     "autoscaler",
-    controllers=Parts(("cluster-autoscaler",), _controllers),
+    controllers=Parts(("cluster-autoscaler", "replica-pools"), _controllers),
     pool_report=_pool_report,
     settings=FLAGS,
     # A plan shows what comes of a workload: what stands idle beside it does not matter to it.
     joins=frozenset({"machines"}),
     plan_controllers=_plan_controllers,
     # A cluster may have the other one, and two of them would undo each other's work.
-    on_request=frozenset({"cluster-autoscaler"}),
+    on_request=frozenset({"cluster-autoscaler", "replica-pools"}),
 )

@@ -6,11 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mooring.api.kinds import Key, key_of
-from mooring.features.autoscaler.diagnosis import CLAIM, HOST, POOL, TEMPLATE, diagnose, matching_hosts
+from mooring.features.autoscaler.diagnosis import diagnose
+from mooring.features.autoscaler.pool_world import CLAIM, HOST, POOL, TEMPLATE, free_hosts_of, matching_hosts
 from mooring.features.autoscaler.pools import is_discovered
+from mooring.features.autoscaler.replica_pools.pools import label_of_pool
+from mooring.features.autoscaler.replica_pools.rows import (
+    replica_notes,
+    replica_pool_rows,
+    replica_pool_story,
+    waiting_story,
+)
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.features.autoscaler.templates.annotations import scaling_bounds
-from mooring.features.hosts.api.hosts import HostClaim, is_claimable
+from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.machines import ByoMachine, ByoMachineTemplate
 from mooring.features.hosts.api.names import API_VERSION as HOSTS_VERSION
 from mooring.features.machines.api.machine_deployments import MachineDeployment
@@ -26,9 +34,10 @@ _LAST_LINES: Final = 20
 
 
 def _rows(world: PoolWorld, decisions: Mapping[str, str]) -> Sequence[PoolRow]:
-    pools = sorted((each for each in world[POOL] if is_discovered(each)), key=lambda each: key_of(each))
+    pools = sorted(world[POOL], key=lambda each: key_of(each))
     statuses = _statuses(decisions)
-    return [_row(pool, world, statuses) for pool in pools]
+    scaled = [_row(pool, world, statuses) for pool in pools if is_discovered(pool)]
+    return [*scaled, *replica_pool_rows(pools, world)]
 
 
 def _row(pool: MachineDeployment, world: PoolWorld, statuses: Mapping[str, Mapping[str, Any]]) -> PoolRow:
@@ -40,7 +49,7 @@ def _row(pool: MachineDeployment, world: PoolWorld, statuses: Mapping[str, Mappi
         annotations.get(AUTOSCALER_MAX_SIZE, "-"),
         pool.wanted,
         pool.status.ready_replicas,
-        len(_free_hosts(pool, world)),
+        len(free_hosts_of(pool, world)),
         _state(pool, statuses.get(_group(pool))),
     )
 
@@ -72,14 +81,14 @@ def _state(pool: MachineDeployment, said: Mapping[str, Any] | None) -> str:
     return f"{idle} idle" if idle else str(said["health"]["status"])
 
 
-def _free_hosts(pool: MachineDeployment, world: PoolWorld) -> list[str]:
-    return sorted(host.metadata.name for host in matching_hosts(pool, world) if is_claimable(host))
-
-
 def _explain(world: PoolWorld, decisions: Mapping[str, str], key: Key) -> Sequence[str]:
     """Nothing where there is no such pool."""
     found = [each for each in world[POOL] if key_of(each) == key]
-    return [*_story(found[0], world, decisions)] if found else []
+    if not found:
+        return waiting_story(decisions, key.name)
+    if label_of_pool(found[0]) is not None:
+        return [*replica_pool_story(found[0], world), *waiting_story(decisions, key.name)]
+    return [*_story(found[0], world, decisions)]
 
 
 def _story(pool: MachineDeployment, world: PoolWorld, decisions: Mapping[str, str]) -> Iterator[str]:
@@ -88,7 +97,7 @@ def _story(pool: MachineDeployment, world: PoolWorld, decisions: Mapping[str, st
     if not is_discovered(pool):
         yield "  it has no label cluster-autoscaler-enabled=true, so no autoscaler scales it"
     yield f"  {row.target} wanted and {row.ready} ready, between {row.least} and {row.most}"
-    hosts, free = matching_hosts(pool, world), _free_hosts(pool, world)
+    hosts, free = matching_hosts(pool, world), free_hosts_of(pool, world)
     named = f" ({', '.join(free[:5])})" if free else ""
     yield f"  {len(free)} of {len(hosts)} hosts that match are free{named}"
     if row.most.isdecimal() and int(row.most) > row.target + len(free):
@@ -116,4 +125,5 @@ REPORT: Final = PoolReport(
     _rows,
     _explain,
     diagnose,
+    replica_notes,
 )

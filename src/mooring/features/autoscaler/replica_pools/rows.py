@@ -1,0 +1,61 @@
+"""Pools of replicas in `mooring pools`: a row each, why one exists and for whom, and what there is no pool for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mooring.features.autoscaler.pool_world import claims_of, free_hosts_of, matching_hosts
+from mooring.features.autoscaler.replica_pools.names import MADE_FOR, REASON
+from mooring.features.autoscaler.replica_pools.pools import label_of_pool
+from mooring.features.autoscaler.replica_pools.report import WaitingReplica, read_report
+from mooring.features.machines.api.machine_deployments import MachineDeployment
+from mooring.runtime.pool_report import PoolRow, PoolWorld
+
+__all__ = ["replica_notes", "replica_pool_rows", "replica_pool_story", "waiting_story"]
+
+
+def replica_pool_rows(pools: Iterable[MachineDeployment], world: PoolWorld) -> list[PoolRow]:
+    return [_row(pool, world) for pool in pools if label_of_pool(pool) is not None]
+
+
+def _row(pool: MachineDeployment, world: PoolWorld) -> PoolRow:
+    metadata, ready = pool.metadata, pool.status.ready_replicas
+    free = len(free_hosts_of(pool, world))
+    return PoolRow(metadata.namespace, metadata.name, "-", "-", pool.wanted, ready, free, _state(pool))
+
+
+def _state(pool: MachineDeployment) -> str:
+    made_for = f"for {pool.metadata.annotations.get(MADE_FOR, '')}"
+    if pool.metadata.deleting:
+        return f"on its way out: it was {made_for}"
+    missing = pool.wanted - pool.status.ready_replicas
+    return f"{made_for}, {missing} nodes missing" if missing > 0 else made_for
+
+
+def replica_pool_story(pool: MachineDeployment, world: PoolWorld) -> Iterator[str]:
+    label, annotations = label_of_pool(pool), pool.metadata.annotations
+    yield f"MachineDeployment/{pool.metadata.namespace}/{pool.metadata.name}: {_state(pool)}"
+    yield f"  it was made because {annotations.get(REASON, 'pods asked for it')}"
+    yield f"  it goes when no pod asks for nodes with {label} any more"
+    hosts = [each.status.host_ref.name for each in claims_of(pool, world) if each.status.host_ref is not None]
+    named = f" on {', '.join(hosts)}" if hosts else ""
+    yield f"  {pool.wanted} wanted and {pool.status.ready_replicas} ready{named}"
+    free = free_hosts_of(pool, world)
+    others = f" ({', '.join(free[:5])})" if free else ""
+    yield f"  {len(free)} of {len(matching_hosts(pool, world))} hosts that match are free{others}"
+
+
+def replica_notes(decisions: Mapping[str, str]) -> Sequence[str]:
+    report = read_report(decisions)
+    problem = [f"No pools are made for replicas: {report.problem}"] if report.problem else []
+    return [*problem, *map(_note, report.waiting)]
+
+
+def _note(waiting: WaitingReplica) -> str:
+    return f"{waiting.pods} pods of {waiting.replica} wait for nodes with {waiting.label}: {waiting.reason}"
+
+
+def waiting_story(decisions: Mapping[str, str], value: str) -> list[str]:
+    """What to say of a replica that waits, by the name that its pool has or would have."""
+    waiting = read_report(decisions).waiting
+    return [_note(each) for each in waiting if each.label.partition("=")[2] == value]
