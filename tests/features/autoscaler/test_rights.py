@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooring.features.autoscaler.controller import CONTROLLER
-from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
+from mooring.features.autoscaler.replica_pools.controller import CONTROLLER as REPLICA_POOLS
 from mooring.testing.builders import pod
 from mooring.testing.rights import recorded_rights
 from mooring.testing.scaled_pools import scaled_pool

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def _controllers() -> tuple[Controller, ...]:
-    from mooring.features.autoscaler.controller import CONTROLLER
-    from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
+    from mooring.features.autoscaler import controller
+    from mooring.features.autoscaler.replica_pools import controller as replica_pools
 
-    return (CONTROLLER, REPLICA_POOLS)
+    return (controller.CONTROLLER, replica_pools.CONTROLLER)
 
 
 def _plan_controllers() -> tuple[Controller, ...]:
     from mooring.features.autoscaler.controller import GROWING
-    from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
+    from mooring.features.autoscaler.replica_pools.controller import CONTROLLER
 
-    return (GROWING, REPLICA_POOLS)
+    return (GROWING, CONTROLLER)
 
 
 def _pool_report() -> PoolReport:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
+from mooring.features.autoscaler.replica_pools.controller import CONTROLLER as REPLICA_POOLS
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.hosts import create

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mooring.features.autoscaler.replica_pools.controller import REPLICA_POOLS
+from mooring.features.autoscaler.replica_pools.controller import CONTROLLER as REPLICA_POOLS
 from mooring.kube.objects import Object
 from mooring.testing.hosts import claimed_hosts
 from mooring.testing.replica_pools import KEY, replica_policy, serving_host

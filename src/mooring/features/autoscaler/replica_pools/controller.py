@@ -61,7 +61,7 @@ from mooring.runtime.decision import Create, Decision, Delete, Event, Scale, Wri
 from mooring.runtime.view import View
 from mooring.workloads.kinds import NAMESPACE
 
-__all__ = ["REPLICA_POOLS"]
+__all__ = ["CONTROLLER"]
 
 NAME: Final = "replica-pools"
 # Kinds that a policy may refer to, and that are looked for before a pool is made.
@@ -225,7 +225,7 @@ def _writes(
     return PoolWrites(tuple(templates), tuple(pools), tuple(left))
 
 
-REPLICA_POOLS: Final = Controller(
+CONTROLLER: Final = Controller(
     NAME,
     reconcile,
     reads=(
