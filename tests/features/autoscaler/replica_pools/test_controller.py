@@ -126,8 +126,11 @@ def test_a_malformed_policy_makes_nothing_and_names_the_key() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"maxPools": "1"}, "there are 1 pools, and maxPools of the policy is 1"),
-        ({"maxHosts": "3"}, "it needs 2 hosts, pools of replicas have 2, and maxHosts of the policy is 3"),
+        ({"maxPools": "1"}, "there are 1 pools, and maxPools of the policy is 1; raise it, or scale down"),
+        (
+            {"maxHosts": "3"},
+            "it needs 2 hosts, pools of replicas have 2, and maxHosts of the policy is 3; raise it, or scale down",
+        ),
     ],
 )
 def test_a_policy_limits_pools_and_hosts(change: dict[str, str], said: str) -> None:

@@ -216,7 +216,9 @@ class _Growth:
             return Refusal(replica, reason, "pool")
         count = len(world.pools) + len(self.made)
         if count >= policy.max_pools:
-            reason = f"there are {count} pools, and maxPools of the policy is {policy.max_pools}"
+            reason = (
+                f"there are {count} pools, and maxPools of the policy is {policy.max_pools}; raise it, or scale down"
+            )
             return Refusal(replica, reason, "policy")
         shape = NodeShape(replica.label, replica.taints)
         found = sizings(self.trial, infos, shape, world.hosts)
@@ -264,7 +266,7 @@ class _Growth:
         if self._hosts + needed.hosts > policy.max_hosts:
             reason = (
                 f"it needs {needed.hosts} hosts, pools of replicas have {self._hosts}, and maxHosts of the policy is "
-                f"{policy.max_hosts}"
+                f"{policy.max_hosts}; raise it, or scale down"
             )
             return Refusal(replica, reason, "policy")
         large = [host for host in world.hosts if fits(host, needed.requirements)]

@@ -24,12 +24,12 @@ def replica_findings(
     pools: Iterable[MachineDeployment], world: PoolWorld, decisions: Mapping[str, str]
 ) -> Iterator[Finding]:
     report = read_report(decisions)
+    about = f"ConfigMap {'/'.join(POLICY_CONFIG_MAP)}"
     if report.problem:
-        yield Finding(f"ConfigMap {'/'.join(POLICY_CONFIG_MAP)}", report.problem, f"kubectl edit {_POLICY}")
-    for waiting in report.waiting:
+        yield Finding(about, report.problem.removeprefix(f"{about}: "), f"kubectl edit {_POLICY}")
+    for waiting in report.by_reason:
         if waiting.reason != report.problem:
-            problem = f"{waiting.pods} pods wait for nodes with {waiting.label}: {waiting.reason}"
-            yield Finding(f"replica {waiting.replica}", problem, _mend(waiting))
+            yield Finding(waiting.told, waiting.reason, _mend(waiting))
     for pool in pools:
         if label_of_pool(pool) is not None and not pool.metadata.deleting:
             yield from _lost(pool, world)

@@ -33,11 +33,30 @@ class WaitingReplica(msgspec.Struct, frozen=True):
     # What would have to change: the policy, hosts or a pool.
     where: str
 
+    @property
+    def told(self) -> str:
+        return f"{self.pods} pods of {self.replica} wait for nodes with {self.label}"
+
 
 class ReplicaPoolsReport(msgspec.Struct, frozen=True, omit_defaults=True):
     # What is wrong with the policy, where there is one.
     problem: str = ""
     waiting: tuple[WaitingReplica, ...] = ()
+
+    @property
+    def by_reason(self) -> list[WaitingReplica]:
+        """One for each reason, which names the others for which it is the same."""
+        same: dict[str, list[WaitingReplica]] = {}
+        for each in self.waiting:
+            same.setdefault(each.reason, []).append(each)
+        return [_first(several) for several in same.values()]
+
+
+def _first(several: Sequence[WaitingReplica]) -> WaitingReplica:
+    first, others = several[0], len(several) - 1
+    if not others:
+        return first
+    return msgspec.structs.replace(first, replica=f"{first.replica} (and of {others} more replicas)")
 
 
 def report_of(decision: ReplicaPoolsDecision, problem: str) -> ReplicaPoolsReport:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mooring.features.autoscaler.pool_world import claims_of, free_hosts_of, matching_hosts
 from mooring.features.autoscaler.replica_pools.names import MADE_FOR, REASON
 from mooring.features.autoscaler.replica_pools.pools import label_of_pool
-from mooring.features.autoscaler.replica_pools.report import WaitingReplica, read_report
+from mooring.features.autoscaler.replica_pools.report import read_report
 from mooring.features.machines.api.machine_deployments import MachineDeployment
 from mooring.runtime.pool_report import PoolRow, PoolWorld
 
@@ -48,14 +48,10 @@ def replica_pool_story(pool: MachineDeployment, world: PoolWorld) -> Iterator[st
 def replica_notes(decisions: Mapping[str, str]) -> Sequence[str]:
     report = read_report(decisions)
     problem = [f"No pools are made for replicas: {report.problem}"] if report.problem else []
-    return [*problem, *map(_note, report.waiting)]
-
-
-def _note(waiting: WaitingReplica) -> str:
-    return f"{waiting.pods} pods of {waiting.replica} wait for nodes with {waiting.label}: {waiting.reason}"
+    return [*problem, *(f"{each.told}: {each.reason}" for each in report.by_reason if each.reason != report.problem)]
 
 
 def waiting_story(decisions: Mapping[str, str], value: str) -> list[str]:
     """What to say of a replica that waits, by the name that its pool has or would have."""
     waiting = read_report(decisions).waiting
-    return [_note(each) for each in waiting if each.label.partition("=")[2] == value]
+    return [f"{each.told}: {each.reason}" for each in waiting if each.label.partition("=")[2] == value]
