@@ -19,7 +19,7 @@ __all__ = ["HOW_TO_ALLOW", "POLICY_CONFIG_MAP", "PolicyReference", "ReplicaPoolP
 POLICY_CONFIG_MAP: Final = Key("kube-system", "mooring-replica-pools")
 _NAME: Final = f"ConfigMap {POLICY_CONFIG_MAP.namespace}/{POLICY_CONFIG_MAP.name}"
 HOW_TO_ALLOW: Final = (
-    f"there is no {_NAME}; create it with the label keys, hosts and limits for such pools, as docs/autoscaler.md says"
+    f"there is no {_NAME}; create it with the label keys, hosts and limits for such pools, as docs/replica-pools.md says"
 )
 _REQUIRED: Final = ("labelKeys", "hostSelector", "clusterName", "bootstrapConfigRef", "maxPools", "maxHosts")
 _OPTIONAL: Final = ("hostNamespace", "installerRef", "version", "groupSizeAnnotation")
