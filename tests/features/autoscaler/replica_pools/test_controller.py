@@ -107,7 +107,7 @@ def test_without_a_policy_nothing_is_made_and_the_event_says_how_to_allow_it() -
     assert world.targets == {}
     assert refusals(world) == {
         f"no nodes are added for {KEY}=serve-0: there is no ConfigMap kube-system/mooring-replica-pools; create it "
-        "with the label keys, hosts and limits for such pools, as docs/replica-pools.md says"
+        "with the label keys, hosts and limits for such pools, as in docs/replica-pools.md"
     }
     world.put(replica_policy())
     world.settle()

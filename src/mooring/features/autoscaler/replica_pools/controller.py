@@ -6,14 +6,14 @@ pools. Everything but since when a pool is unneeded is at the API server, so a c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
 from mooring.api.core.types import Namespace
-from mooring.api.kinds import Key, Kind, key_of
+from mooring.api.kinds import Indexers, Key, Kind, key_of
 from mooring.features.autoscaler.flags import FLAGS, REPLICA_POOL_UNNEEDED_TIME, SCAN_INTERVAL, settings_of
 from mooring.features.autoscaler.kinds import SCALED_DAEMON_SET, SCALED_NODE, SCALED_POD
 from mooring.features.autoscaler.pods import is_unschedulable
@@ -38,10 +38,11 @@ from mooring.features.autoscaler.replica_pools.pools import (
     stray_templates,
 )
 from mooring.features.autoscaler.replica_pools.replicas import Replica, looks_unique, read_replicas
-from mooring.features.autoscaler.replica_pools.report import report_of, report_write
+from mooring.features.autoscaler.replica_pools.report import is_told, report_of, report_write
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.features.autoscaler.reports.status_config_map import STATUS
 from mooring.features.autoscaler.surroundings import bound_pods, nodes_of
+from mooring.features.autoscaler.views import AutoscalerPod
 from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.kinds import (
     BOOTSTRAP_KUBECONFIG,
@@ -64,6 +65,7 @@ from mooring.workloads.kinds import NAMESPACE
 __all__ = ["CONTROLLER"]
 
 NAME: Final = "replica-pools"
+_WAITING: Final = "waiting"
 # Kinds that a policy may refer to, and that are looked for before a pool is made.
 _REFERRED: Final[Mapping[str, Kind[Any]]] = {
     each.kind: each for each in (BOOTSTRAP_KUBECONFIG, BOOTSTRAP_KUBECONFIG_TEMPLATE, K8S_INSTALLER_CONFIG_TEMPLATE)
@@ -93,8 +95,12 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     pools, strays = read_replica_pools(view), stray_templates(view)
     if not pools and not strays and not view.list(BYO_HOST):
         return Decision()
-    # 3. What is needed and what may be done.
+    # 3. Something is to be done, or to be told or untold: a look at all pods and nodes is only worth it then.
     stated = _stated_policy(view)
+    found = view.get(STATUS, *STATUS_CONFIG_MAP)
+    if not pools and not strays and not stated.problem and not is_told(found) and not _is_awaited(view, stated.policy):
+        return Decision()
+    # 4. What is needed and what may be done.
     known = {} if memory is None else memory.unneeded_since
     decision = decide_replica_pools(
         _world(view, stated, pools, strays), known, view.settings[REPLICA_POOL_UNNEEDED_TIME], now, settings_of(view)
@@ -102,11 +108,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     for moment in decision.due:
         view.reached(moment)
     view.poll_again(now + view.settings[SCAN_INTERVAL])
-    # 4. It is done and told. A template comes before the pool that is made from it, and goes after it.
+    # 5. It is done and told. A template comes before the pool that is made from it, and goes after it.
     report = report_of(decision, stated.problem)
     events = _events(decision, stated)
     writes = _writes(decision, stated.policy, strays)
-    told = tuple(report_write(view.get(STATUS, *STATUS_CONFIG_MAP), report))
+    told = tuple(report_write(found, report))
     return Decision(
         intent=writes.templates,
         children=writes.pools,
@@ -125,6 +131,19 @@ def _said(event: Event) -> tuple[str, Key, str]:
 def _events(decision: ReplicaPoolsDecision, stated: StatedPolicy) -> list[Event]:
     wrong = [policy_event(stated.problem)] if stated.problem else []
     return [*wrong, *pool_events(decision, stated.policy)]
+
+
+def _by_waiting(pod: AutoscalerPod) -> Iterable[str]:
+    """Pods that wait for a node of some label: few, however many pods there are."""
+    return (_WAITING,) if pod.spec.node_selector and is_unschedulable(pod) else ()
+
+
+def _is_awaited(view: View, policy: ReplicaPoolPolicy | None) -> bool:
+    """Whether a pod waits for nodes of its replica."""
+    waiting = view.list(SCALED_POD, _WAITING, _WAITING)
+    if policy is None:
+        return any(looks_unique(pod) is not None for pod in waiting)
+    return any(key in (pod.spec.node_selector or {}) for pod in waiting for key in policy.label_keys)
 
 
 def _stated_policy(view: View) -> StatedPolicy:
@@ -253,4 +272,5 @@ CONTROLLER: Final = Controller(
     },
     memory=ReplicaPoolsMemory,
     settings=FLAGS,
+    indexers=(Indexers(SCALED_POD, indexes={_WAITING: _by_waiting}),),
 )

@@ -18,7 +18,7 @@ from mooring.manifests.emit import to_yaml
 from mooring.manifests.loader import load
 from mooring.runtime.decision import Apply
 
-__all__ = ["ReplicaPoolsReport", "WaitingReplica", "read_report", "report_of", "report_write"]
+__all__ = ["ReplicaPoolsReport", "WaitingReplica", "is_told", "read_report", "report_of", "report_write"]
 
 _KEY: Final = "replicaPools"
 
@@ -65,6 +65,11 @@ def report_of(decision: ReplicaPoolsDecision, problem: str) -> ReplicaPoolsRepor
         for each in decision.refused
     )
     return ReplicaPoolsReport(problem, tuple(waiting))
+
+
+def is_told(found: ConfigMap | None) -> bool:
+    """Whether anything was told that may have to be taken back."""
+    return found is not None and bool(found.data.get(_KEY))
 
 
 def report_write(found: ConfigMap | None, report: ReplicaPoolsReport) -> Sequence[Apply]:
