@@ -84,6 +84,8 @@ def test_nothing_is_made_without_a_policy_and_the_event_says_how_to_allow_it(she
     assert "there is no ConfigMap kube-system/mooring-replica-pools; create it" in events(shell, "NotTriggerScaleUp")[0]
     assert pools(shell) == {}
     assert "kubectl create configmap mooring-replica-pools -n kube-system" in mooring(shell, "doctor")
+    told = f"no nodes are added for {KEY}=deepseek-0: there is no ConfigMap kube-system/mooring-replica-pools"
+    assert told in mooring(shell, "explain", "pod/deepseek-0", "-n", "serving")
 
 
 def test_every_replica_gets_hosts_of_its_own(shell: Shell) -> None:

@@ -92,4 +92,6 @@ def test_a_plan_makes_a_pool_for_every_replica_where_a_policy_allows_it(tmp_path
     found = answered(tmp_path, [*command, "--snapshot", f"{examples}/policy.yaml"])
     assert "4 of 4 pods scheduled" in found
     assert "4 nodes come" in found
-    assert "0 of 4 pods scheduled" in answered(tmp_path, command)
+    without = answered(tmp_path, command)
+    assert "0 of 4 pods scheduled" in without
+    assert "no nodes are added for example.com/node-group=deepseek-0: there is no ConfigMap" in without

@@ -128,7 +128,7 @@ def command(
         explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
         outcomes = list(explainer.run(found.pods))
         if not all_land(outcomes):
-            add_pool_notes(outcomes, cluster_source.pools())
+            add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
     finally:
         cluster_source.close()
     if form == "text":

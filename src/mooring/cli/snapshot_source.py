@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from mooring.api.core.types import Pod
@@ -66,6 +66,10 @@ class SnapshotSource:
             if file != "-"
             for document in read_views(file, {(kind.api_version, kind.kind): kind.view})
         ]
+
+    def pool_decisions(self) -> Mapping[str, str]:
+        """Nothing: what was decided on another day says nothing about these files."""
+        return {}
 
     def close(self) -> None:
         """Nothing is open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -122,6 +123,12 @@ class Plan:
             if (kind.api_version, kind.kind) in served
             for obj in self.cluster.objects(kind.api_version, kind.kind)
         ]
+
+    @cached_property
+    def pool_decisions(self) -> Mapping[str, str]:
+        """What was decided about pools in the course of the plan."""
+        found = self.cluster.registry.find("v1", "ConfigMap", *CATALOG.pool_report().decisions)
+        return {} if found is None else found.get("data") or {}
 
     @property
     def took(self) -> timedelta:

@@ -44,3 +44,5 @@ class PoolReport(NamedTuple):
     diagnose: Callable[[PoolWorld, Mapping[str, str]], Sequence[Finding]]
     # Sentences below the rows: what there is no pool for, and why.
     notes: Callable[[Mapping[str, str]], Sequence[str]]
+    # The same of one pod, by its node selector.
+    pod_notes: Callable[[Mapping[str, str], Mapping[str, str]], Sequence[str]]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
 from mooring.api.conditions import is_true
 from mooring.api.kinds import Key, key_of
-from mooring.features.autoscaler.pool_world import CLAIM, HOST, POOL, TEMPLATE, matching_hosts, wanted_hosts
 from mooring.features.autoscaler.pools import is_discovered
-from mooring.features.autoscaler.replica_pools.findings import replica_findings
-from mooring.features.autoscaler.replica_pools.pools import label_of_pool
 from mooring.features.autoscaler.templates.annotations import scaling_bounds
 from mooring.features.hosts.api.conditions import HOST_HEALTHY
 from mooring.features.hosts.api.hosts import HostClaim, is_claimable
+from mooring.features.hosts.api.machines import ByoMachineSpec, ByoMachineTemplate
 from mooring.features.hosts.api.matching import suits
 from mooring.features.hosts.api.names import GPU
 from mooring.features.machines.api.machine_deployments import MachineDeployment
@@ -24,8 +22,12 @@ from mooring.kube.quantities import value
 from mooring.runtime.pool_report import Finding, PoolWorld
 from mooring.workloads.near_labels import nearest_labels
 
-__all__ = ["diagnose"]
+__all__ = ["CLAIM", "HOST", "POOL", "TEMPLATE", "diagnose", "matching_hosts"]
 
+POOL: Final = "MachineDeployment"
+HOST: Final = "ByoHost"
+TEMPLATE: Final = "ByoMachineTemplate"
+CLAIM: Final = "ByoMachine"
 # Keys that pages on the web have and nobody reads.
 _WRONG_KEYS: Final = {
     "cluster.x-k8s.io/cluster-autoscaler-min-size": AUTOSCALER_MIN_SIZE,
@@ -33,20 +35,32 @@ _WRONG_KEYS: Final = {
 }
 
 
-def diagnose(world: PoolWorld, decisions: Mapping[str, str]) -> Sequence[Finding]:
-    """By pool and by host, in the order of their names, and then what there is no pool for."""
-    everything: list[MachineDeployment] = sorted(world[POOL], key=lambda each: key_of(each))
-    # Pools of replicas ask for the same hosts on purpose, and no more than there are.
-    pools = [each for each in everything if label_of_pool(each) is None]
+def diagnose(world: PoolWorld) -> Sequence[Finding]:
+    """By pool and by host, in the order of their names."""
+    pools: list[MachineDeployment] = sorted(world[POOL], key=lambda each: key_of(each))
     of_pools = [found for pool in pools for check in _POOL_CHECKS for found in check(pool, world)]
     of_hosts = [found for host in sorted(world[HOST], key=lambda each: key_of(each)) for found in _host(host, world)]
-    return [*of_pools, *_contests(pools, world), *of_hosts, *replica_findings(everything, world, decisions)]
+    return [*of_pools, *_contests(pools, world), *of_hosts]
+
+
+def matching_hosts(pool: MachineDeployment, world: PoolWorld) -> list[HostClaim]:
+    wanted = _wanted(pool, world)
+    namespace = pool.metadata.namespace
+    hosts = (host for host in world[HOST] if host.metadata.namespace == namespace)
+    return [] if wanted is None else [host for host in hosts if suits(host, wanted)]
+
+
+def _wanted(pool: MachineDeployment, world: PoolWorld) -> ByoMachineSpec | None:
+    reference = pool.spec.template.spec.infrastructure_ref
+    key = Key(pool.metadata.namespace, reference.name)
+    found: list[ByoMachineTemplate] = [each for each in world[TEMPLATE] if key_of(each) == key]
+    return found[0].spec.template.spec if found and reference.kind == TEMPLATE else None
 
 
 def _shortage(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
     """Replicas that have no nodes: no host matches, or none is free."""
     reference, namespace = pool.spec.template.spec.infrastructure_ref, pool.metadata.namespace
-    wanted = wanted_hosts(pool, world)
+    wanted = _wanted(pool, world)
     if reference.kind != TEMPLATE:
         return
     if wanted is None:
@@ -73,7 +87,7 @@ def _shortage(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
 
 def _selection(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
     """Hosts that the pool should not have."""
-    wanted, namespace = wanted_hosts(pool, world), pool.metadata.namespace
+    wanted, namespace = _wanted(pool, world), pool.metadata.namespace
     template = pool.spec.template.spec.infrastructure_ref.name
     if wanted is not None and wanted.selector is None:
         body = '{"spec":{"template":{"spec":{"selector":{"matchLabels":{"purpose":"PURPOSE"}}}}}}'

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mooring.api.kinds import Key, key_of
-from mooring.features.autoscaler.diagnosis import diagnose
-from mooring.features.autoscaler.pool_world import CLAIM, HOST, POOL, TEMPLATE, free_hosts_of, matching_hosts
+from mooring.features.autoscaler.diagnosis import CLAIM, HOST, POOL, TEMPLATE, diagnose, matching_hosts
 from mooring.features.autoscaler.pools import is_discovered
+from mooring.features.autoscaler.replica_pools.findings import replica_findings
 from mooring.features.autoscaler.replica_pools.pools import label_of_pool
 from mooring.features.autoscaler.replica_pools.rows import (
+    pod_notes,
     replica_notes,
     replica_pool_rows,
     replica_pool_story,
@@ -18,14 +19,14 @@ from mooring.features.autoscaler.replica_pools.rows import (
 )
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.features.autoscaler.templates.annotations import scaling_bounds
-from mooring.features.hosts.api.hosts import HostClaim
+from mooring.features.hosts.api.hosts import HostClaim, is_claimable
 from mooring.features.hosts.api.machines import ByoMachine, ByoMachineTemplate
 from mooring.features.hosts.api.names import API_VERSION as HOSTS_VERSION
 from mooring.features.machines.api.machine_deployments import MachineDeployment
 from mooring.features.machines.api.names import API_VERSION, AUTOSCALER_MAX_SIZE, AUTOSCALER_MIN_SIZE
 from mooring.kube.errors import MooringError
 from mooring.manifests.loader import load
-from mooring.runtime.pool_report import PoolReport, PoolRow, PoolWorld
+from mooring.runtime.pool_report import Finding, PoolReport, PoolRow, PoolWorld
 
 __all__ = ["REPORT"]
 
@@ -49,7 +50,7 @@ def _row(pool: MachineDeployment, world: PoolWorld, statuses: Mapping[str, Mappi
         annotations.get(AUTOSCALER_MAX_SIZE, "-"),
         pool.wanted,
         pool.status.ready_replicas,
-        len(free_hosts_of(pool, world)),
+        len(_free_hosts(pool, world)),
         _state(pool, statuses.get(_group(pool))),
     )
 
@@ -81,6 +82,10 @@ def _state(pool: MachineDeployment, said: Mapping[str, Any] | None) -> str:
     return f"{idle} idle" if idle else str(said["health"]["status"])
 
 
+def _free_hosts(pool: MachineDeployment, world: PoolWorld) -> list[str]:
+    return sorted(host.metadata.name for host in matching_hosts(pool, world) if is_claimable(host))
+
+
 def _explain(world: PoolWorld, decisions: Mapping[str, str], key: Key) -> Sequence[str]:
     """Nothing where there is no such pool."""
     found = [each for each in world[POOL] if key_of(each) == key]
@@ -97,7 +102,7 @@ def _story(pool: MachineDeployment, world: PoolWorld, decisions: Mapping[str, st
     if not is_discovered(pool):
         yield "  it has no label cluster-autoscaler-enabled=true, so no autoscaler scales it"
     yield f"  {row.target} wanted and {row.ready} ready, between {row.least} and {row.most}"
-    hosts, free = matching_hosts(pool, world), free_hosts_of(pool, world)
+    hosts, free = matching_hosts(pool, world), _free_hosts(pool, world)
     named = f" ({', '.join(free[:5])})" if free else ""
     yield f"  {len(free)} of {len(hosts)} hosts that match are free{named}"
     if row.most.isdecimal() and int(row.most) > row.target + len(free):
@@ -114,6 +119,12 @@ def _concerns(line: str, pool: MachineDeployment, hosts: Sequence[HostClaim]) ->
     return _group(pool) in words or any(host.metadata.name in words for host in hosts)
 
 
+def _diagnose(world: PoolWorld, decisions: Mapping[str, str]) -> Sequence[Finding]:
+    """Pools of replicas have checks of their own: they ask for the same hosts on purpose."""
+    others = {**world, POOL: [pool for pool in world[POOL] if label_of_pool(pool) is None]}
+    return [*diagnose(others), *replica_findings(world, decisions)]
+
+
 REPORT: Final = PoolReport(
     {
         (API_VERSION, POOL): MachineDeployment,
@@ -124,6 +135,7 @@ REPORT: Final = PoolReport(
     STATUS_CONFIG_MAP,
     _rows,
     _explain,
-    diagnose,
+    _diagnose,
     replica_notes,
+    pod_notes,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from mooring.api.conditions import is_true
-from mooring.features.autoscaler.pool_world import HOST, claims_of, free_hosts_of
+from mooring.api.kinds import key_of
+from mooring.features.autoscaler.diagnosis import HOST, POOL
+from mooring.features.autoscaler.replica_pools.claims import claims_of, free_hosts_of
 from mooring.features.autoscaler.replica_pools.names import MADE_FOR
 from mooring.features.autoscaler.replica_pools.policy import HOW_TO_ALLOW, POLICY_CONFIG_MAP
 from mooring.features.autoscaler.replica_pools.pools import label_of_pool
@@ -20,9 +22,7 @@ __all__ = ["replica_findings"]
 _POLICY = f"configmap {POLICY_CONFIG_MAP.name} -n {POLICY_CONFIG_MAP.namespace}"
 
 
-def replica_findings(
-    pools: Iterable[MachineDeployment], world: PoolWorld, decisions: Mapping[str, str]
-) -> Iterator[Finding]:
+def replica_findings(world: PoolWorld, decisions: Mapping[str, str]) -> Iterator[Finding]:
     report = read_report(decisions)
     about = f"ConfigMap {'/'.join(POLICY_CONFIG_MAP)}"
     if report.problem:
@@ -30,7 +30,7 @@ def replica_findings(
     for waiting in report.by_reason:
         if waiting.reason != report.problem:
             yield Finding(waiting.told, waiting.reason, _mend(waiting))
-    for pool in pools:
+    for pool in sorted(world[POOL], key=lambda each: key_of(each)):
         if label_of_pool(pool) is not None and not pool.metadata.deleting:
             yield from _lost(pool, world)
 

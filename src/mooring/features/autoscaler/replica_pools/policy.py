@@ -18,7 +18,9 @@ __all__ = ["HOW_TO_ALLOW", "POLICY_CONFIG_MAP", "PolicyReference", "ReplicaPoolP
 
 POLICY_CONFIG_MAP: Final = Key("kube-system", "mooring-replica-pools")
 _NAME: Final = f"ConfigMap {POLICY_CONFIG_MAP.namespace}/{POLICY_CONFIG_MAP.name}"
-HOW_TO_ALLOW: Final = f"there is no {_NAME}; create it with the label keys, hosts and limits for such pools, as in docs/replica-pools.md"
+HOW_TO_ALLOW: Final = (
+    f"there is no {_NAME}; create it with the label keys, hosts and limits for such pools, as in docs/replica-pools.md"
+)
 _REQUIRED: Final = ("labelKeys", "hostSelector", "clusterName", "bootstrapConfigRef", "maxPools", "maxHosts")
 _OPTIONAL: Final = ("hostNamespace", "installerRef", "version", "groupSizeAnnotation")
 _VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][-+.0-9A-Za-z]+)?")

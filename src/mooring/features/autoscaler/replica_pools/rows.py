@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mooring.features.autoscaler.pool_world import claims_of, free_hosts_of, matching_hosts
+from mooring.features.autoscaler.diagnosis import matching_hosts
+from mooring.features.autoscaler.replica_pools.claims import claims_of, free_hosts_of
 from mooring.features.autoscaler.replica_pools.names import MADE_FOR, REASON
 from mooring.features.autoscaler.replica_pools.pools import label_of_pool
 from mooring.features.autoscaler.replica_pools.report import read_report
 from mooring.features.machines.api.machine_deployments import MachineDeployment
 from mooring.runtime.pool_report import PoolRow, PoolWorld
 
-__all__ = ["replica_notes", "replica_pool_rows", "replica_pool_story", "waiting_story"]
+__all__ = ["pod_notes", "replica_notes", "replica_pool_rows", "replica_pool_story", "waiting_story"]
 
 
 def replica_pool_rows(pools: Iterable[MachineDeployment], world: PoolWorld) -> list[PoolRow]:
@@ -49,6 +50,15 @@ def replica_notes(decisions: Mapping[str, str]) -> Sequence[str]:
     report = read_report(decisions)
     problem = [f"No pools are made for replicas: {report.problem}"] if report.problem else []
     return [*problem, *(f"{each.told}: {each.reason}" for each in report.by_reason if each.reason != report.problem)]
+
+
+def pod_notes(decisions: Mapping[str, str], selector: Mapping[str, str]) -> list[str]:
+    """Why there are no nodes for a pod with this node selector, where it waits for those of its replica."""
+    labels = {f"{key}={value}" for key, value in selector.items()}
+    waiting = read_report(decisions).waiting
+    return list(
+        dict.fromkeys(f"no nodes are added for {each.label}: {each.reason}" for each in waiting if each.label in labels)
+    )
 
 
 def waiting_story(decisions: Mapping[str, str], value: str) -> list[str]:
