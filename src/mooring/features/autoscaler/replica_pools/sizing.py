@@ -29,12 +29,14 @@ from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.matching import fits
 from mooring.features.hosts.api.names import GPU
 from mooring.features.hosts.api.own_metadata import own_labels, own_taints
-from mooring.kube.quantities import milli_value
+from mooring.kube.quantities import milli_value, value
 from mooring.placement.pods import PodInfo
 
 __all__ = ["NodeShape", "Sizing", "Trial", "packed", "rejection", "sizings"]
 
 _PODS: Final = "110"
+_GIB: Final = 2**30
+_IN_BYTES: Final = ("memory", "ephemeral-storage")
 _SCARCEST_FIRST: Final = (GPU, "memory", "cpu")
 
 
@@ -137,13 +139,19 @@ def _system(host: HostClaim) -> dict[str, str]:
     return {"kubernetes.io/os": info.osname or "linux", "kubernetes.io/arch": info.architecture or "amd64"}
 
 
-def _sizes(free: Sequence[HostClaim], asked: frozenset[str]) -> list[dict[str, str]]:
-    """The different sizes of hosts, in what is asked for."""
-    found = {
-        tuple(sorted((name, str(amount)) for name, amount in host.spec.capacity.items() if name in asked)): None
-        for host in free
-    }
-    return [dict(each) for each in found]
+def _sizes(hosts: Sequence[HostClaim], asked: frozenset[str]) -> list[dict[str, str]]:
+    """The different sizes of hosts, in what is asked for. Machines of one kind differ by a few pages of memory."""
+    found: dict[tuple[tuple[str, int], ...], dict[str, str]] = {}
+    for host in hosts:
+        size = {name: str(amount) for name, amount in sorted(host.spec.capacity.items()) if name in asked}
+        rough = tuple((name, _rough(name, amount)) for name, amount in size.items())
+        known = found.get(rough, size)
+        found[rough] = {name: min(size[name], known[name], key=milli_value) for name in size}
+    return list(found.values())
+
+
+def _rough(name: str, amount: str) -> int:
+    return value(amount) // _GIB if name in _IN_BYTES else milli_value(amount)
 
 
 def _resources(infos: Iterable[PodInfo]) -> frozenset[str]:
@@ -171,7 +179,7 @@ def _quantity(name: str, amount: int) -> str:
     """As people write it: cpu is counted in thousandths, memory and storage in bytes."""
     if name == "cpu":
         return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
-    if name in ("memory", "ephemeral-storage"):
+    if name in _IN_BYTES:
         for suffix, size in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
             if amount % size == 0:
                 return f"{amount // size}{suffix}"
