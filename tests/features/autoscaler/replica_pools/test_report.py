@@ -101,6 +101,20 @@ def test_a_lost_host_is_diagnosed_with_the_one_that_would_take_its_place() -> No
     assert command.startswith("kubectl delete machine serve-0-")
 
 
+def test_a_machine_that_finds_no_host_is_diagnosed() -> None:
+    world = ReplicaPoolWorld(*replica_pods("serve-0"), hosts=["a", "b"])
+    world.settle()
+    world.patch("MachineDeployment", "serve-0", {"spec": {"replicas": 3}})
+    world.settle()
+    assert Told(world).states == {"serve-0": "for default/serve-0, 1 nodes missing"}
+    assert Told(world).findings == [
+        (
+            "1 of its 3 hosts are missing, and none that would do is free; free one, or add one",
+            "kubectl get byohost -n default --show-labels",
+        )
+    ]
+
+
 def test_what_was_told_is_forgotten_when_it_is_over() -> None:
     world = ReplicaPoolWorld(*replica_pods("serve-0"), hosts=["a"])
     world.settle()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from random import Random
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from mooring.features.autoscaler.views import AutoscalerDaemonSet, AutoscalerPod
 from mooring.features.hosts.api.hosts import HostClaim
 from mooring.features.hosts.api.matching import fits
 from mooring.kube.objects import Object
+from mooring.placement.pods import PodInfo
 from mooring.testing.replica_pools import KEY, replica_pod, serving_host
 from mooring.testing.workloads import daemon_set
 
@@ -28,7 +30,9 @@ def sized(pods: Sequence[Object], hosts: Sequence[Object], daemons: Sequence[Obj
     return sizings(trial, infos, shape, read)
 
 
-def asked(pods, hosts, daemons=()):  # type: ignore[no-untyped-def]
+def asked(
+    pods: Sequence[Object], hosts: Sequence[Object], daemons: Sequence[Object] = ()
+) -> tuple[Trial, list[PodInfo], NodeShape, list[HostClaim]]:
     snapshot = AutoscalerSnapshot((), ())
     trial = Trial(snapshot, msgspec.convert(list(daemons), list[AutoscalerDaemonSet]), AutoscalerSettings(), NOW)
     views = msgspec.convert(list(pods), list[AutoscalerPod])
@@ -37,13 +41,13 @@ def asked(pods, hosts, daemons=()):  # type: ignore[no-untyped-def]
     return trial, [snapshot.compile(pod) for pod in views], shape, msgspec.convert(list(hosts), list[HostClaim])
 
 
-def pods(count: int, **asks: object) -> list[Object]:
+def pods(count: int, **asks: Any) -> list[Object]:
     return [replica_pod("serve-0", index, **{"gpu": 0, **asks}) for index in range(count)]
 
 
-SMALL = {"gpu": 1, "cpu": "8", "memory": "32Gi"}
-LARGE = {"gpu": 8, "cpu": "64", "memory": "512Gi"}
-CASES = {
+SMALL: dict[str, Any] = {"gpu": 1, "cpu": "8", "memory": "32Gi"}
+LARGE: dict[str, Any] = {"gpu": 8, "cpu": "64", "memory": "512Gi"}
+CASES: dict[str, tuple[list[Object], list[dict[str, Any]], Sizing]] = {
     "a host for each pod": (pods(3, gpu=8), [LARGE], Sizing(3, {"nvidia.com/gpu": "8"})),
     "small pods share a host": (
         pods(4, cpu="2", memory="1Gi"), [{**SMALL, "gpu": 0}], Sizing(1, {"cpu": "8", "memory": "4Gi"}),

@@ -33,6 +33,7 @@ def replica_findings(world: PoolWorld, decisions: Mapping[str, str]) -> Iterator
     for pool in sorted(world[POOL], key=lambda each: key_of(each)):
         if label_of_pool(pool) is not None and not pool.metadata.deleting:
             yield from _lost(pool, world)
+            yield from _missing(pool, world)
 
 
 def _mend(waiting: WaitingReplica) -> str:
@@ -51,6 +52,17 @@ def _mend(waiting: WaitingReplica) -> str:
     if waiting.where == "policy":
         return f"kubectl edit {_POLICY}"
     return "kubectl get byohost -A --show-labels" if waiting.where == "hosts" else "kubectl get machinedeployment -A"
+
+
+def _missing(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
+    """Machines that have no host, and none that would do is free."""
+    missing = sum(each.status.host_ref is None for each in claims_of(pool, world))
+    if missing and not free_hosts_of(pool, world):
+        about = f"MachineDeployment {pool.metadata.namespace}/{pool.metadata.name}"
+        problem = (
+            f"{missing} of its {pool.wanted} hosts are missing, and none that would do is free; free one, or add one"
+        )
+        yield Finding(about, problem, f"kubectl get byohost -n {pool.metadata.namespace} --show-labels")
 
 
 def _lost(pool: MachineDeployment, world: PoolWorld) -> Iterator[Finding]:
