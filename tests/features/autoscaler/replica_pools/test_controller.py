@@ -309,3 +309,13 @@ def test_the_loop_of_the_autoscaler_counts_on_no_host_that_a_replica_waits_for()
     world.settle()
     assert world.targets == {"serving-pool": 0, "serve-0": 2}
     assert "pod didn't trigger scale-up: 1 no free host for another node" in world.told("NotTriggerScaleUp")
+
+
+def test_the_loop_of_the_autoscaler_says_nothing_of_pods_whose_pool_is_on_its_way() -> None:
+    hosts = ["a", byo_host("w", labels={"purpose": "worker"})]
+    world = ReplicaPoolWorld(scaled_pool(), *replica_pods("serve-0", 1), hosts=hosts)
+    world.simulation.run(until=lambda: "serve-0" in world.targets)
+    world.annotate("ByoHost", "a", LOST)
+    world.settle()
+    assert world.nodes_with("serve-0") == []
+    assert world.told("NotTriggerScaleUp") == []
