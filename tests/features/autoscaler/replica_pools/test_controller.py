@@ -312,8 +312,8 @@ def test_the_loop_of_the_autoscaler_counts_on_no_host_that_a_replica_waits_for()
 
 
 def test_the_loop_of_the_autoscaler_says_nothing_of_pods_whose_pool_is_on_its_way() -> None:
-    hosts = ["a", byo_host("w", labels={"purpose": "worker"})]
-    world = ReplicaPoolWorld(scaled_pool(), *replica_pods("serve-0", 1), hosts=hosts)
+    worker = byo_host("w", labels={"purpose": "worker"})
+    world = ReplicaPoolWorld(scaled_pool(), *replica_pods("serve-0", 1), hosts=["a", worker])
     world.simulation.run(until=lambda: "serve-0" in world.targets)
     world.annotate("ByoHost", "a", LOST)
     world.settle()
