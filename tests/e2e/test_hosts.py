@@ -113,10 +113,12 @@ def eventually(check: Callable[[], object], what: str) -> None:
         time.sleep(0.2)
 
 
-def on_real(home: Home, shell: Shell, controllers: str = RUN_CONTROLLERS, *flags: str) -> ProgramProcess:
+def on_real(
+    home: Home, shell: Shell, controllers: str = RUN_CONTROLLERS, *flags: str, fleet: Path = FLEET
+) -> ProgramProcess:
     """Definitions, what every kubeadm cluster says of itself, Mooring's controllers, and the fleet."""
     with home.api() as api:
-        for definition in CATALOG.definitions((*HOSTS.names, *MACHINES.names)):
+        for definition in CATALOG.definitions(tuple(controllers.split(","))):
             path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
             answer = api.patch(path, "apply", definition, fieldManager="test", force="true")
             assert answer.code in (200, 201), answer.body
@@ -129,7 +131,7 @@ def on_real(home: Home, shell: Shell, controllers: str = RUN_CONTROLLERS, *flags
     cluster = {"name": "", "cluster": {"server": home.url}}
     info.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "clusters": [cluster]}), encoding="utf-8")
     shell.run(f"kubectl create configmap cluster-info -n kube-public --from-file=kubeconfig={info}")
-    eventually(lambda: shell.run(f"kubectl apply -f {FLEET}"), "the fleet is applied")
+    eventually(lambda: shell.run(f"kubectl apply -f {fleet}"), "the fleet is applied")
     return process
 
 

@@ -84,3 +84,14 @@ def test_explain_tells_of_the_pool_that_a_pod_waits_for(tmp_path: Path, waiting:
     command = ["explain", "-f", "work.yaml", "--snapshot", "cluster.yaml"]
     found = answered(tmp_path, command, ("work.yaml", [waiting]), cluster)
     assert "MachineDeployment default/worker-pool brings nodes that web suits, and waits: 0 of 1 Machines" in found
+
+
+def test_a_plan_makes_a_pool_for_every_replica_where_a_policy_allows_it(tmp_path: Path) -> None:
+    examples = Path(__file__).parents[2] / "examples" / "replica-pools"
+    command = ["plan", "-f", f"{examples}/set.yaml", "--snapshot", f"{examples}/fleet.yaml"]
+    found = answered(tmp_path, [*command, "--snapshot", f"{examples}/policy.yaml"])
+    assert "4 of 4 pods scheduled" in found
+    assert "4 nodes come" in found
+    without = answered(tmp_path, command)
+    assert "0 of 4 pods scheduled" in without
+    assert "no nodes are added for example.com/node-group=deepseek-0: there is no ConfigMap" in without

@@ -22,12 +22,13 @@ from mooring.testing.decisions import OBSERVERS, DecidingTwice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.hosts import installer_template
 from mooring.testing.notebooks import notebook_job
+from mooring.testing.replica_pools import replica_pods, replica_policy, serving_host
 from mooring.testing.scaled_pools import scaled_pool
 from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
-from tests.features.autoscaler.world import ScaledWorld
+from tests.features.autoscaler.replica_pools.world import ReplicaPoolWorld
 from tests.features.groups.town import EVERY_CONTROLLER, Town
 from tests.features.hosts.approval.requests import put_agent_request
 from tests.features.machines.world import workers
@@ -81,7 +82,9 @@ def pools_of_hosts() -> set[str]:
     decided: set[str] = set()
     OBSERVERS.append(lambda request, view, decision: None if decision.empty else decided.add(request.controller.name))
     try:
-        world = ScaledWorld(installer_template(), scaled_pool(replicas=1), hosts=workers("a"))
+        replica = (replica_policy(), *replica_pods("serve-0", 1))
+        hosts = [*workers("a"), serving_host("b")]
+        world = ReplicaPoolWorld(installer_template(), scaled_pool(replicas=1), *replica, hosts=hosts, allowed=False)
         installed = {"spec": {"template": {"spec": {"installerRef": INSTALLER}}}}
         world.patch("ByoMachineTemplate", "worker-template", installed)
         put_agent_request(world.simulation, "a")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from mooring.api.core.types import Pod
@@ -41,6 +41,10 @@ class ClusterSource(Protocol):
 
     def pools(self) -> list[NodePool]:
         """The pools that bring nodes, as far as they can be read."""
+        ...
+
+    def pool_decisions(self) -> Mapping[str, str]:
+        """What was decided about pools, as far as it can be read."""
         ...
 
     def close(self) -> None: ...

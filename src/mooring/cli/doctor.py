@@ -23,7 +23,7 @@ def command(kubeconfig: Path | None, context: str | None) -> int:
     The exit code is 0 when nothing is found, 2 when something is, and 1 when the cluster cannot be read.
     """
     read = read_pools(kubeconfig, context)
-    findings = read.report.diagnose(read.world)
+    findings = read.report.diagnose(read.world, read.decisions)
     for finding in findings:
         click.echo(f"{finding.about}: {finding.problem}")
         click.echo(f"  {finding.command}")

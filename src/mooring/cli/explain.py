@@ -126,7 +126,7 @@ def command(
         outcomes = list(explainer.run(found.pods))
         if not all_land(outcomes):
             explainer.weigh(outcomes)
-            add_pool_notes(outcomes, cluster_source.pools())
+            add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
     finally:
         cluster_source.close()
     if form == "text":

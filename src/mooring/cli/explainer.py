@@ -253,8 +253,13 @@ def all_land(outcomes: Iterable[PodOutcome]) -> bool:
     return all(outcome.lands for outcome in outcomes)
 
 
-def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool]) -> None:
-    """Tell of the pools that would bring nodes for pods that find none."""
+def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool], decisions: Mapping[str, str]) -> None:
+    """Tell of the pools that would bring nodes for pods that find none, and why none is made for them."""
+    report = CATALOG.pool_report() if decisions else None
     for outcome in outcomes:
         if outcome.slot < 0:
-            outcome.unplaced.notes += pool_notes(outcome.unplaced.view, pools)
+            view = outcome.unplaced.view
+            outcome.unplaced.notes += pool_notes(view, pools)
+            outcome.unplaced.notes += (
+                () if report is None else report.pod_notes(decisions, view.spec.node_selector or {})
+            )

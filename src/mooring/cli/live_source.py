@@ -7,7 +7,7 @@ one, so of fifty thousand pods only the views and one page are in memory.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -196,6 +196,17 @@ class LiveSource:
             )
         )
         return kinds.pools_of(objects)
+
+    def pool_decisions(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = self._run(self._config_map(*CATALOG.pool_report().decisions))
+        return found
+
+    async def _config_map(self, namespace: str, name: str) -> Mapping[str, str]:
+        try:
+            return (await self._transport.get("v1", "ConfigMap", namespace, name)).get("data") or {}
+        except ApiError:
+            # Who may not read it is told nothing of it: the answer is right without.
+            return {}
 
     async def _get(self, known: WorkloadKind, name: str, namespace: str) -> list[Workload]:
         try:

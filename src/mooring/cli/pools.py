@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,15 +33,20 @@ def command(context_: click.Context, kubeconfig: Path | None, context: str | Non
 @exit_code
 def _list_pools(kubeconfig: Path | None, context: str | None) -> int:
     read = read_pools(kubeconfig, context)
-    rows = read.report.rows(read.world, read.decisions)
-    if not rows:
+    rows, notes = read.report.rows(read.world, read.decisions), read.report.notes(read.decisions)
+    if rows:
+        _print_table([_COLUMNS, *(tuple(map(str, row)) for row in rows)])
+    elif not notes:
         click.echo("There are no pools with the label that an autoscaler looks for; see docs/autoscaler.md.")
-        return 0
-    table = [_COLUMNS, *(tuple(map(str, row)) for row in rows)]
+    for note in notes:
+        click.echo(note)
+    return 0
+
+
+def _print_table(table: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[i]) for row in table) for i in range(len(_COLUMNS))]
     for row in table:
         click.echo("   ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
-    return 0
 
 
 @command.command("explain", cls=Command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from mooring.api.core.types import Pod
@@ -68,6 +68,10 @@ class SnapshotSource:
             for document in read_views(file, kinds.views) if file != "-" else ():
                 objects[names[type(document.value)]].append(document.value)
         return kinds.pools_of(objects)
+
+    def pool_decisions(self) -> Mapping[str, str]:
+        """Nothing: what was decided on another day says nothing about these files."""
+        return {}
 
     def close(self) -> None:
         """Nothing is open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -126,6 +127,12 @@ class Plan:
             }
             found += kinds.pools_of(objects)
         return found
+
+    @cached_property
+    def pool_decisions(self) -> Mapping[str, str]:
+        """What was decided about pools in the course of the plan."""
+        found = self.cluster.registry.find("v1", "ConfigMap", *CATALOG.pool_report().decisions)
+        return {} if found is None else found.get("data") or {}
 
     @property
     def took(self) -> timedelta:

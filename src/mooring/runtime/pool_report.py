@@ -41,4 +41,8 @@ class PoolReport(NamedTuple):
     decisions: Key
     rows: Callable[[PoolWorld, Mapping[str, str]], Sequence[PoolRow]]
     explain: Callable[[PoolWorld, Mapping[str, str], Key], Sequence[str]]
-    diagnose: Callable[[PoolWorld], Sequence[Finding]]
+    diagnose: Callable[[PoolWorld, Mapping[str, str]], Sequence[Finding]]
+    # Sentences below the rows: what there is no pool for, and why.
+    notes: Callable[[Mapping[str, str]], Sequence[str]]
+    # The same of one pod, by its node selector.
+    pod_notes: Callable[[Mapping[str, str], Mapping[str, str]], Sequence[str]]

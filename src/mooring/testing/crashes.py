@@ -22,7 +22,15 @@ from mooring.testing.decisions import DecidingTwice
 from mooring.workloads.incarnations import RECORD
 
 # What differs between two runs without meaning anything.
-_INCIDENTAL = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp")
+_INCIDENTAL = (
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "deletionTimestamp",
+    # When a Machine's phase changed.
+    "lastUpdated",
+)
 
 
 class _CrashAt:

@@ -42,7 +42,7 @@ def found(objects: Iterable[Object]) -> list[tuple[str, str]]:
         kind: [msgspec.convert(each, view) for each in objects if each["kind"] == kind]
         for (_, kind), view in REPORT.views.items()
     }
-    return [(each.problem, each.command) for each in REPORT.diagnose(world)]
+    return [(each.problem, each.command) for each in REPORT.diagnose(world, {})]
 
 
 def without_label(made: Object) -> Object:

@@ -145,7 +145,7 @@ def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, SchedulerC
             Engine(snapshot.cluster), snapshot.priorities, thorough=False, each_node=False, limit=advice
         )
         (outcome,) = explainer.run([unplaced])
-        add_pool_notes([outcome], plan.pools)
+        add_pool_notes([outcome], plan.pools, plan.pool_decisions)
         yield outcome, snapshot.cluster, len(members)
 
 

@@ -22,6 +22,7 @@ from mooring.features.autoscaler.loop import LoopMemory, decide
 from mooring.features.autoscaler.next_look import next_looks
 from mooring.features.autoscaler.node_groups import NodeGroup
 from mooring.features.autoscaler.pools import SCALED_POOL, ScaledPool, read_pools
+from mooring.features.autoscaler.replica_pools.pools import MARKED_POOL, held_hosts, label_of_pool
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP, loop_events
 from mooring.features.autoscaler.reports.log_lines import discovery_lines, loop_lines
 from mooring.features.autoscaler.reports.status import loop_status
@@ -29,6 +30,7 @@ from mooring.features.autoscaler.reports.status_config_map import STATUS, logged
 from mooring.features.autoscaler.settings import AutoscalerSettings
 from mooring.features.autoscaler.started_deletions import StartedDeletions, started_deletions, with_started
 from mooring.features.autoscaler.surroundings import CONTROLLERS_OF_PODS, cluster_objects, nodes_of, pending_pods
+from mooring.features.autoscaler.views import AutoscalerPod
 from mooring.features.autoscaler.writes import loop_writes
 from mooring.features.hosts.api.kinds import BYO_HOST, BYO_MACHINE, BYO_MACHINE_TEMPLATE
 from mooring.features.machines.api.kinds import CLUSTER, MACHINE, MACHINE_SET
@@ -75,7 +77,7 @@ def _reconcile(view: View, now: datetime, *, shrinks: bool) -> Decision:
 
 def _look(view: View, memory: AutoscalerMemory, now: datetime, settings: AutoscalerSettings) -> Decision:
     nodes = nodes_of(view)
-    pools = read_pools(view, nodes)
+    pools = read_pools(view, nodes, held_hosts(view))
     found = discover((pool.objects for pool in pools), settings)
     groups = {group.name: group for group in found.groups}
     scaled = [pool for pool in pools if pool.name in groups]
@@ -83,7 +85,7 @@ def _look(view: View, memory: AutoscalerMemory, now: datetime, settings: Autosca
     objects = with_started(cluster_objects(view, held, nodes.values(), {}), scaled)
     started = started_deletions(objects, view.settings[TAINT_DELAY], now, settings)
     loop = memory.loop if not started.kept else msgspec.structs.replace(memory.loop, failed_at=now)
-    decision = decide(objects, pending_pods(view), loop, now, settings)
+    decision = decide(objects, _unserved(view), loop, now, settings)
     writes = loop_writes(decision, started, scaled, nodes, now)
     for moment in (*started.waiting, *next_looks(decision, objects, settings)):
         view.reached(moment)
@@ -104,6 +106,13 @@ def _look(view: View, memory: AutoscalerMemory, now: datetime, settings: Autosca
         # Nothing is decided on what the ConfigMap says.
         final=not writes.marks and not writes.targets,
     )
+
+
+def _unserved(view: View) -> list[AutoscalerPod]:
+    """Pods without a node, but for those of replicas that have a pool of their own."""
+    served = {label_of_pool(pool) for pool in view.list(MARKED_POOL)}
+    pods = pending_pods(view)
+    return [pod for pod in pods if not served & {*(pod.spec.node_selector or {}).items()}] if served else pods
 
 
 def _priorities(view: View) -> str | None:
@@ -143,6 +152,7 @@ CONTROLLER: Final = Controller(
     reconcile,
     reads=(
         SCALED_POOL,
+        MARKED_POOL,
         MACHINE_SET,
         MACHINE,
         CLUSTER,

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
 
 def _controllers() -> tuple[Controller, ...]:
-    from mooring.features.autoscaler.controller import CONTROLLER
+    from mooring.features.autoscaler import controller
+    from mooring.features.autoscaler.replica_pools import controller as replica_pools
 
-    return (CONTROLLER,)
+    return (controller.CONTROLLER, replica_pools.CONTROLLER)
 
 
 def _plan_controllers() -> tuple[Controller, ...]:
     from mooring.features.autoscaler.controller import GROWING
+    from mooring.features.autoscaler.replica_pools.controller import CONTROLLER
 
-    return (GROWING,)
+    return (GROWING, CONTROLLER)
 
 
 def _pool_report() -> PoolReport:
@@ -39,7 +41,7 @@ def _node_pools() -> tuple[NodePoolKinds, ...]:
 
 AUTOSCALER: Final = Feature(
     "autoscaler",
-    controllers=Parts(("cluster-autoscaler",), _controllers),
+    controllers=Parts(("cluster-autoscaler", "replica-pools"), _controllers),
     node_pools=_node_pools,
     pool_report=_pool_report,
     settings=FLAGS,
@@ -47,7 +49,7 @@ AUTOSCALER: Final = Feature(
     joins=frozenset({"machines"}),
     plan_controllers=_plan_controllers,
     # A cluster may have the other one, and two of them would undo each other's work.
-    on_request=frozenset({"cluster-autoscaler"}),
+    on_request=frozenset({"cluster-autoscaler", "replica-pools"}),
     # The one that upstream's takes too.
     leases={"cluster-autoscaler": ("kube-system", "cluster-autoscaler")},
 )

@@ -11,7 +11,7 @@ from mooring.runtime.settings import choice, duration
 if TYPE_CHECKING:
     from mooring.runtime.view import View
 
-__all__ = ["FLAGS", "SCAN_INTERVAL", "TAINT_DELAY", "settings_of", "uses_priorities"]
+__all__ = ["FLAGS", "REPLICA_POOL_UNNEEDED_TIME", "SCAN_INTERVAL", "TAINT_DELAY", "settings_of", "uses_priorities"]
 
 _DEFAULTS: Final = AutoscalerSettings()
 _OPTIONS: Final = NodeGroupOptions()
@@ -74,6 +74,11 @@ _NEW_GPU_POD: Final = duration(
     _DEFAULTS.new_gpu_pod_time,
     "How old pods with GPUs must be: nodes tell of GPUs a while after they have come (30s).",
 )
+REPLICA_POOL_UNNEEDED_TIME: Final = duration(
+    "replica-pool-unneeded-time",
+    timedelta(minutes=1),
+    "How long the pods of a replica must be gone before its pool goes (1m).",
+)
 FLAGS: Final = (
     SCAN_INTERVAL,
     TAINT_DELAY,
@@ -88,6 +93,7 @@ FLAGS: Final = (
     _INITIAL_BACKOFF,
     _MAX_BACKOFF,
     _NEW_GPU_POD,
+    REPLICA_POOL_UNNEEDED_TIME,
 )
 
 

@@ -1,4 +1,4 @@
-"""What kind of pod a pod is: one of a DaemonSet, a mirror of a file on a node, or one that asks for GPUs."""
+"""What kind of pod a pod is: of a DaemonSet, a mirror of a file on a node, one without a node, or with GPUs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Final
 from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod, controller_of
 from mooring.kube.quantities import value
 
-__all__ = ["GPU_RESOURCES", "allocatable_gpus", "is_daemon_set_pod", "is_expendable", "is_mirror_pod"]
+__all__ = [
+    "GPU_RESOURCES",
+    "allocatable_gpus",
+    "has_ended",
+    "is_daemon_set_pod",
+    "is_expendable",
+    "is_mirror_pod",
+    "is_unschedulable",
+]
 
 GPU_RESOURCES: Final = (
     "nvidia.com/gpu",
@@ -33,6 +41,20 @@ def is_mirror_pod(pod: AutoscalerPod) -> bool:
 
 def is_expendable(pod: AutoscalerPod, cutoff: int) -> bool:
     return pod.spec.priority is not None and pod.spec.priority < cutoff
+
+
+def has_ended(pod: AutoscalerPod) -> bool:
+    return pod.status.phase in ("Succeeded", "Failed")
+
+
+def is_unschedulable(pod: AutoscalerPod) -> bool:
+    """Whether a scheduler has found no node for a pod that still waits for one."""
+    if pod.spec.node_name or pod.metadata.deleting or has_ended(pod):
+        return False
+    return any(
+        each.type == "PodScheduled" and each.status == "False" and each.reason == "Unschedulable"
+        for each in pod.status.conditions or ()
+    )
 
 
 def allocatable_gpus(node: AutoscalerNode) -> tuple[str, int]:

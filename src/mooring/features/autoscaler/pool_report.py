@@ -8,6 +8,15 @@ from typing import Any, Final
 from mooring.api.kinds import Key, key_of
 from mooring.features.autoscaler.diagnosis import CLAIM, HOST, POOL, TEMPLATE, diagnose, matching_hosts
 from mooring.features.autoscaler.pools import is_discovered
+from mooring.features.autoscaler.replica_pools.findings import replica_findings
+from mooring.features.autoscaler.replica_pools.pools import label_of_pool
+from mooring.features.autoscaler.replica_pools.rows import (
+    pod_notes,
+    replica_notes,
+    replica_pool_rows,
+    replica_pool_story,
+    waiting_story,
+)
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.features.autoscaler.templates.annotations import scaling_bounds
 from mooring.features.hosts.api.hosts import HostClaim, is_claimable
@@ -17,7 +26,7 @@ from mooring.features.machines.api.machine_deployments import MachineDeployment
 from mooring.features.machines.api.names import API_VERSION, AUTOSCALER_MAX_SIZE, AUTOSCALER_MIN_SIZE
 from mooring.kube.errors import MooringError
 from mooring.manifests.loader import load
-from mooring.runtime.pool_report import PoolReport, PoolRow, PoolWorld
+from mooring.runtime.pool_report import Finding, PoolReport, PoolRow, PoolWorld
 
 __all__ = ["REPORT"]
 
@@ -26,9 +35,10 @@ _LAST_LINES: Final = 20
 
 
 def _rows(world: PoolWorld, decisions: Mapping[str, str]) -> Sequence[PoolRow]:
-    pools = sorted((each for each in world[POOL] if is_discovered(each)), key=lambda each: key_of(each))
+    pools = sorted(world[POOL], key=lambda each: key_of(each))
     statuses = _statuses(decisions)
-    return [_row(pool, world, statuses) for pool in pools]
+    scaled = [_row(pool, world, statuses) for pool in pools if is_discovered(pool)]
+    return [*scaled, *replica_pool_rows(pools, world)]
 
 
 def _row(pool: MachineDeployment, world: PoolWorld, statuses: Mapping[str, Mapping[str, Any]]) -> PoolRow:
@@ -81,7 +91,11 @@ def _free_hosts(pool: MachineDeployment, world: PoolWorld) -> list[str]:
 def _explain(world: PoolWorld, decisions: Mapping[str, str], key: Key) -> Sequence[str]:
     """Nothing where there is no such pool."""
     found = [each for each in world[POOL] if key_of(each) == key]
-    return [*_story(found[0], world, decisions)] if found else []
+    if not found:
+        return waiting_story(decisions, key.name)
+    if label_of_pool(found[0]) is not None:
+        return [*replica_pool_story(found[0], world), *waiting_story(decisions, key.name)]
+    return [*_story(found[0], world, decisions)]
 
 
 def _story(pool: MachineDeployment, world: PoolWorld, decisions: Mapping[str, str]) -> Iterator[str]:
@@ -107,6 +121,12 @@ def _concerns(line: str, pool: MachineDeployment, hosts: Sequence[HostClaim]) ->
     return _group(pool) in words or any(host.metadata.name in words for host in hosts)
 
 
+def _diagnose(world: PoolWorld, decisions: Mapping[str, str]) -> Sequence[Finding]:
+    """Pools of replicas have checks of their own: they ask for the same hosts on purpose."""
+    others = {**world, POOL: [pool for pool in world[POOL] if label_of_pool(pool) is None]}
+    return [*diagnose(others), *replica_findings(world, decisions)]
+
+
 REPORT: Final = PoolReport(
     {
         (API_VERSION, POOL): MachineDeployment,
@@ -117,5 +137,7 @@ REPORT: Final = PoolReport(
     STATUS_CONFIG_MAP,
     _rows,
     _explain,
-    diagnose,
+    _diagnose,
+    replica_notes,
+    pod_notes,
 )

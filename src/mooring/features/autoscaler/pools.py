@@ -6,7 +6,7 @@ no instance: what it waits for is counted as the difference to the target, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -29,7 +29,17 @@ from mooring.kube.quantities import Quantity, parse_quantity
 from mooring.runtime.reads import selected
 from mooring.runtime.view import View
 
-__all__ = ["MARK", "SCALED_POOL", "ScaledPool", "host_capacity", "is_discovered", "read_pools"]
+__all__ = [
+    "MARK",
+    "SCALED_POOL",
+    "ScaledPool",
+    "host_capacity",
+    "instance_of",
+    "is_discovered",
+    "paused_by",
+    "read_pools",
+    "template_of",
+]
 
 _LABEL: Final = "cluster-autoscaler-enabled"
 SCALED_POOL: Final = selected(MACHINE_DEPLOYMENT, f"{_LABEL}=true")
@@ -83,26 +93,28 @@ def is_discovered(deployment: MachineDeployment) -> bool:
     return deployment.metadata.labels.get(_LABEL) == "true"
 
 
-def read_pools(view: View, nodes: Mapping[str, AutoscalerNode]) -> list[ScaledPool]:
-    """In the order of their names, so that deciding again gives the same."""
+def read_pools(view: View, nodes: Mapping[str, AutoscalerNode], held: Collection[Key] = ()) -> list[ScaledPool]:
+    """In the order of their names, so that deciding again gives the same. `held` are hosts that others wait for."""
     deployments = sorted(view.list(SCALED_POOL), key=lambda each: key_of(each))
-    return [_pool(view, each, nodes) for each in deployments if not each.metadata.deleting]
+    return [_pool(view, each, nodes, held) for each in deployments if not each.metadata.deleting]
 
 
-def _pool(view: View, deployment: MachineDeployment, nodes: Mapping[str, AutoscalerNode]) -> ScaledPool:
+def _pool(
+    view: View, deployment: MachineDeployment, nodes: Mapping[str, AutoscalerNode], held: Collection[Key]
+) -> ScaledPool:
     sets = [view.owned(MACHINE, each) for each in view.owned(MACHINE_SET, deployment)]
     owned = [machine for machines in sets for machine in machines if not machine.metadata.deleting]
     owned.sort(key=lambda each: each.metadata.name)
-    template = _template_of(view, deployment)
+    template = template_of(view, deployment)
     marked = [each for each in owned if each.metadata.annotations.get(DELETE_MACHINE, "").startswith(MARK)]
     gone = {each.metadata.uid for each in marked} if len(owned) - len(marked) >= deployment.wanted else set()
     machines = {
         name: machine
         for machine in owned
-        if machine.metadata.uid not in gone and (name := _instance(view, machine)) is not None
+        if machine.metadata.uid not in gone and (name := instance_of(view, machine)) is not None
     }
     hosts = None if template is None else _hosts(view, deployment.metadata.namespace, template)
-    free = None if hosts is None else [host for host in hosts if _is_free(view, host)]
+    free = None if hosts is None else [host for host in hosts if _is_free(view, host) and key_of(host) not in held]
     objects = PoolObjects(
         scalable={"kind": "MachineDeployment", **msgspec.to_builtins(deployment)},
         infrastructure=None if template is None else _plain_template(view, deployment),
@@ -110,13 +122,13 @@ def _pool(view: View, deployment: MachineDeployment, nodes: Mapping[str, Autosca
         instances=tuple(machines),
         example=next((nodes[name] for name in machines if name in nodes), None),
         hosts=None if free is None else [FreeHost(host.metadata.name, host_capacity(host)) for host in free],
-        paused_by=_paused_by(view, deployment),
+        paused_by=paused_by(view, deployment),
     )
     rolling_out = sum(map(bool, sets)) > 1
     return ScaledPool(deployment, machines, marked, len(owned), objects, rolling_out, _silence(hosts or ()))
 
 
-def _template_of(view: View, deployment: MachineDeployment) -> ByoMachineSpec | None:
+def template_of(view: View, deployment: MachineDeployment) -> ByoMachineSpec | None:
     """What a pool of hosts asks for; None where its machines come from elsewhere, or its template is missing."""
     reference = deployment.spec.template.spec.infrastructure_ref
     if reference.kind != _HOST_TEMPLATE:
@@ -136,7 +148,7 @@ def _missing_template(deployment: MachineDeployment) -> str:
     return f"there is no {reference.kind} {reference.name} in namespace {deployment.metadata.namespace}"
 
 
-def _instance(view: View, machine: Machine) -> str | None:
+def instance_of(view: View, machine: Machine) -> str | None:
     """The name of the node that a Machine is or will be; None while it has no host."""
     if machine.status.node_ref.name:
         return machine.status.node_ref.name
@@ -168,7 +180,7 @@ def host_capacity(host: HostClaim) -> Mapping[str, Quantity]:
     return found
 
 
-def _paused_by(view: View, deployment: MachineDeployment) -> str:
+def paused_by(view: View, deployment: MachineDeployment) -> str:
     if deployment.spec.paused:
         return "its spec.paused"
     cluster = view.get(CLUSTER, deployment.metadata.namespace, deployment.spec.cluster_name)

@@ -11,6 +11,7 @@ from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.features.autoscaler.kinds import SCALED_DAEMON_SET, SCALED_NODE, SCALED_POD
 from mooring.features.autoscaler.node_groups import NodeGroup
 from mooring.features.autoscaler.observation import ClusterObjects, ControllerKey
+from mooring.features.autoscaler.pods import has_ended, is_unschedulable
 from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod
 from mooring.runtime.view import View
 from mooring.workloads.kinds import (
@@ -23,12 +24,11 @@ from mooring.workloads.kinds import (
     STATEFUL_SET,
 )
 
-__all__ = ["CONTROLLERS_OF_PODS", "cluster_objects", "nodes_of", "pending_pods"]
+__all__ = ["CONTROLLERS_OF_PODS", "bound_pods", "cluster_objects", "nodes_of", "pending_pods"]
 
 CONTROLLERS_OF_PODS: Final[Mapping[str, Kind[Any]]] = {
     each.kind: each for each in (REPLICA_SET, STATEFUL_SET, JOB, REPLICATION_CONTROLLER, DAEMON_SET)
 }
-_ENDED: Final = ("Succeeded", "Failed")
 
 
 class _ControllersOfPods:
@@ -60,7 +60,7 @@ def cluster_objects(
     return ClusterObjects(
         groups,
         [*nodes],
-        sorted((pod for pod in view.list(SCALED_POD) if _is_bound(pod)), key=lambda pod: str(pod.key)),
+        bound_pods(view),
         sorted(view.list(SCALED_DAEMON_SET), key=lambda each: (each.metadata.namespace, each.metadata.name)),
         cast(Sequence[Namespace], view.list(NAMESPACE)),
         _ControllersOfPods(view),
@@ -69,20 +69,13 @@ def cluster_objects(
     )
 
 
-def _is_bound(pod: AutoscalerPod) -> bool:
-    return bool(pod.spec.node_name) and pod.status.phase not in _ENDED
+def bound_pods(view: View) -> list[AutoscalerPod]:
+    """Pods that have a node and have not ended, by name."""
+    found = (pod for pod in view.list(SCALED_POD) if pod.spec.node_name and not has_ended(pod))
+    return sorted(found, key=lambda pod: str(pod.key))
 
 
 def pending_pods(view: View) -> list[AutoscalerPod]:
     """Pods that a scheduler has found no node for, the oldest first."""
-    found = [pod for pod in view.list(SCALED_POD) if _is_unschedulable(pod)]
+    found = [pod for pod in view.list(SCALED_POD) if is_unschedulable(pod)]
     return sorted(found, key=lambda pod: (pod.metadata.creation_timestamp or "", pod.key))
-
-
-def _is_unschedulable(pod: AutoscalerPod) -> bool:
-    if pod.spec.node_name or pod.metadata.deleting or pod.status.phase in _ENDED:
-        return False
-    return any(
-        each.type == "PodScheduled" and each.status == "False" and each.reason == "Unschedulable"
-        for each in pod.status.conditions or ()
-    )

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,11 +24,12 @@ from mooring.features.hosts.api.names import (
     PAUSED,
     UNREGISTERING,
 )
+from mooring.features.hosts.api.own_metadata import managed_labels, own_labels, own_taints
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.runtime.decision import Patch
 
-__all__ = ["noted", "release_patch", "taint_object", "unregister"]
+__all__ = ["release_patch", "taint_object", "unregister"]
 
 
 def unregister(kind: Kind[Any], host: HostClaim | ByoHost, now: datetime) -> tuple[Patch, ...]:
@@ -45,25 +44,15 @@ def unregister(kind: Kind[Any], host: HostClaim | ByoHost, now: datetime) -> tup
 
 def release_patch(kind: Kind[Any], host: HostClaim | ByoHost) -> Patch:
     """The write that takes away everything that a claim brought; a host that has it can be claimed again."""
-    managed = set(noted(host, MANAGED_LABELS))
-    brought = set(map(tuple, noted(host, MANAGED_TAINTS)))
-    kept = [taint_object(each) for each in host.spec.taints if (each.key, each.effect) not in brought]
+    kept = [taint_object(each) for each in own_taints(host)]
     gone = (ENDPOINT, K8S_VERSION, BUNDLE_REGISTRY, MANAGED_LABELS, MANAGED_TAINTS, UNREGISTERING, CLEANUP_STARTED_AT)
     annotations = dict.fromkeys(name for name in gone if name in host.metadata.annotations)
     labels = dict.fromkeys(name for name in (CLUSTER_NAME, BYOMACHINE_NAME) if name in host.metadata.labels)
     fields = ("bootstrapSecret", "installationSecret", "uninstallationScript", "joinMode", "downloadMode")
     spec: Object = dict.fromkeys((*fields, "kubernetesVersion", "manageKubeProxy"))
-    spec["labels"] = dict.fromkeys(managed) if set(host.spec.labels) - managed else None
+    spec["labels"] = dict.fromkeys(managed_labels(host)) if own_labels(host) else None
     spec["taints"] = kept or None
     return Patch(kind, key_of(host), {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec})
-
-
-def noted(host: HostClaim | ByoHost, annotation: str) -> Sequence[Any]:
-    try:
-        found = json.loads(host.metadata.annotations.get(annotation, "[]"))
-    except json.JSONDecodeError:
-        return ()
-    return found if isinstance(found, list) else ()
 
 
 def taint_object(taint: HostTaint) -> Object:

@@ -27,8 +27,9 @@ from mooring.features.hosts.api.names import (
     MANAGED_TAINTS,
     PAUSED,
 )
+from mooring.features.hosts.api.own_metadata import managed_labels, own_taints
 from mooring.features.hosts.api.references import Reference, reference_to
-from mooring.features.hosts.byohost.release import noted, taint_object
+from mooring.features.hosts.byohost.release import taint_object
 from mooring.features.machines.api.clusters import Cluster
 from mooring.features.machines.api.machines import Machine
 from mooring.features.machines.api.propagation import node_labels
@@ -58,11 +59,10 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
     machine, owner = context.machine, context.owner
     namespace = machine.metadata.namespace
     labels = node_labels(owner.metadata.labels)
-    managed = set(noted(host, MANAGED_LABELS))
+    managed = managed_labels(host)
     taints = tuple(HostTaint(each.key, each.effect, each.value) for each in owner.spec.taints)
-    noted_taints = set(map(tuple, noted(host, MANAGED_TAINTS)))
-    own_taints = [each for each in host.spec.taints if (each.key, each.effect) not in noted_taints]
-    own_keys = {(each.key, each.effect) for each in own_taints}
+    own = own_taints(host)
+    own_keys = {(each.key, each.effect) for each in own}
     added = [each for each in taints if (each.key, each.effect) not in own_keys]
     # What a person wrote on the host wins over the pool, and is not noted as the claim's.
     brought = {k: v for k, v in labels.items() if k not in host.spec.labels or k in managed}
@@ -73,7 +73,7 @@ def host_patch(context: ClaimContext, host: HostClaim) -> tuple[Patch, ...]:
         "kubernetesVersion": wanted_version(machine, owner) or None,
         "manageKubeProxy": machine.spec.manage_kube_proxy or None,
         "labels": {**dict.fromkeys(managed - brought.keys()), **brought},
-        "taints": [taint_object(each) for each in (*own_taints, *added)],
+        "taints": [taint_object(each) for each in (*own, *added)],
     }
     if context.installation is not None:
         wanted = context.installation
