@@ -237,7 +237,8 @@ def test_a_toleration_of_another_value_is_told_and_a_pod_without_a_result_does_n
     site.apply(notebook_job("equal", tolerations=[EQUAL], selector={"nvidia.com/gpu.present": "true"}))
     site.until(lambda: site.condition("equal", "Placeable").get("status") == "False", lambda: site.status("equal"))
     told = site.condition("equal", "Placeable")["message"]
-    assert "gpu-1 (taint nvidia.com/gpu=True:NoSchedule is not tolerated); what would help: Tolerate taint" in told
+    assert "gpu-1 (taint nvidia.com/gpu=True:NoSchedule is not tolerated)" in told
+    assert told.endswith('what would help: Correct the value of toleration 0 from "true" to "True"')
     assert site.status("equal")["phase"] == "Initializing"
     # Somebody takes the taint away.
     assert site.api.patch("/api/v1/nodes/gpu-1", "merge", {"spec": {"taints": None}}).code == 200
