@@ -155,10 +155,10 @@ class Explainer:
                 self._weigh_workload(members)
 
     def _weigh_workload(self, members: list[PodOutcome]) -> None:
-        from mooring.placement.advise import Replica, weigh
+        from mooring.placement.advise import WorkloadPod, weigh
 
         replicas = [
-            Replica(each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands)
+            WorkloadPod(each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands)
             for each in members
             if not each.unplaced.errors
         ]

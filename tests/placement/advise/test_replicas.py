@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, Asked, CommandTarget, Replica, advise, weigh
+from mooring.placement.advise import Advice, Asked, CommandTarget, WorkloadPod, advise, weigh
 from mooring.placement.advise.scale import scaled
 from mooring.testing import Scene, cluster, node, pod
 
@@ -14,7 +14,7 @@ def advised_for(scene: Scene, pods: list[Object]) -> list[Advice]:
     """Advice for a workload none of whose pods has a place."""
     asked = Asked(scene.explain(pods[0]), pods[0], own=frozenset(_key(each) for each in pods))
     found = advise(scene.engine, asked).advice
-    replicas = [Replica(_key(each), each, "spec.template", placed=False) for each in pods]
+    replicas = [WorkloadPod(_key(each), each, "spec.template", placed=False) for each in pods]
     return weigh(scene.engine, found, asked, replicas, "spec.template")
 
 

@@ -22,7 +22,7 @@ from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.removals import removals
-from mooring.placement.advise.replicas import Replica, Replicas
+from mooring.placement.advise.replicas import Replicas, WorkloadPod
 from mooring.placement.advise.requests import requests
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
@@ -40,7 +40,7 @@ __all__ = [
     "Asked",
     "CommandTarget",
     "Edit",
-    "Replica",
+    "WorkloadPod",
     "advise",
     "weigh",
 ]
@@ -91,7 +91,7 @@ def weigh(
     engine: Engine,
     advised: Sequence[Advice],
     asked: Asked,
-    replicas: Sequence[Replica],
+    replicas: Sequence[WorkloadPod],
     template: str,
 ) -> list[Advice]:
     """The advice for one pod as advice for its workload: what it brings, and what brings all pods a place."""

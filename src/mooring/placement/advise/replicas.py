@@ -23,7 +23,7 @@ from mooring.placement.advise.search import Search
 from mooring.placement.advise.sets import MOST_CHANGES, together
 from mooring.placement.engine import Engine
 
-__all__ = ["Replica", "Replicas"]
+__all__ = ["Replicas", "WorkloadPod"]
 
 # How many nodes more are counted up to.
 MOST_NODES: Final = 64
@@ -38,7 +38,7 @@ _TRIAL: Final = "-trial"
 Single = Callable[[Search], list[Advice]]
 
 
-class Replica(NamedTuple):
+class WorkloadPod(NamedTuple):
     """A pod of a workload. `template` says where its template stands in the workload; `placed` that it has a node."""
 
     key: str
@@ -51,13 +51,13 @@ class _Trial(NamedTuple):
     """The pods that landed, and the first that did not."""
 
     landed: frozenset[str]
-    rejected: Replica | None
+    rejected: WorkloadPod | None
 
 
 class Replicas:
     """The pods of one workload, in the order in which they are placed."""
 
-    def __init__(self, engine: Engine, replicas: Sequence[Replica]) -> None:
+    def __init__(self, engine: Engine, replicas: Sequence[WorkloadPod]) -> None:
         self._engine = engine
         self._cluster = engine.cluster
         self._replicas = replicas
