@@ -14,19 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement import messages
-from mooring.placement.filters import OUTSIDE, Filters, Verdicts, has_room, needs
+from mooring.placement.filters import OUTSIDE, Filters, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter, InterPodScore
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.runs import SpreadRuns
 from mooring.placement.plugins.spread import SpreadFilter, SpreadScore, default_constraints
-from mooring.placement.pods import ERROR, PodInfo, Rejection
+from mooring.placement.pods import PodInfo
 from mooring.placement.preemption import Preemption, preempt
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
 from mooring.placement.shapes import Shapes
 from mooring.placement.trial import NodeTrial
+from mooring.placement.verdicts import ERROR, Rejection, Verdicts
 
 Slots = NDArray[np.int64]
 
@@ -43,6 +44,8 @@ class Placement(NamedTuple):
     feasible: int = 0
     # The place in the order of nodes at which the search of the next cycle begins.
     next_start: int = 0
+    # Whether the attempt ended in an error and not in a rejection.
+    error: bool = False
 
 
 class NodeSearch(NamedTuple):
@@ -51,6 +54,8 @@ class NodeSearch(NamedTuple):
     feasible: Slots
     evaluated: int
     next_start: int
+    # What ended the search.
+    error: str = ""
 
 
 class Choice(NamedTuple):
@@ -107,11 +112,12 @@ class Engine:
         placed = self._place_at_once(pod, start % cluster.node_count)
         if placed is not None:
             return placed
-        rejection = pod.template.rejection
-        if rejection is not None:
-            return Placement(-1, messages.rejected(cluster.node_count, rejection), next_start=start)
         filters = Filters(self.matching, pod)
-        feasible, evaluated, next_start = self._search(filters, start)
+        if filters.rejection is not None:
+            return Placement(-1, messages.rejected(cluster.node_count, filters.rejection), next_start=start)
+        feasible, evaluated, next_start, error = self._search(filters, start)
+        if error:
+            return Placement(-1, error, next_start=next_start, error=True)
         if feasible.size == 1:
             return Placement(int(feasible[0]), "", evaluated, 1, next_start)
         if feasible.size:
@@ -127,7 +133,7 @@ class Engine:
 
     def _place_at_once(self, pod: PodInfo, start: int) -> Placement | None:
         """The same without a look at every node, where that is possible and the pod finds a node."""
-        if self.cluster.nominated or pod.nominated or pod.node_name:
+        if self.cluster.nominated or pod.nominated or pod.node_name or pod.volumes:
             return None
         template = pod.template
         if template.plain:
@@ -224,7 +230,10 @@ class Engine:
             found = found[:wanted]
             if nominated is not None and nominated not in rotated[:looked_at]:
                 looked_at += 1
-        return NodeSearch(found, looked_at, (start + looked_at) % cluster.node_count)
+        error = ""
+        if filters.errors:
+            error = next((e for slot in rotated[:looked_at].tolist() if (e := filters.errors.get(slot))), "")
+        return NodeSearch(found, looked_at, (start + looked_at) % cluster.node_count, error)
 
     def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
@@ -246,17 +255,19 @@ class Engine:
         empty = Explanation(pod, order, None, None, nothing, [], nothing, nothing, -1, "", None, next_start=start)
         if not cluster.slots:
             return empty._replace(message=messages.NO_NODES)
-        rejection = pod.template.rejection
+        filters = Filters(self.matching, pod)
+        rejection = filters.rejection
         if rejection is not None:
             message = messages.rejected(cluster.node_count, rejection)
             if rejection.code == ERROR:
                 return empty._replace(rejected=rejection, message=message, error=message)
             # Without filters the claims plugin has no state to look at, and its complaint is all that follows.
             return empty._replace(rejected=rejection, message=f"{message} not found")
-        filters = Filters(self.matching, pod)
         verdicts = self._verdicts(filters)
-        feasible, _, next_start = self._search(filters, start)
+        feasible, _, next_start, error = self._search(filters, start)
         empty = empty._replace(next_start=next_start)
+        if error:
+            return empty._replace(message=error, error=error)
         if not feasible.size:
             reasons = self._histogram(filters, verdicts)
             message = messages.unavailable(cluster.node_count, reasons)
@@ -284,14 +295,17 @@ class Engine:
 
     def fits(self, pod: PodInfo) -> Mask:
         """Nodes that would take the pod; nothing is remembered."""
-        if pod.template.rejection is not None:
-            return np.zeros(self.cluster.size, dtype=np.bool_)
-        return self._feasible(Filters(self.matching, pod))
+        filters = Filters(self.matching, pod)
+        return np.zeros(self.cluster.size, dtype=np.bool_) if filters.rejection else self._feasible(filters)
 
     def _feasible(self, filters: Filters) -> Mask:
         if not self.cluster.nominated:
             return filters.feasible()
-        mask: Mask = self._verdicts(filters).bits == 0
+        verdicts = self._verdicts(filters)
+        for slot in np.flatnonzero(verdicts.bits).tolist() if verdicts.errors else ():
+            if error := verdicts.error_at(slot):
+                filters.errors[slot] = error
+        mask: Mask = verdicts.bits == 0
         return mask & self.cluster.valid
 
     def _verdicts(self, filters: Filters) -> Verdicts:
@@ -306,7 +320,9 @@ class Engine:
             trial = NodeTrial(filters, verdicts, slot)
             for rival in rivals:
                 trial.add(rival)
-            verdicts.bits[slot] = trial.bits() or verdicts.bits[slot]
+            if bits := trial.bits():
+                verdicts.bits[slot] = bits
+                verdicts.errors.update({(plugin, slot): error for plugin, error in trial.errors.items()})
         return verdicts
 
     def _histogram(self, filters: Filters, verdicts: Verdicts) -> Counter[str]:

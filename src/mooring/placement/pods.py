@@ -20,12 +20,12 @@ from mooring.kube.errors import SelectorError
 from mooring.kube.nodeselectors import NodeSelectorTerm, node_selector_term
 from mooring.kube.selectors import NOTHING, Requirement, Selector, selector_from_dict
 from mooring.placement.plugins.resources import PodResources, Requests, pod_resources
+from mooring.placement.verdicts import ERROR, UNRESOLVABLE, Rejection
+from mooring.placement.volumes.pod_volumes import PodVolume, pod_volumes
 
 HOSTNAME = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
-UNRESOLVABLE = "UnschedulableAndUnresolvable"
-ERROR = "Error"
 AFFINITY_CONFLICT = "pod affinity terms conflict"
 
 
@@ -85,14 +85,6 @@ class Owner(NamedTuple):
     kind: str
     api_version: str
     name: str
-
-
-class Rejection(NamedTuple):
-    """Why a pod is turned away before any node is looked at."""
-
-    plugin: str
-    code: str
-    text: str
 
 
 class CompiledTemplate:
@@ -203,6 +195,8 @@ class PodInfo:
         "start_time",
         "template",
         "terminating",
+        "uid",
+        "volumes",
     )
 
     def __init__(self, pod: Pod, template: CompiledTemplate) -> None:
@@ -210,6 +204,7 @@ class PodInfo:
         self.name = meta.name
         self.namespace = meta.namespace
         self.key = f"{meta.namespace}/{meta.name}"
+        self.uid = meta.uid
         self.labels: dict[str, str] = meta.labels or {}
         self.node_name = pod.spec.node_name
         self.nominated = pod.status.nominated_node_name
@@ -229,6 +224,8 @@ class PodInfo:
                 self.owner = Owner(reference.kind, reference.api_version, reference.name)
                 break
         self.template = template
+        volumes = pod.spec.volumes
+        self.volumes: tuple[PodVolume, ...] = pod_volumes(volumes, meta.name) if volumes else ()
 
     @property
     def requests(self) -> Requests:

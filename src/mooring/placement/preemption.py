@@ -11,10 +11,11 @@ from collections import Counter
 from typing import NamedTuple
 
 from mooring.placement import messages
-from mooring.placement.filters import UNSCHEDULABLE, Filters, Verdicts, code_of
+from mooring.placement.filters import Filters
 from mooring.placement.pods import PodInfo, view_selector
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.trial import NodeTrial
+from mooring.placement.verdicts import ERROR, UNSCHEDULABLE, Verdicts, code_of, failed
 
 MIN_CANDIDATES_PERCENT = 10
 MIN_CANDIDATES = 100
@@ -59,6 +60,8 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
                     break
             else:
                 errors.append(f'expected at least one victim pod on node "{cluster.names[slot]}"')
+        elif isinstance(found, str):
+            errors.append(found)
         else:
             reasons.update(found)
     if not candidates and errors:
@@ -84,8 +87,8 @@ def _ineligible(filters: Filters, verdicts: Verdicts) -> str:
     return ""
 
 
-def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | list[str]:
-    """The victims on one node, or the reasons why preemption there does not help."""
+def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | list[str] | str:
+    """The victims on one node, or the reasons why preemption there does not help, or the error that it ends in."""
     cluster, pod = filters.cluster, filters.pod
     lower = [p for p in cluster.node_pods[slot].values() if p.priority < pod.priority]
     if not lower:
@@ -94,7 +97,10 @@ def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | li
     for victim in lower:
         trial.remove(victim)
     if bits := _bits_beside_nominated(filters, verdicts, trial, slot):
-        return [reason.text for reason in verdicts.first(bits)]
+        first = verdicts.first(bits)
+        if first[0].code == ERROR:
+            return failed(trial.errors[first[0].plugin])
+        return [reason.text for reason in first]
     violating, others = _by_budget(cluster, _by_importance(lower))
     victims: list[PodInfo] = []
     violations = 0

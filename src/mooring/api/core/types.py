@@ -28,6 +28,7 @@ class OwnerReference(View, frozen=True):
 class ObjectMeta(View, frozen=True):
     name: str = ""
     namespace: str = ""
+    uid: str = ""
     labels: Labels | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
@@ -148,7 +149,7 @@ class SchedulingGate(View, frozen=True):
 
 
 class Volume(View, frozen=True):
-    """Only the sources that can tie a pod to nodes; what they hold does not matter here."""
+    """Only the sources that can tie a pod to nodes, or that count against what a node can attach."""
 
     name: str = ""
     persistent_volume_claim: dict[str, Any] | None = None
@@ -157,6 +158,9 @@ class Volume(View, frozen=True):
     gce_persistent_disk: dict[str, Any] | None = None
     iscsi: dict[str, Any] | None = None
     rbd: dict[str, Any] | None = None
+    azure_disk: dict[str, Any] | None = None
+    cinder: dict[str, Any] | None = None
+    portworx_volume: dict[str, Any] | None = None
 
 
 class ResourceClaim(View, frozen=True):

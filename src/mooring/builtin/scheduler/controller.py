@@ -21,9 +21,9 @@ from mooring.api.meta import Condition
 from mooring.builtin.scheduler.queue import Attempt, Queue, equivalence_class, ready_pods, requeued
 from mooring.placement import messages
 from mooring.placement.engine import Explanation
-from mooring.placement.filters import Verdicts
 from mooring.placement.overlay import Overlay
 from mooring.placement.pods import PodInfo
+from mooring.placement.verdicts import Verdicts
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View

@@ -18,8 +18,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.api.core.views import Pod
-from mooring.placement.filters import UNSCHEDULABLE, code_of
 from mooring.placement.pods import PodInfo
+from mooring.placement.verdicts import UNSCHEDULABLE, code_of
 from mooring.workloads.cluster_state import ClusterEvent, ClusterState
 
 INITIAL_BACKOFF = timedelta(seconds=1)

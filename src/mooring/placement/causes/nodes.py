@@ -30,18 +30,15 @@ from mooring.placement.filters import (
     REPELLED,
     TAINTED,
     TOO_MANY_PODS,
-    UNSCHEDULABLE,
     UNSELECTED,
     UNWELCOME,
-    Bits,
     Filters,
-    Reason,
-    Verdicts,
 )
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.taints import UNSCHEDULABLE_TAINT, taint_text, untolerated
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.verdicts import UNSCHEDULABLE, Bits, Reason, Verdicts
 
 Slots = NDArray[np.int64]
 
