@@ -35,9 +35,11 @@ RECORDINGS = {
     "volume": 350,
     "runtime": 50,
     "volume-sequence": 20,
+    "dra": 350,
+    "dra-sequence": 20,
 }
 # Recordings that do not tell in full how an answer was reached.
-BARE = ("edge", "volume", "runtime", "volume-sequence")
+BARE = ("edge", "volume", "runtime", "volume-sequence", "dra", "dra-sequence")
 
 
 def recorded(name: str) -> Iterator[dict[str, Any]]:
@@ -64,8 +66,10 @@ def test_every_recorded_answer_is_given_again(name: str) -> None:
     leave_out = INFORMATIVE if name in BARE else ()
     for case in recorded(name):
         count += 1
-        expected = comparable(case["expect"], leave_out=leave_out)
-        given = comparable(answer(case["request"]), leave_out=leave_out)
+        # Which devices are taken is not defined where several pools or slices have some.
+        varying = ("reserve", "reserveVaries") if case["expect"].get("reserveVaries") else ()
+        expected = comparable(case["expect"], leave_out=(*leave_out, *varying))
+        given = comparable(answer(case["request"]), leave_out=(*leave_out, *varying))
         if given != expected:
             missed.update(case["tags"])
             keys = [key for key in expected.keys() | given.keys() if expected.get(key) != given.get(key)]

@@ -12,7 +12,7 @@ from typing import Final
 
 from mooring.kube.errors import MooringError, go_quote
 
-__all__ = ["Version", "VersionError", "normalised_version", "parse_version"]
+__all__ = ["Semver", "VersionError", "normalised_version", "parse_version"]
 
 _NUMBER: Final = re.compile(r"[0-9]+")
 _IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]+")
@@ -24,7 +24,7 @@ class VersionError(MooringError):
 
 @functools.total_ordering
 @dataclasses.dataclass(frozen=True, slots=True)
-class Version:
+class Semver:
     major: int
     minor: int
     patch: int
@@ -40,14 +40,14 @@ class Version:
         return (self.major, self.minor, self.patch, not parts, parts)
 
     def __lt__(self, other: object) -> bool:
-        return self._order() < other._order() if isinstance(other, Version) else NotImplemented
+        return self._order() < other._order() if isinstance(other, Semver) else NotImplemented
 
-    def compare(self, other: Version) -> int:
+    def compare(self, other: Semver) -> int:
         """-1, 0 or 1."""
         return (self > other) - (self < other)
 
 
-def parse_version(text: str) -> Version:
+def parse_version(text: str) -> Semver:
     """Read a version. Raises VersionError."""
     if not text:
         raise VersionError("Version string empty")
@@ -64,10 +64,10 @@ def parse_version(text: str) -> Version:
                 raise VersionError("Build meta data is empty")
             if not _IDENTIFIER.fullmatch(part):
                 raise VersionError(f"Invalid character(s) found in build meta data {go_quote(part)}")
-    return Version(numbers[0], numbers[1], numbers[2], identifiers)
+    return Semver(numbers[0], numbers[1], numbers[2], identifiers)
 
 
-def normalised_version(text: str) -> Version:
+def normalised_version(text: str) -> Semver:
     """The same for what people write: a `v` in front, leading zeros and missing numbers are put right first."""
     parts = [_without_zeros(part) for part in text.removeprefix("v").split(".", 2)]
     if len(parts) < 3 and any(mark in parts[-1] for mark in "+-"):

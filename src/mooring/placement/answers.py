@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooring.placement.devices.dra_manager import ClaimWrite
+from mooring.placement.devices.dynamic_resources import PLUGIN as DYNAMIC_RESOURCES
+from mooring.placement.devices.dynamic_resources import pre_enqueue
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import OUTSIDE
 from mooring.placement.reservations import Reservation
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS
+from mooring.placement.snapshot import to_object
 from mooring.placement.verdicts import ERROR, Verdicts, code_of
 
 Json = dict[str, Any]
@@ -20,11 +24,13 @@ VOLUME_FILTERS = ("NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "Vo
 def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     answer: Json = {}
     filters, verdicts = explanation.filters, explanation.verdicts
+    if (waits := pre_enqueue(cluster, explanation.pod)) is not None:
+        answer["preEnqueue"] = [{"plugin": waits.plugin, "code": waits.code, "reasons": [waits.text]}]
     if explanation.rejected is not None:
         plugin, code, text = explanation.rejected
         status = {"plugin": plugin, "code": code, "reasons": [text]}
         answer["preFilter"] = status
-        if plugin not in VOLUME_FILTERS:
+        if plugin not in (*VOLUME_FILTERS, DYNAMIC_RESOURCES):
             answer["nodes"] = [{"name": cluster.names[slot], **status} for slot in explanation.order.tolist()]
     elif filters is not None:
         answer["preFilter"] = {"plugin": "", "code": "Success"}
@@ -47,6 +53,8 @@ def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     if explanation.error:
         # The first recordings tell of an error before filters in another way than the later ones of one in a filter.
         answer |= {"reason": "SchedulerError"} if "preFilter" in answer else {"schedulerError": True}
+    if explanation.deallocated:
+        answer["deallocated"] = [explanation.deallocated]
     preemption = explanation.preemption
     if preemption is not None and preemption.slot >= 0:
         nominated = cluster.names[preemption.slot]
@@ -66,14 +74,23 @@ def reserve_answer(reserved: Reservation) -> Json:
     ]
     if reserved.error:
         return {"reserve": {"error": reserved.error}}
-    return {"reserve": {"volumes": volumes}} if volumes else {}
+    written = {"volumes": volumes, "claims": [_claim_answer(write) for write in sorted(reserved.claims)]}
+    found = {name: writes for name, writes in written.items() if writes}
+    return {"reserve": found} if found else {}
+
+
+def _claim_answer(write: ClaimWrite) -> Json:
+    answer: Json = {"claim": write.claim, "devices": to_object(write.allocation.devices.results or ())}
+    if write.allocation.node_selector is not None:
+        answer["nodeSelector"] = to_object(write.allocation.node_selector)
+    return {**answer, "reservedFor": [user.name for user in write.reserved_for]}
 
 
 def _skipped_filters(explanation: Explanation) -> list[str]:
     filters = explanation.filters
     assert filters is not None
     template = explanation.pod.template
-    skipped = {"DynamicResources", *VOLUME_FILTERS} - {check.plugin for check in filters.checks.all}
+    skipped = {DYNAMIC_RESOURCES, *VOLUME_FILTERS} - {check.plugin for check in filters.checks.all}
     if template.node_terms is None:
         skipped.add("NodeAffinity")
     if not template.ports:

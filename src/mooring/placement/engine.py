@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement import messages
+from mooring.placement.devices.dynamic_resources import PLUGIN as DYNAMIC_RESOURCES
+from mooring.placement.devices.dynamic_resources import post_filter
 from mooring.placement.filters import OUTSIDE, Filters, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter, InterPodScore
@@ -21,7 +23,7 @@ from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.runs import SpreadRuns
 from mooring.placement.plugins.spread import SpreadFilter, SpreadScore, default_constraints
 from mooring.placement.pods import PodInfo
-from mooring.placement.preemption import Preemption, preempt
+from mooring.placement.preemption import Preemption, preempt, unhelpful
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
@@ -84,6 +86,8 @@ class Explanation(NamedTuple):
     error: str = ""
     # The place in the order of nodes at which the search of the next cycle would begin.
     next_start: int = 0
+    # The claim whose devices are taken back, so that the pod may get others elsewhere.
+    deallocated: str = ""
 
 
 class Engine:
@@ -123,7 +127,7 @@ class Engine:
         if feasible.size:
             if pod.template.score_error:
                 return Placement(-1, pod.template.score_error, next_start=next_start)
-            choice = self._choose(pod, feasible)
+            choice = self._choose(filters, feasible)
             if choice.error:
                 return Placement(-1, choice.error, next_start=next_start)
             return Placement(choice.slot, "", evaluated, feasible.size, next_start)
@@ -133,7 +137,7 @@ class Engine:
 
     def _place_at_once(self, pod: PodInfo, start: int) -> Placement | None:
         """The same without a look at every node, where that is possible and the pod finds a node."""
-        if self.cluster.nominated or pod.nominated or pod.node_name or pod.volumes:
+        if self.cluster.nominated or pod.nominated or pod.node_name or pod.volumes or pod.claims:
             return None
         template = pod.template
         if template.plain:
@@ -235,10 +239,10 @@ class Engine:
             error = next((e for slot in rotated[:looked_at].tolist() if (e := filters.errors.get(slot))), "")
         return NodeSearch(found, looked_at, (start + looked_at) % cluster.node_count, error)
 
-    def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
+    def _choose(self, filters: Filters, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
         mask[feasible] = True
-        scores = prioritise(self.matching, pod, mask)
+        scores = prioritise(self.matching, filters.pod, mask, filters.checks)
         totals = np.zeros(self.cluster.size, dtype=np.int64)
         for score in scores:
             totals += score.weighted
@@ -261,6 +265,8 @@ class Engine:
             message = messages.rejected(cluster.node_count, rejection)
             if rejection.code == ERROR:
                 return empty._replace(rejected=rejection, message=message, error=message)
+            if rejection.plugin == DYNAMIC_RESOURCES:
+                return empty._replace(rejected=rejection, message=f"{message} {unhelpful(filters).message}")
             # Without filters the claims plugin has no state to look at, and its complaint is all that follows.
             return empty._replace(rejected=rejection, message=f"{message} not found")
         verdicts = self._verdicts(filters)
@@ -271,12 +277,14 @@ class Engine:
         if not feasible.size:
             reasons = self._histogram(filters, verdicts)
             message = messages.unavailable(cluster.node_count, reasons)
-            found = preempt(filters, verdicts)
+            claims = post_filter(filters.checks, verdicts, order)
+            found = preempt(filters, verdicts, claims.text)
             if found.message:
                 message = f"{message} {found.message}"
-            return empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
+            explained = empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
+            return explained._replace(deallocated=claims.deallocated)
         explained = empty._replace(filters=filters, verdicts=verdicts, feasible=feasible)
-        choice = None if pod.template.score_error else self._choose(pod, feasible)
+        choice = None if pod.template.score_error else self._choose(filters, feasible)
         error = pod.template.score_error if choice is None else choice.error
         if choice is None or error:
             # A single node is taken without being scored, so the error does not come up.

@@ -100,7 +100,7 @@ class Filters:
         if self.interpod is not None:
             for rejected in self.interpod.verdicts():
                 mask &= ~rejected
-        self._check(self.checks.devices, mask)
+        self._check(self.checks.all[len(self.checks.volumes) :], mask)
         return mask
 
     def _check(self, checks: tuple[NodeCheck, ...], mask: Mask) -> None:
@@ -146,7 +146,7 @@ class Filters:
         if self.interpod is not None:
             for reason, mask in zip((ALONE, REPELLED, UNWELCOME), self.interpod.verdicts(), strict=True):
                 verdicts.reject(reason, mask)
-        self._judge(self.checks.devices, verdicts)
+        self._judge(self.checks.all[len(self.checks.volumes) :], verdicts)
         return verdicts
 
     def _judge(self, checks: tuple[NodeCheck, ...], verdicts: Verdicts) -> None:

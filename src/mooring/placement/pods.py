@@ -19,6 +19,7 @@ from mooring.api.core.types import NodeSelectorTerm as NodeSelectorTermView
 from mooring.kube.errors import SelectorError
 from mooring.kube.nodeselectors import NodeSelectorTerm, node_selector_term
 from mooring.kube.selectors import NOTHING, Requirement, Selector, selector_from_dict
+from mooring.placement.devices.pod_claims import PodClaim, pod_claims
 from mooring.placement.plugins.resources import PodResources, Requests, pod_resources
 from mooring.placement.verdicts import ERROR, UNRESOLVABLE, Rejection
 from mooring.placement.volumes.pod_volumes import PodVolume, pod_volumes
@@ -180,6 +181,7 @@ class PodInfo:
     """One pod, bound or incoming."""
 
     __slots__ = (
+        "claims",
         "gates",
         "key",
         "labels",
@@ -224,6 +226,7 @@ class PodInfo:
                 self.owner = Owner(reference.kind, reference.api_version, reference.name)
                 break
         self.template = template
+        self.claims: tuple[PodClaim, ...] = pod_claims(pod) if pod.spec.resource_claims else ()
         volumes = pod.spec.volumes
         self.volumes: tuple[PodVolume, ...] = pod_volumes(volumes, meta.name) if volumes else ()
 
@@ -342,7 +345,7 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
 
 def unevaluated(spec: PodSpec) -> tuple[str, ...]:
     """What can tie a pod to nodes and is not evaluated by this engine, in words."""
-    if not spec.volumes and not spec.resource_claims:
+    if not spec.volumes:
         return ()
     found = []
     for volume in spec.volumes or ():
@@ -358,5 +361,4 @@ def unevaluated(spec: PodSpec) -> tuple[str, ...]:
             found.append(f'iSCSI volume "{volume.name}"')
         elif volume.rbd is not None:
             found.append(f'RBD volume "{volume.name}"')
-    found.extend(f'resource claim "{claim.name}"' for claim in spec.resource_claims or ())
     return tuple(found)

@@ -38,10 +38,11 @@ class Preemption(NamedTuple):
     tied: tuple[int, ...] = ()
 
 
-def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
+def preempt(filters: Filters, verdicts: Verdicts, claims: str = messages.NO_CLAIMS) -> Preemption:
+    """`claims` is what was said of the pod's claims just before, which the event repeats."""
     cluster = filters.cluster
     if reason := _ineligible(filters, verdicts):
-        return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {reason}")
+        return Preemption(message=f"{claims}, preemption: {reason}")
     potential = [
         slot for slot in cluster.order.tolist() if code_of(verdicts.first(int(verdicts.bits[slot]))) == UNSCHEDULABLE
     ]
@@ -69,10 +70,18 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
     if not candidates:
         total = messages.histogram(reasons, cluster.node_count, tried, messages.NOT_HELPFUL)
         nested = messages.unavailable(cluster.node_count, total)
-        return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {nested}")
+        return Preemption(message=f"{claims}, preemption: {nested}")
     least = _least_loss(candidates)
     best = least[0]
     return Preemption(best.slot, tuple(best.victims), best.violations, tied=tuple(c.slot for c in least))
+
+
+def unhelpful(filters: Filters) -> Preemption:
+    """What is said where the pod's claims turned it away before any node was looked at."""
+    nodes = filters.cluster.node_count
+    reason = messages.unavailable(nodes, {messages.NOT_HELPFUL: nodes})
+    text = reason if filters.pod.preempts else messages.NEVER_PREEMPTS
+    return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {text}")
 
 
 def _ineligible(filters: Filters, verdicts: Verdicts) -> str:

@@ -11,8 +11,10 @@ from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, 
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.node import admission
 from mooring.api.policy.budgets import PodDisruptionBudget
+from mooring.api.resource.views import ResourceClaim
 from mooring.kube.errors import MooringError
 from mooring.placement.answers import Json, explain_answer, reserve_answer
+from mooring.placement.devices.dra_manager import DEVICE_KINDS
 from mooring.placement.engine import ALL_NODES, Engine, Placement
 from mooring.placement.reservations import assume, reservation
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -43,12 +45,17 @@ def add_object(cluster: SchedulerCache, kind: str, value: Any) -> bool:
         case "StorageClass" | "PersistentVolume" | "CSINode" | "CSIDriver" | "VolumeAttachment":
             cluster.storage.set(msgspec.convert(value, STORAGE_KINDS[kind]))
         case "PersistentVolumeClaim" | "CSIStorageCapacity":
-            metadata = value["metadata"]
-            value = {**value, "metadata": {**metadata, "namespace": metadata.get("namespace") or "default"}}
-            cluster.storage.set(msgspec.convert(value, STORAGE_KINDS[kind]))
+            cluster.storage.set(msgspec.convert(_in_namespace(value), STORAGE_KINDS[kind]))
+        case "DeviceClass" | "ResourceSlice" | "ResourceClaim" | "ResourceClaimTemplate":
+            cluster.devices.set(msgspec.convert(_in_namespace(value), DEVICE_KINDS[kind]))
         case _:
             return False
     return True
+
+
+def _in_namespace(value: Json) -> Json:
+    metadata = value["metadata"]
+    return {**value, "metadata": {**metadata, "namespace": metadata.get("namespace") or "default"}}
 
 
 # The lists of one kind that a request can have beside its objects.
@@ -60,6 +67,10 @@ LISTS = {
     "csiDrivers": "CSIDriver",
     "csiStorageCapacities": "CSIStorageCapacity",
     "volumeAttachments": "VolumeAttachment",
+    "deviceClasses": "DeviceClass",
+    "resourceSlices": "ResourceSlice",
+    "resourceClaims": "ResourceClaim",
+    "resourceClaimTemplates": "ResourceClaimTemplate",
 }
 
 
@@ -96,6 +107,7 @@ def explain_request(request: Json) -> Json:
         for claim in _ephemeral_claims(value):
             if f"{claim.metadata.namespace}/{claim.metadata.name}" not in cluster.storage.claims:
                 cluster.storage.set(claim)
+        value = _with_resource_claims(cluster, value)
     pod = cluster.compiler.compile(msgspec.convert(value, Pod))
     explanation = engine.explain(pod)
     answer |= explain_answer(cluster, explanation)
@@ -137,6 +149,24 @@ def _ephemeral_claims(pod: Json) -> list[PersistentVolumeClaim]:
         for volume in pod["spec"].get("volumes") or []
         if volume.get("ephemeral")
     ]
+
+
+def _with_resource_claims(cluster: SchedulerCache, pod: Json) -> Json:
+    """A pod with the claims that a controller makes from templates, which are put into the cluster."""
+    metadata, status = pod["metadata"], pod.get("status") or {}
+    namespace = metadata.get("namespace") or "default"
+    known = status.get("resourceClaimStatuses") or []
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata.get("uid", "")}
+    made = []
+    for reference in pod["spec"].get("resourceClaims") or []:
+        template = cluster.devices.templates.get(f"{namespace}/{reference.get('resourceClaimTemplateName')}")
+        if template is None or any(each["name"] == reference["name"] for each in known):
+            continue
+        name = f"{metadata['name']}-{reference['name']}"
+        meta = {"name": name, "namespace": namespace, "uid": name, "ownerReferences": [{**owner, "controller": True}]}
+        cluster.devices.set(msgspec.convert({"metadata": meta, "spec": template.spec.spec}, ResourceClaim))
+        made.append({"name": reference["name"], "resourceClaimName": name})
+    return {**pod, "status": {**status, "resourceClaimStatuses": [*known, *made]}} if made else pod
 
 
 def schedule_request(request: Json) -> Json:

@@ -20,6 +20,7 @@ from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
 from mooring.placement.compiler import Compiler
+from mooring.placement.devices.dra_manager import DRAManager
 from mooring.placement.labels import LabelColumns, Mask
 from mooring.placement.nodeorder import NodeOrder
 from mooring.placement.plugins.images import Images
@@ -74,6 +75,7 @@ class SchedulerCache:
         self.namespaces: dict[str, Labels] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
         self.default_selectors = DefaultSelectors()
+        self.devices = DRAManager()
         self.storage = StorageCache()
         # Pods on nodes that have volumes: by slot, and how many mount each claim.
         self.mounting: dict[int, dict[str, PodInfo]] = {}

@@ -163,8 +163,12 @@ class Volume(View, frozen=True):
     portworx_volume: dict[str, Any] | None = None
 
 
-class ResourceClaim(View, frozen=True):
+class PodResourceClaim(View, frozen=True):
+    """A reference to a claim, or to the template that one is made from."""
+
     name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
 
 
 class PodSpec(View, frozen=True):
@@ -182,7 +186,7 @@ class PodSpec(View, frozen=True):
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
     scheduler_name: str = ""
     volumes: tuple[Volume, ...] | None = None
-    resource_claims: tuple[ResourceClaim, ...] | None = None
+    resource_claims: tuple[PodResourceClaim, ...] | None = None
 
 
 class ContainerStatus(View, frozen=True):
@@ -199,6 +203,13 @@ class ConditionSummary(View, frozen=True):
     reason: str = ""
 
 
+class PodResourceClaimStatus(View, frozen=True):
+    """The claim that was made for a reference of a pod; none on purpose where it has no name."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(View, frozen=True):
     phase: str = ""
     start_time: str | None = None
@@ -206,6 +217,7 @@ class PodStatus(View, frozen=True):
     conditions: tuple[ConditionSummary, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
 
 
 class Pod(View, frozen=True):

@@ -22,7 +22,7 @@ from mooring.kube.cel.values import OPAQUE, decode, encode
 if TYPE_CHECKING:
     from cel_expr_python import cel
 
-__all__ = ["Environment", "Program"]
+__all__ = ["CelProgram", "Environment"]
 
 # One error of the checker, with the lines that point at its place.
 _ERROR: Final = re.compile(r"ERROR: .*?(?=\nERROR: |\Z)", re.DOTALL)
@@ -33,7 +33,7 @@ _OPAQUE: Final = re.compile("|".join(map(re.escape, OPAQUE)))
 _CONDITIONS: Final = ("BOOL", "DYN")
 
 
-class Program:
+class CelProgram:
     """A compiled expression."""
 
     __slots__ = ("_expression", "text")
@@ -73,20 +73,20 @@ class Environment:
         # value.
         self._has_field = re.compile(rf"has\(\s*(?:{'|'.join(fields)})\s*\)") if fields else None
 
-    def compile(self, expression: str) -> Program:
+    def compile(self, expression: str) -> CelProgram:
         """Raises CelCompileError."""
         self._check(expression)
         try:
-            return Program(expression, self._runner.compile(expression, disable_check=True))
+            return CelProgram(expression, self._runner.compile(expression, disable_check=True))
         except RuntimeError as error:
             raise compile_error(str(error)) from None
 
-    def condition(self, expression: str) -> Program:
+    def condition(self, expression: str) -> CelProgram:
         """The same for an expression whose value is a bool, as far as its type is known."""
         result = self._check(expression)
         if result not in _CONDITIONS:
             raise CelCompileError(f"must evaluate to bool or the unknown type, not {result.lower()}")
-        return Program(expression, self._runner.compile(expression, disable_check=True))
+        return CelProgram(expression, self._runner.compile(expression, disable_check=True))
 
     def _check(self, expression: str) -> str:
         """The type of the expression's value."""

@@ -9,13 +9,13 @@ Kubernetes accepts can tell the difference.
 from typing import Any, Final
 
 from mooring.kube.quantities import Quantity
-from mooring.kube.versions import Version, parse_version
+from mooring.kube.versions import Semver, parse_version
 
 QUANTITY: Final = "kubernetes.Quantity"
 SEMVER: Final = "kubernetes.Semver"
 
 # The types that bytes stand for.
-OPAQUE: Final[dict[str, type]] = {QUANTITY: Quantity, SEMVER: Version}
+OPAQUE: Final[dict[str, type]] = {QUANTITY: Quantity, SEMVER: Semver}
 
 _QUANTITY_TAG: Final = b"\xffquantity:"
 _VERSION_TAG: Final = b"\xffsemver:"
@@ -29,7 +29,7 @@ def encode(value: Any) -> Any:
             mantissa //= 10
             exponent += 1
         return _QUANTITY_TAG + f"{mantissa} {exponent if mantissa else 0}".encode()
-    if isinstance(value, Version):
+    if isinstance(value, Semver):
         # What was built when makes no difference between two versions.
         return _VERSION_TAG + str(value).encode()
     return value

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from mooring.placement.pods import PodInfo
 from mooring.placement.verdicts import ERROR, Reason, Rejection
+
+if TYPE_CHECKING:
+    from mooring.placement.devices.dynamic_resources import DynamicResources
 
 
 class NodeChange(NamedTuple):
@@ -54,12 +57,12 @@ class NodeChecks(NamedTuple):
     # Behind the node's resources, before spreading.
     volumes: tuple[NodeCheck, ...] = ()
     # Behind all others.
-    devices: tuple[NodeCheck, ...] = ()
+    devices: DynamicResources | None = None
     rejection: Rejection | None = None
 
     @property
     def all(self) -> tuple[NodeCheck, ...]:
-        return self.volumes + self.devices
+        return self.volumes if self.devices is None else (*self.volumes, self.devices)
 
 
 NO_CHECKS = NodeChecks()

@@ -4,10 +4,10 @@ from typing import Final
 
 from mooring.kube.cel.functions.model import Function
 from mooring.kube.cel.values import SEMVER
-from mooring.kube.versions import Version, VersionError, normalised_version, parse_version
+from mooring.kube.versions import Semver, VersionError, normalised_version, parse_version
 
 
-def _semver(text: str, normalise: bool = False) -> Version:
+def _semver(text: str, normalise: bool = False) -> Semver:
     return normalised_version(text) if normalise else parse_version(text)
 
 
@@ -29,7 +29,7 @@ VERSIONS: Final = (
     Function("isSemver", ("string", "bool"), "bool", _is_semver),
     Function("isGreaterThan", _TWO, "bool", lambda left, right: left > right, member=True),
     Function("isLessThan", _TWO, "bool", lambda left, right: left < right, member=True),
-    Function("compareTo", _TWO, "int", Version.compare, member=True),
+    Function("compareTo", _TWO, "int", Semver.compare, member=True),
     Function("major", _ONE, "int", lambda version: version.major, member=True),
     Function("minor", _ONE, "int", lambda version: version.minor, member=True),
     Function("patch", _ONE, "int", lambda version: version.patch, member=True),
