@@ -32,6 +32,7 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
     metadata_of("rbac.authorization.k8s.io/v1", "Role"),
     metadata_of("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    metadata_of("resource.k8s.io/v1", "ResourceClaimTemplate"),
     metadata_of("storage.k8s.io/v1", "CSIStorageCapacity"),
 )
 OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
@@ -45,6 +46,8 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     metadata_of("networking.k8s.io/v1", "IngressClass"),
     metadata_of("node.k8s.io/v1", "RuntimeClass"),
     metadata_of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    metadata_of("resource.k8s.io/v1", "DeviceClass"),
+    metadata_of("resource.k8s.io/v1", "ResourceSlice"),
     metadata_of("scheduling.k8s.io/v1", "PriorityClass"),
     metadata_of("storage.k8s.io/v1", "CSIDriver"),
     metadata_of("storage.k8s.io/v1", "CSINode"),

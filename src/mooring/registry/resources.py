@@ -65,6 +65,10 @@ scheduling.k8s.io/v1 PriorityClass priorityclasses - pc - -
 coordination.k8s.io/v1 Lease leases ns - - -
 node.k8s.io/v1 RuntimeClass runtimeclasses - - - -
 discovery.k8s.io/v1 EndpointSlice endpointslices ns - - -
+resource.k8s.io/v1 DeviceClass deviceclasses - - - -
+resource.k8s.io/v1 ResourceClaim resourceclaims ns - - status
+resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates ns - - -
+resource.k8s.io/v1 ResourceSlice resourceslices - - - -
 """
 
 _STORED_AS: Final = {"Event": "v1", "HorizontalPodAutoscaler": "autoscaling/v2"}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.affinity import check_node_selector
 from mooring.api.core.validation.disks import check_driver
 from mooring.api.core.validation.meta import check_annotations, check_dns_label, check_labels, check_texts
@@ -17,6 +16,7 @@ from mooring.api.resource.requests import (
     default_spec,
     request_names,
 )
+from mooring.api.resource.shown import shown
 from mooring.api.resource.views import MAX_RESERVED_FOR, MAX_RESULTS
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required, too_long
 from mooring.kube.names import byte_length, is_dns1123_subdomain
@@ -31,6 +31,7 @@ __all__ = [
     "validate_claim",
     "validate_claim_status",
     "validate_claim_template",
+    "validate_claim_template_update",
     "validate_claim_update",
     "validate_device_class",
 ]
@@ -62,7 +63,7 @@ def prepare_claim_status(new: Object, old: Object, now: str) -> None:
         for name in _DROPPED:
             result.pop(name, None)
     gone = {_device(each) for each in _results(old)} - {_device(each) for each in _results(new)}
-    kept = [each for each in status.get("devices", ()) if _device(each) not in gone]
+    kept = [each for each in status.get("devices") or () if _device(each) not in gone]
     if kept:
         status["devices"] = kept
     else:
@@ -70,7 +71,7 @@ def prepare_claim_status(new: Object, old: Object, now: str) -> None:
 
 
 def _results(claim: Object) -> Sequence[Object]:
-    found: Sequence[Object] = claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", ())
+    found: Sequence[Object] = claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results") or ()
     return found
 
 
@@ -86,9 +87,15 @@ def validate_claim(obj: Object) -> list[FieldError]:
 
 def validate_claim_update(new: Object, old: Object) -> list[FieldError]:
     """The spec never changes, so nothing else is said about it."""
-    errors: Errors = []
-    check_immutable(errors, new["spec"], old["spec"], "spec")
-    return errors
+    return _unchanged("resource.ResourceClaimSpec", new["spec"], old["spec"], "spec")
+
+
+def validate_claim_template_update(new: Object, old: Object) -> list[FieldError]:
+    return _unchanged("resource.ResourceClaimTemplateSpec", new["spec"], old["spec"], "spec")
+
+
+def _unchanged(shape: str, new: Object, old: Object, path: str) -> list[FieldError]:
+    return [] if new == old else [invalid(path, shown(shape, new), "field is immutable")]
 
 
 def validate_claim_template(obj: Object) -> list[FieldError]:
@@ -102,28 +109,30 @@ def validate_claim_template(obj: Object) -> list[FieldError]:
 
 def validate_device_class(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    check_selectors(errors, obj["spec"].get("selectors", ()), "spec.selectors")
-    check_each(errors, obj["spec"].get("config", ()), "spec.config", MAX_ITEMS, check_configuration)
+    check_selectors(errors, obj["spec"].get("selectors") or (), "spec.selectors")
+    check_each(errors, obj["spec"].get("config") or (), "spec.config", MAX_ITEMS, check_configuration)
     return errors
 
 
 def validate_claim_status(new: Object, old: Object) -> list[FieldError]:
     errors: Errors = []
     status, before = new.get("status", {}), old.get("status", {})
-    users, allocation = status.get("reservedFor", []), status.get("allocation")
+    users, known = status.get("reservedFor") or [], before.get("reservedFor") or []
+    allocation = status.get("allocation")
     check_each(errors, users, "status.reservedFor", MAX_RESERVED_FOR, _check_user, lambda user: user["uid"])
     allocated = {_device(each) for each in _results(new)}
-    for index, device in enumerate(status.get("devices", ())):
+    for index, device in enumerate(status.get("devices") or ()):
         if _device(device) not in allocated:
             text = "must be an allocated device in the claim"
-            errors.append(invalid(f"status.devices[{index}]", "/".join(_device(device)), text))
+            names = zip(("Driver", "Pool", "Device", "ShareID"), (*_device(device), ""), strict=True)
+            errors.append(invalid(f"status.devices[{index}]", dict(names), text))
     if users and allocation is None:
         errors.append(forbidden("status.reservedFor", "may not be specified when `allocated` is not set"))
-    elif "deletionTimestamp" in new["metadata"] and any(user not in before.get("reservedFor", []) for user in users):
+    elif "deletionTimestamp" in new["metadata"] and any(user not in known for user in users):
         when = "while `deallocationRequested` or `deletionTimestamp` are set"
         errors.append(forbidden("status.reservedFor", f"new entries may not be added {when}"))
     if allocation is not None and before.get("allocation") is not None:
-        check_immutable(errors, allocation, before["allocation"], "status.allocation")
+        errors.extend(_unchanged("resource.AllocationResult", allocation, before["allocation"], "status.allocation"))
     elif allocation is not None:
         _check_allocation(errors, allocation, "status.allocation", request_names(new["spec"]))
     return errors
@@ -137,14 +146,14 @@ def _check_allocation(errors: Errors, allocation: Object, path: str, names: set[
     devices, here = allocation.get("devices", {}), f"{path}.devices"
     check_each(
         errors,
-        devices.get("results", ()),
+        devices.get("results") or (),
         f"{here}.results",
         MAX_RESULTS,
         lambda errors, result, at: _check_result(errors, result, at, names),
     )
     check_each(
         errors,
-        devices.get("config", ()),
+        devices.get("config") or (),
         f"{here}.config",
         2 * MAX_ITEMS,
         lambda errors, config, at: _check_allocated_configuration(errors, config, at, names),
@@ -178,7 +187,7 @@ def _check_allocated_configuration(errors: Errors, config: Object, path: str, na
         errors.append(not_supported(f"{path}.source", Enum(source), _SOURCES))
     check_each(
         errors,
-        config.get("requests", ()),
+        config.get("requests") or (),
         f"{path}.requests",
         MAX_ITEMS,
         lambda errors, name, at: check_request_reference(errors, name, at, names),

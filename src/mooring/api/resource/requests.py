@@ -52,10 +52,10 @@ _DROPPED: Final = ("tolerations", "capacity")
 
 def default_spec(spec: Object) -> None:
     devices = spec.get("devices", {})
-    for constraint in devices.get("constraints", ()):
+    for constraint in devices.get("constraints") or ():
         constraint.pop("distinctAttribute", None)
-    for request in devices.get("requests", ()):
-        for wanted in (*([request["exactly"]] if "exactly" in request else ()), *request.get("firstAvailable", ())):
+    for request in devices.get("requests") or ():
+        for wanted in (*([request["exactly"]] if "exactly" in request else ()), *(request.get("firstAvailable") or ())):
             for name in _DROPPED:
                 wanted.pop(name, None)
             if not wanted.get("allocationMode"):
@@ -67,17 +67,17 @@ def default_spec(spec: Object) -> None:
 def check_spec(errors: Errors, spec: Object, path: str) -> None:
     devices, here = spec.get("devices", {}), f"{path}.devices"
     names = request_names(spec)
-    check_each(errors, devices.get("requests", ()), f"{here}.requests", MAX_ITEMS, _check_request, _name)
+    check_each(errors, devices.get("requests") or (), f"{here}.requests", MAX_ITEMS, _check_request, _name)
     check_each(
         errors,
-        devices.get("constraints", ()),
+        devices.get("constraints") or (),
         f"{here}.constraints",
         MAX_ITEMS,
         lambda errors, constraint, at: _check_constraint(errors, constraint, at, names),
     )
     check_each(
         errors,
-        devices.get("config", ()),
+        devices.get("config") or (),
         f"{here}.config",
         MAX_ITEMS,
         lambda errors, config, at: _check_claim_configuration(errors, config, at, names),
@@ -87,9 +87,9 @@ def check_spec(errors: Errors, spec: Object, path: str) -> None:
 def request_names(spec: Object) -> set[str]:
     """How the requests of a claim, and their alternatives, can be referred to."""
     found = set()
-    for request in spec.get("devices", {}).get("requests", ()):
+    for request in spec.get("devices", {}).get("requests") or ():
         found.add(request["name"])
-        found.update(f"{request['name']}/{one['name']}" for one in request.get("firstAvailable", ()))
+        found.update(f"{request['name']}/{one['name']}" for one in request.get("firstAvailable") or ())
     return found
 
 
@@ -139,7 +139,7 @@ def _check_wanted(errors: Errors, wanted: Object, path: str) -> None:
         check_texts(errors, f"{path}.deviceClassName", name, is_dns1123_subdomain(name))
     else:
         errors.append(required(f"{path}.deviceClassName", ""))
-    check_selectors(errors, wanted.get("selectors", ()), f"{path}.selectors")
+    check_selectors(errors, wanted.get("selectors") or (), f"{path}.selectors")
     if mode == ALL:
         if count:
             errors.append(invalid(f"{path}.count", count, f"must not be specified when allocationMode is '{ALL}'"))
@@ -195,7 +195,7 @@ def _check_constraint(errors: Errors, constraint: Object, path: str, names: set[
 def _check_references(errors: Errors, owner: Object, path: str, names: set[str]) -> None:
     check_each(
         errors,
-        owner.get("requests", ()),
+        owner.get("requests") or (),
         f"{path}.requests",
         MAX_ITEMS,
         lambda errors, name, at: check_request_reference(errors, name, at, names),

@@ -9,6 +9,7 @@ from mooring.api.core.validation.disks import check_driver
 from mooring.api.core.validation.meta import check_dns_label, check_texts
 from mooring.api.resource.claims import check_pool_name
 from mooring.api.resource.requests import check_each, check_qualified_name
+from mooring.api.resource.shown import shown
 from mooring.kube.errors import FieldError, invalid, required, too_long
 from mooring.kube.names import byte_length, is_dns1123_subdomain
 from mooring.kube.objects import Object
@@ -20,7 +21,7 @@ Errors = list[FieldError]
 _MAX_DEVICES: Final = 128
 _MAX_ATTRIBUTES: Final = 32
 _MAX_VALUE_BYTES: Final = 64
-_VALUES: Final = ("bool", "int", "string", "version")
+_VALUES: Final = ("int", "bool", "string", "version")
 _ONE_SCOPE: Final = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 # Fields of a device whose gates are off.
 _DROPPED: Final = (
@@ -45,7 +46,7 @@ def default_slice(obj: Object) -> None:
     spec = obj["spec"]
     for name in ("perDeviceNodeSelection", "sharedCounters"):
         spec.pop(name, None)
-    for device in spec.get("devices", ()):
+    for device in spec.get("devices") or ():
         for name in _DROPPED:
             device.pop(name, None)
         for capacity in device.get("capacity", {}).values():
@@ -64,7 +65,7 @@ def validate_slice(obj: Object) -> list[FieldError]:
         text = "must be greater than or equal to zero"
         errors.append(invalid("spec.pool.generation", pool["generation"], text))
     _check_scope(errors, spec)
-    check_each(errors, spec.get("devices", ()), "spec.devices", _MAX_DEVICES, _check_device, lambda d: d["name"])
+    check_each(errors, spec.get("devices") or (), "spec.devices", _MAX_DEVICES, _check_device, lambda d: d["name"])
     return errors
 
 
@@ -92,7 +93,7 @@ def _check_scope(errors: Errors, spec: Object) -> None:
         terms = selector["nodeSelectorTerms"] or []
         if len(terms) != 1:
             text = "must have exactly one node selector term"
-            errors.append(invalid("spec.nodeSelector.nodeSelectorTerms", terms, text))
+            errors.append(invalid("spec.nodeSelector.nodeSelectorTerms", shown("[NodeSelectorTerm]", terms), text))
     if spec.get("allNodes"):
         scopes.append("`allNodes`")
     elif "allNodes" in spec:
@@ -129,4 +130,5 @@ def _check_attribute(errors: Errors, attribute: Object, path: str) -> None:
             errors.append(too_long(f"{path}.version", _MAX_VALUE_BYTES))
     given = [name for name in _VALUES if name in attribute]
     if len(given) != 1:
-        errors.append(invalid(path, attribute if given else "", "exactly one value must be specified"))
+        value = shown("resource.DeviceAttribute", attribute) if given else ""
+        errors.append(invalid(path, value, "exactly one value must be specified"))
