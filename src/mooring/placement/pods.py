@@ -342,21 +342,4 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
 
 def unevaluated(spec: PodSpec) -> tuple[str, ...]:
     """What can tie a pod to nodes and is not evaluated by this engine, in words."""
-    if not spec.volumes and not spec.resource_claims:
-        return ()
-    found = []
-    for volume in spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            found.append(f'persistent volume claim of volume "{volume.name}"')
-        elif volume.ephemeral is not None:
-            found.append(f'ephemeral volume "{volume.name}"')
-        elif volume.aws_elastic_block_store is not None:
-            found.append(f'AWS EBS volume "{volume.name}"')
-        elif volume.gce_persistent_disk is not None:
-            found.append(f'GCE persistent disk "{volume.name}"')
-        elif volume.iscsi is not None:
-            found.append(f'iSCSI volume "{volume.name}"')
-        elif volume.rbd is not None:
-            found.append(f'RBD volume "{volume.name}"')
-    found.extend(f'resource claim "{claim.name}"' for claim in spec.resource_claims or ())
-    return tuple(found)
+    return tuple(f'resource claim "{claim.name}"' for claim in spec.resource_claims or ())

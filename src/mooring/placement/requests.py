@@ -16,6 +16,7 @@ from mooring.placement.answers import Json, explain_answer, reserve_answer
 from mooring.placement.engine import ALL_NODES, Engine, Placement
 from mooring.placement.reservations import assume, reservation
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.volumes.ephemeral_claims import ephemeral_claims
 from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
 
 STORAGE_KINDS: dict[str, Any] = {view.__name__: view for view in STORAGE_VIEWS}
@@ -93,7 +94,8 @@ def explain_request(request: Json) -> Json:
             fields = ("overhead", "nodeSelector", "tolerations")
             answer["admitted"] = {name: value["spec"][name] for name in fields if value["spec"].get(name)}
     if request.get("controllers"):
-        for claim in _ephemeral_claims(value):
+        for made in ephemeral_claims(value):
+            claim = msgspec.convert(made, PersistentVolumeClaim)
             if f"{claim.metadata.namespace}/{claim.metadata.name}" not in cluster.storage.claims:
                 cluster.storage.set(claim)
     pod = cluster.compiler.compile(msgspec.convert(value, Pod))
@@ -115,28 +117,6 @@ def _admitted(pod: Json, classes: list[Json]) -> Json:
         spec = admission.with_runtime_class(spec, found)
     admission.check_overhead(spec, found)
     return {**pod, "spec": spec}
-
-
-def _ephemeral_claims(pod: Json) -> list[PersistentVolumeClaim]:
-    """The claims that a controller makes for a pod's ephemeral volumes."""
-    metadata = pod["metadata"]
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata.get("uid", "")}
-    return [
-        msgspec.convert(
-            {
-                "metadata": {
-                    "name": f"{metadata['name']}-{volume['name']}",
-                    "namespace": metadata.get("namespace") or "default",
-                    "uid": f"{metadata['name']}-{volume['name']}",
-                    "ownerReferences": [{**owner, "controller": True}],
-                },
-                "spec": volume["ephemeral"]["volumeClaimTemplate"]["spec"],
-            },
-            PersistentVolumeClaim,
-        )
-        for volume in pod["spec"].get("volumes") or []
-        if volume.get("ephemeral")
-    ]
 
 
 def schedule_request(request: Json) -> Json:
