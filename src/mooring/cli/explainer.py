@@ -19,12 +19,12 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.placement.answers import explain_answer
 from mooring.placement.causes.nodes import Blocked, Cause, all_node_causes, blocked_groups
-from mooring.placement.doubts import without_volumes
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.placement.pods import PodInfo
 from mooring.placement.reservations import assume, reservation
 from mooring.placement.snapshot import Snapshot
+from mooring.placement.unknowns import without_volumes
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice
@@ -50,7 +50,7 @@ class PodOutcome:
     advice: list[Advice] = field(default_factory=list)
     answer: dict[str, Any] = field(default_factory=dict)
     # Why it is not certain that a pod which lands here does so on the cluster.
-    doubts: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class PodOutcome:
     @property
     def may_land(self) -> bool:
         """Whether it lands as far as is known, and something is not."""
-        return self.lands and bool(self.doubts)
+        return self.lands and bool(self.unknowns)
 
     @property
     def victims(self) -> tuple[PodInfo, ...]:
@@ -117,10 +117,10 @@ class Explainer:
             if not unplaced.errors:
                 raise
             return PodOutcome(unplaced, message=f"it cannot be placed: {error}")
-        doubts = self._snapshot.doubts(info)
-        without_volumes(info, doubts)
+        unknowns = self._snapshot.unknowns(info)
+        without_volumes(info, unknowns)
         outcome = self._judge(unplaced, info, close)
-        outcome.doubts = tuple(dict.fromkeys([*unplaced.doubts, *(doubt.text for doubt in doubts)]))
+        outcome.unknowns = tuple(dict.fromkeys([*unplaced.unknowns, *(unknown.text for unknown in unknowns)]))
         return outcome
 
     def _judge(self, unplaced: UnplacedPod, info: PodInfo, close: bool) -> PodOutcome:

@@ -174,7 +174,7 @@ class LiveSource:
         snapshot = Snapshot(wanted=wanted)
         gaps = self._run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view)))
         self.gaps = [gap.text for gap in gaps]
-        snapshot.unknown_kinds &= {gap.kind for gap in gaps}
+        snapshot.unread_kinds &= {gap.kind for gap in gaps}
         return snapshot
 
     def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:

@@ -122,10 +122,10 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
         elif isinstance(view, PersistentVolume):
             snapshot.add_new_volume(view)
         else:
-            unknown = set(snapshot.unknown_kinds)
+            unknown = set(snapshot.unread_kinds)
             snapshot.add(view)
             # What a file brings along says nothing of what else the cluster has.
-            snapshot.unknown_kinds |= unknown
+            snapshot.unread_kinds |= unknown
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except MooringError as error:
@@ -236,10 +236,10 @@ def _unplaced(
     errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
     errors += _prefixed(refused, expansion.template_path)
     name = pod["spec"].get("runtimeClassName")
-    doubts = []
-    if name is not None and name not in snapshot.runtime_classes and "RuntimeClass" in snapshot.unknown_kinds:
-        doubts.append(f"what RuntimeClass {name} adds to the pod is not known, as no RuntimeClass was read")
-    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]), doubts)
+    unknowns = []
+    if name is not None and name not in snapshot.runtime_classes and "RuntimeClass" in snapshot.unread_kinds:
+        unknowns.append(f"what RuntimeClass {name} adds to the pod is not known, as no RuntimeClass was read")
+    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]), unknowns)
 
 
 def _prefixed(errors: list[FieldError], path: str) -> list[FieldError]:
@@ -254,7 +254,7 @@ def _admit(snapshot: Snapshot, pod: Object) -> list[FieldError]:
     if name is not None:
         known = snapshot.runtime_classes.get(name)
         if known is None:
-            if "RuntimeClass" in snapshot.unknown_kinds:
+            if "RuntimeClass" in snapshot.unread_kinds:
                 return []
             return [forbidden(path, admission.not_found(name))]
         found = {"overhead": known.overhead, "scheduling": known.scheduling}

@@ -39,7 +39,7 @@ class UnplacedPod:
     errors: Sequence[FieldError] = ()
     notes: list[str] = field(default_factory=list)
     # What cannot be known of the pod itself.
-    doubts: list[str] = field(default_factory=list)
+    unknowns: list[str] = field(default_factory=list)
     # Finds the workload to change instead of the pod; called only when there is advice.
     top_owner: Callable[[], PodSource | None] = lambda: None
 

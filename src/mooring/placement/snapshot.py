@@ -28,9 +28,9 @@ from mooring.api.storage.views import (
 )
 from mooring.kube.errors import MooringError, QuantityError
 from mooring.kube.quantities import parse_quantity
-from mooring.placement.doubts import Doubt, volume_doubts
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.unknowns import Unknown, volume_unknowns
 from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
 
 
@@ -97,7 +97,7 @@ class Snapshot:
         self.priority_classes: dict[str, PriorityClass] = {}
         self.runtime_classes: dict[str, RuntimeClass] = {}
         # Kinds of which it is not known whether the cluster has objects beside those that are here.
-        self.unknown_kinds: set[str] = set(SOMETIMES_ABSENT)
+        self.unread_kinds: set[str] = set(SOMETIMES_ABSENT)
         # Claims that nothing has acted on yet: those that a workload brings with it.
         self.new_claims: set[str] = set()
         self.kept: dict[str, Pod] = {}
@@ -135,13 +135,13 @@ class Snapshot:
             case PriorityClass():
                 self.priority_classes[view.metadata.name] = view
             case SnapshotContents():
-                self.unknown_kinds.difference_update(view.kinds)
+                self.unread_kinds.difference_update(view.kinds)
             case RuntimeClass():
                 self.runtime_classes[view.metadata.name] = view
-                self.unknown_kinds.discard("RuntimeClass")
+                self.unread_kinds.discard("RuntimeClass")
             case _:
                 cluster.storage.set(view)
-                self.unknown_kinds.discard(type(view).__name__)
+                self.unread_kinds.discard(type(view).__name__)
 
     def add_new_claim(self, claim: PersistentVolumeClaim) -> None:
         """Take in a claim that is about to be made. One that exists stays as it is; the default class is filled in."""
@@ -190,10 +190,10 @@ class Snapshot:
             case _:
                 cluster.storage.remove(view)
 
-    def doubts(self, pod: PodInfo) -> list[Doubt]:
+    def unknowns(self, pod: PodInfo) -> list[Unknown]:
         """What cannot be known of a pod from what was read."""
-        found = volume_doubts(self.cluster.storage, pod, self.unknown_kinds, self.new_claims) if pod.volumes else []
-        return [*found, *(Doubt(f"{what} is not evaluated") for what in pod.template.unevaluated)]
+        found = volume_unknowns(self.cluster.storage, pod, self.unread_kinds, self.new_claims) if pod.volumes else []
+        return [*found, *(Unknown(f"{what} is not evaluated") for what in pod.template.unevaluated)]
 
     @property
     def priorities(self) -> dict[str, int]:

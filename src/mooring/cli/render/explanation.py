@@ -78,8 +78,8 @@ def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, al
     elif outcome.unplaced.errors:
         headline = f"If it were accepted: {headline}"
     page.line(headline, "bad" if not outcome.lands else "warn" if outcome.may_land else "good")
-    for doubt in outcome.doubts:
-        page.line(f"Not known: {doubt}.", indent=2)
+    for unknown in outcome.unknowns:
+        page.line(f"Not known: {unknown}.", indent=2)
     _add_event(page, outcome)
     _add_victims(page, outcome)
     if all_nodes:

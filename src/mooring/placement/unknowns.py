@@ -23,45 +23,47 @@ DRIVERS: Final = "CSIDriver"
 CAPACITIES: Final = "CSIStorageCapacity"
 
 
-class Doubt(NamedTuple):
+class Unknown(NamedTuple):
     text: str
     # The volume that the pod is judged without, by its name in the pod.
     set_aside: str = ""
 
 
-def volume_doubts(
-    storage: StorageCache, pod: PodInfo, unknown: Collection[str], new_claims: Collection[str]
-) -> list[Doubt]:
+def volume_unknowns(
+    storage: StorageCache, pod: PodInfo, unread: Collection[str], new_claims: Collection[str]
+) -> list[Unknown]:
     """What is not known of a pod's volumes.
 
-    `unknown` are kinds of which objects may exist that were not read, `new_claims` those that are yet to be made.
+    `unread` are kinds of which objects may exist that were not read, `new_claims` those that are yet to be made.
     """
     found = []
     for volume in pod.volumes:
         if volume.claim:
             key = f"{pod.namespace}/{volume.claim}"
-            doubt = _doubt(storage, key, volume, unknown, new=key in new_claims)
-            if doubt is not None:
-                found.append(doubt)
-    if NODE_DRIVERS in unknown and any(volume.claim or volume.inline for volume in pod.volumes):
-        found.append(Doubt("how many volumes a node can attach is not known, as no CSINode was read"))
+            each = _of_claim(storage, key, volume, unread, new=key in new_claims)
+            if each is not None:
+                found.append(each)
+    if NODE_DRIVERS in unread and any(volume.claim or volume.inline for volume in pod.volumes):
+        found.append(Unknown("how many volumes a node can attach is not known, as no CSINode was read"))
     return found
 
 
-def _doubt(storage: StorageCache, key: str, volume: PodVolume, unknown: Collection[str], *, new: bool) -> Doubt | None:
+def _of_claim(
+    storage: StorageCache, key: str, volume: PodVolume, unread: Collection[str], *, new: bool
+) -> Unknown | None:
     claim = storage.claims.get(key)
     if claim is None:
-        if CLAIMS not in unknown:
+        if CLAIMS not in unread:
             return None
-        return Doubt(f"claim {key} is not known, as no {CLAIMS} was read", volume.name)
+        return Unknown(f"claim {key} is not known, as no {CLAIMS} was read", volume.name)
     name = claim.spec.volume_name
     if name and claim.metadata.annotations.bind_completed is not None:
-        if name in storage.volumes or VOLUMES not in unknown:
+        if name in storage.volumes or VOLUMES not in unread:
             return None
-        return Doubt(f"{VOLUMES} {name} of claim {key} is not known, as none was read", volume.name)
+        return Unknown(f"{VOLUMES} {name} of claim {key} is not known, as none was read", volume.name)
     if name:
-        return Doubt(f"claim {key} is yet to be bound to {VOLUMES} {name}", volume.name) if new else None
-    return _unbound(storage, claim, key, volume, unknown, new=new)
+        return Unknown(f"claim {key} is yet to be bound to {VOLUMES} {name}", volume.name) if new else None
+    return _unbound(storage, claim, key, volume, unread, new=new)
 
 
 def _unbound(
@@ -69,43 +71,43 @@ def _unbound(
     claim: PersistentVolumeClaim,
     key: str,
     volume: PodVolume,
-    unknown: Collection[str],
+    unread: Collection[str],
     *,
     new: bool,
-) -> Doubt | None:
+) -> Unknown | None:
     found = storage.classes.get(claim.class_name)
     if found is None:
-        if CLASSES in unknown:
+        if CLASSES in unread:
             what = f"{CLASSES} {claim.class_name}" if claim.class_name else f"the default {CLASSES}"
-            return Doubt(f"{what} of claim {key} is not known, as none was read", volume.name)
+            return Unknown(f"{what} of claim {key} is not known, as none was read", volume.name)
         if new and not claim.class_name:
-            return Doubt(f"claim {key} has no class: which volume it is given shows when it is made", volume.name)
+            return Unknown(f"claim {key} has no class: which volume it is given shows when it is made", volume.name)
         return None
     if not found.delays:
         if not new:
             return None
         how = f"{CLASSES} {claim.class_name} binds it when it is made"
-        return Doubt(
+        return Unknown(
             f"which volume claim {key} is given, and so which nodes reach it, is not known: {how}", volume.name
         )
     provisioner = found.provisioner
     if provisioner == NO_PROVISIONER:
-        if VOLUMES not in unknown:
+        if VOLUMES not in unread:
             return None
-        return Doubt(f"which volumes are free for claim {key} is not known, as no {VOLUMES} was read", volume.name)
+        return Unknown(f"which volumes are free for claim {key} is not known, as no {VOLUMES} was read", volume.name)
     driver = storage.drivers.get(provisioner)
     if driver is None:
-        if DRIVERS not in unknown:
+        if DRIVERS not in unread:
             return None
-        return Doubt(f"whether {provisioner} has space for claim {key} is not known, as no {DRIVERS} was read")
-    if driver.spec.storage_capacity and CAPACITIES in unknown:
+        return Unknown(f"whether {provisioner} has space for claim {key} is not known, as no {DRIVERS} was read")
+    if driver.spec.storage_capacity and CAPACITIES in unread:
         what = f"whether {provisioner} has space for claim {key} is not known"
-        return Doubt(f"{what}, as no {CAPACITIES} was read", volume.name)
+        return Unknown(f"{what}, as no {CAPACITIES} was read", volume.name)
     return None
 
 
-def without_volumes(pod: PodInfo, doubts: Collection[Doubt]) -> None:
+def without_volumes(pod: PodInfo, unknowns: Collection[Unknown]) -> None:
     """Judge a pod without the volumes of which too little is known."""
-    aside = {doubt.set_aside for doubt in doubts if doubt.set_aside}
+    aside = {unknown.set_aside for unknown in unknowns if unknown.set_aside}
     if aside:
         pod.volumes = tuple(volume for volume in pod.volumes if volume.name not in aside)
