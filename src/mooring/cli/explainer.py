@@ -6,20 +6,26 @@ outcome holds all that is shown of a pod, because the cluster has changed when t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooring.catalog import CATALOG
+from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND
 from mooring.cli.unplaced_pods import UnplacedPod
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.placement.answers import explain_answer
 from mooring.placement.causes.nodes import Blocked, Cause, all_node_causes, blocked_groups
+from mooring.placement.devices.unknowns import without_claims
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.placement.pods import PodInfo
+from mooring.placement.reservations import assume, reservation
+from mooring.placement.snapshot import Snapshot
+from mooring.placement.unknowns import without_volumes
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice
@@ -44,6 +50,8 @@ class PodOutcome:
     causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
     advice: list[Advice] = field(default_factory=list)
     answer: dict[str, Any] = field(default_factory=dict)
+    # Why it is not certain that a pod which lands here does so on the cluster.
+    unknowns: tuple[str, ...] = ()
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -52,6 +60,11 @@ class PodOutcome:
     @property
     def lands(self) -> bool:
         return self.slot >= 0 and not self.unplaced.errors and not self.gates
+
+    @property
+    def may_land(self) -> bool:
+        """Whether it lands as far as is known, and something is not."""
+        return self.lands and bool(self.unknowns)
 
     @property
     def victims(self) -> tuple[PodInfo, ...]:
@@ -78,15 +91,13 @@ class PodOutcome:
 class Explainer:
     """Explains pods in order. `thorough` keeps the whole answer of every pod; `each_node` the causes of every node."""
 
-    def __init__(
-        self, engine: Engine, priority_classes: Mapping[str, int], *, thorough: bool, each_node: bool, limit: int
-    ) -> None:
+    def __init__(self, engine: Engine, snapshot: Snapshot, *, thorough: bool, each_node: bool, limit: int) -> None:
         self.engine = engine
         self.cluster = engine.cluster
         self._thorough = thorough
         self._each_node = each_node
         self._limit = limit
-        self._priority_classes = priority_classes
+        self._snapshot = snapshot
         # Pods are placed as by a scheduler at work: each search begins where the last one ended.
         self._start = 0
         self._failed: list[PodOutcome] = []
@@ -107,6 +118,14 @@ class Explainer:
             if not unplaced.errors:
                 raise
             return PodOutcome(unplaced, message=f"it cannot be placed: {error}")
+        unknowns = self._snapshot.unknowns(info)
+        without_volumes(info, unknowns)
+        without_claims(info, unknowns)
+        outcome = self._judge(unplaced, info, close)
+        outcome.unknowns = tuple(dict.fromkeys([*unplaced.unknowns, *(unknown.text for unknown in unknowns)]))
+        return outcome
+
+    def _judge(self, unplaced: UnplacedPod, info: PodInfo, close: bool) -> PodOutcome:
         if before := self._failed_before(info):
             return replace(before, unplaced=unplaced, like=before)
         if not close:
@@ -149,7 +168,8 @@ class Explainer:
         workload = CommandTarget(
             source.kind, source.name, source.namespace, pod_path, source.file, live, source.manifest, fixed
         )
-        return advise(self.engine, explanation, unplaced.pod, workload, self._limit, self._priority_classes)
+        pod = _as_judged(unplaced.pod, explanation.pod)
+        return advise(self.engine, explanation, pod, workload, self._limit, self._snapshot.priorities)
 
     def _settle(self, outcome: PodOutcome) -> None:
         """Apply the outcome to the cluster: bind the pod and remove its victims."""
@@ -158,6 +178,7 @@ class Explainer:
         if outcome.lands:
             for victim in outcome.victims:
                 self.cluster.remove_pod(victim.key)
+            assume(self.cluster, reservation(self.cluster, outcome.info, outcome.slot))
             self.cluster.bind(outcome.info, outcome.slot)
             self._failed.clear()
         elif not outcome.unplaced.errors and not outcome.gates:
@@ -171,6 +192,8 @@ class Explainer:
             if (
                 info.template is other.template
                 and info.labels is other.labels
+                and info.volumes == other.volumes
+                and info.claims == other.claims
                 and (info.namespace, info.priority, info.preempts, info.owner, info.gates, info.nominated)
                 == (other.namespace, other.priority, other.preempts, other.owner, other.gates, other.nominated)
             ):
@@ -181,8 +204,30 @@ class Explainer:
         return info.preempts and any(p.priority < info.priority for p in self.cluster.pods.values())
 
 
+def _as_judged(pod: Object, info: PodInfo) -> Object:
+    """The pod without the claims that it was judged without: proposals are tried on what was judged."""
+    if references := pod["spec"].get("resourceClaims"):
+        names = {claim.name for claim in info.claims}
+        kept = [reference for reference in references if reference["name"] in names]
+        pod = {**pod, "spec": {**pod["spec"], "resourceClaims": kept}}
+    volumes = pod["spec"].get("volumes")
+    if not volumes:
+        return pod
+    judged = {volume.name for volume in info.volumes}
+    kept = [v for v in volumes if v["name"] in judged or not (v.get("persistentVolumeClaim") or v.get("ephemeral"))]
+    return {**pod, "spec": {**pod["spec"], "volumes": kept}}
+
+
 def all_land(outcomes: Iterable[PodOutcome]) -> bool:
+    """Whether every pod lands, as far as is known."""
     return all(outcome.lands for outcome in outcomes)
+
+
+def verdict(outcomes: Sequence[PodOutcome], *, held_up: bool = False) -> int:
+    """The exit code: one pod that cannot land outweighs any that may."""
+    if held_up or not all_land(outcomes):
+        return CANNOT_LAND
+    return MAY_LAND if any(outcome.may_land for outcome in outcomes) else LANDS
 
 
 def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool]) -> None:

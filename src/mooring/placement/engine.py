@@ -19,11 +19,13 @@ from mooring.placement.devices.dynamic_resources import post_filter
 from mooring.placement.filters import OUTSIDE, Filters, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter, InterPodScore
+from mooring.placement.plugins.node_checks import NO_CHECKS, NodeChecks
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.runs import SpreadRuns
 from mooring.placement.plugins.spread import SpreadFilter, SpreadScore, default_constraints
 from mooring.placement.pods import PodInfo
 from mooring.placement.preemption import Preemption, preempt, unhelpful
+from mooring.placement.prefilters import node_checks
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
@@ -137,7 +139,7 @@ class Engine:
 
     def _place_at_once(self, pod: PodInfo, start: int) -> Placement | None:
         """The same without a look at every node, where that is possible and the pod finds a node."""
-        if self.cluster.nominated or pod.nominated or pod.node_name or pod.volumes or pod.claims:
+        if self.cluster.nominated or pod.nominated or pod.node_name or pod.claims:
             return None
         template = pod.template
         if template.plain:
@@ -146,9 +148,12 @@ class Engine:
             capacity = self.matching.capacity()
             if not (capacity.cpu.exact and capacity.memory.exact):
                 return None
-            placed = self._place_plain(pod, start)
+            checks = node_checks(self.cluster, pod)
+            if checks.rejection is not None:
+                return None
+            placed = self._place_plain(pod, start, checks)
             return placed if placed.slot >= 0 else None
-        if template.only_node and template.rejection is None:
+        if template.only_node and template.rejection is None and not pod.volumes:
             return self._place_on(template.only_node, pod, start)
         return None
 
@@ -164,20 +169,24 @@ class Engine:
             return None
         return Placement(slot, "", 1, 1, (start + 1) % cluster.node_count)
 
-    def _place_plain(self, pod: PodInfo, start: int) -> Placement:
+    def _place_plain(self, pod: PodInfo, start: int, checks: NodeChecks) -> Placement:
         """A pod for which all nodes are looked at, from what is remembered of pods of its template."""
         cluster, matching, template = self.cluster, self.matching, pod.template
         shape = self._shapes.of(template)
         constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
         interpod = InterPodFilter.of(matching, pod)
         affinity = InterPodScore.of(matching, pod)
-        if interpod is None and affinity is None and not template.spread_hard:
+        if interpod is None and affinity is None and not template.spread_hard and checks is NO_CHECKS:
             if not constraints:
                 return Placement(shape.best(start), "", cluster.node_count, shape.count, start)
             slot = None if template.has_spread else self._runs.best(shape, pod, constraints, start)
             if slot is not None:
                 return Placement(slot, "", cluster.node_count, shape.count, start)
         feasible = shape.feasible
+        if checks.volumes:
+            feasible = feasible.copy()
+            if any(check.narrow(feasible) for check in checks.volumes):
+                return Placement(-1)
         if template.spread_hard:
             missing, crowded = SpreadFilter(matching, pod).verdicts()
             feasible = feasible & ~(missing | crowded)
@@ -304,7 +313,12 @@ class Engine:
     def fits(self, pod: PodInfo) -> Mask:
         """Nodes that would take the pod; nothing is remembered."""
         filters = Filters(self.matching, pod)
-        return np.zeros(self.cluster.size, dtype=np.bool_) if filters.rejection else self._feasible(filters)
+        if filters.rejection is None:
+            mask = self._feasible(filters)
+            if not filters.errors:
+                return mask
+        # An error on one node is one for all of them, should the scheduler come to that node.
+        return np.zeros(self.cluster.size, dtype=np.bool_)
 
     def _feasible(self, filters: Filters) -> Mask:
         if not self.cluster.nominated:

@@ -105,12 +105,8 @@ class Filters:
 
     def _check(self, checks: tuple[NodeCheck, ...], mask: Mask) -> None:
         """Leave out the nodes of a mask that one of the checks rejects; an error is kept."""
-        if checks:
-            for slot in np.flatnonzero(mask).tolist():
-                found = first_rejection(checks, slot)
-                mask[slot] = not found
-                if found and found[0].code == ERROR:
-                    self.errors[slot] = failed(found[0])
+        for check in checks:
+            self.errors.update({slot: failed(error) for slot, error in check.narrow(mask).items()})
 
     def inside(self) -> Mask:
         """Nodes that the pod's affinity names, where it names nodes."""
@@ -159,14 +155,6 @@ class Filters:
                         verdicts.fail(slot, reason)
                     else:
                         verdicts.bits[slot] |= 1 << (start + check.reasons.index(reason))
-
-
-def first_rejection(checks: tuple[NodeCheck, ...], slot: int) -> tuple[Reason, ...]:
-    """What the first check that rejects a node has against it."""
-    for check in checks:
-        if found := check.at(slot):
-            return found
-    return ()
 
 
 def needs(cluster: SchedulerCache, template: CompiledTemplate) -> list[Need]:

@@ -111,7 +111,6 @@ class CompiledTemplate:
         "spread_hard",
         "spread_soft",
         "tolerations",
-        "unevaluated",
     )
 
     def __init__(self, pod: Pod) -> None:
@@ -149,7 +148,6 @@ class CompiledTemplate:
         self.plain = not (named is not None or self.rejection or self.score_error)
         # The one node that such a pod can go to, as a DaemonSet's pods do.
         self.only_node = next(iter(named)) if named is not None and len(named) == 1 else ""
-        self.unevaluated = unevaluated(spec)
         self.carries_terms = bool(
             self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred
         )
@@ -341,24 +339,3 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
         honor_affinity=(constraint.node_affinity_policy or "Honor") == "Honor",
         honor_taints=(constraint.node_taints_policy or "Ignore") == "Honor",
     )
-
-
-def unevaluated(spec: PodSpec) -> tuple[str, ...]:
-    """What can tie a pod to nodes and is not evaluated by this engine, in words."""
-    if not spec.volumes:
-        return ()
-    found = []
-    for volume in spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            found.append(f'persistent volume claim of volume "{volume.name}"')
-        elif volume.ephemeral is not None:
-            found.append(f'ephemeral volume "{volume.name}"')
-        elif volume.aws_elastic_block_store is not None:
-            found.append(f'AWS EBS volume "{volume.name}"')
-        elif volume.gce_persistent_disk is not None:
-            found.append(f'GCE persistent disk "{volume.name}"')
-        elif volume.iscsi is not None:
-            found.append(f'iSCSI volume "{volume.name}"')
-        elif volume.rbd is not None:
-            found.append(f'RBD volume "{volume.name}"')
-    return tuple(found)

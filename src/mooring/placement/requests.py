@@ -11,13 +11,14 @@ from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, 
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.node import admission
 from mooring.api.policy.budgets import PodDisruptionBudget
-from mooring.api.resource.views import ResourceClaim
 from mooring.kube.errors import MooringError
 from mooring.placement.answers import Json, explain_answer, reserve_answer
 from mooring.placement.devices.dra_manager import DEVICE_KINDS
+from mooring.placement.devices.generated_claims import with_generated_claims
 from mooring.placement.engine import ALL_NODES, Engine, Placement
 from mooring.placement.reservations import assume, reservation
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.volumes.ephemeral_claims import ephemeral_claims
 from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
 
 STORAGE_KINDS: dict[str, Any] = {view.__name__: view for view in STORAGE_VIEWS}
@@ -104,10 +105,11 @@ def explain_request(request: Json) -> Json:
             fields = ("overhead", "nodeSelector", "tolerations")
             answer["admitted"] = {name: value["spec"][name] for name in fields if value["spec"].get(name)}
     if request.get("controllers"):
-        for claim in _ephemeral_claims(value):
+        for made in ephemeral_claims(value):
+            claim = msgspec.convert(made, PersistentVolumeClaim)
             if f"{claim.metadata.namespace}/{claim.metadata.name}" not in cluster.storage.claims:
                 cluster.storage.set(claim)
-        value = _with_resource_claims(cluster, value)
+        value = with_generated_claims(cluster.devices, value)
     pod = cluster.compiler.compile(msgspec.convert(value, Pod))
     explanation = engine.explain(pod)
     answer |= explain_answer(cluster, explanation)
@@ -127,46 +129,6 @@ def _admitted(pod: Json, classes: list[Json]) -> Json:
         spec = admission.with_runtime_class(spec, found)
     admission.check_overhead(spec, found)
     return {**pod, "spec": spec}
-
-
-def _ephemeral_claims(pod: Json) -> list[PersistentVolumeClaim]:
-    """The claims that a controller makes for a pod's ephemeral volumes."""
-    metadata = pod["metadata"]
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata.get("uid", "")}
-    return [
-        msgspec.convert(
-            {
-                "metadata": {
-                    "name": f"{metadata['name']}-{volume['name']}",
-                    "namespace": metadata.get("namespace") or "default",
-                    "uid": f"{metadata['name']}-{volume['name']}",
-                    "ownerReferences": [{**owner, "controller": True}],
-                },
-                "spec": volume["ephemeral"]["volumeClaimTemplate"]["spec"],
-            },
-            PersistentVolumeClaim,
-        )
-        for volume in pod["spec"].get("volumes") or []
-        if volume.get("ephemeral")
-    ]
-
-
-def _with_resource_claims(cluster: SchedulerCache, pod: Json) -> Json:
-    """A pod with the claims that a controller makes from templates, which are put into the cluster."""
-    metadata, status = pod["metadata"], pod.get("status") or {}
-    namespace = metadata.get("namespace") or "default"
-    known = status.get("resourceClaimStatuses") or []
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata.get("uid", "")}
-    made = []
-    for reference in pod["spec"].get("resourceClaims") or []:
-        template = cluster.devices.templates.get(f"{namespace}/{reference.get('resourceClaimTemplateName')}")
-        if template is None or any(each["name"] == reference["name"] for each in known):
-            continue
-        name = f"{metadata['name']}-{reference['name']}"
-        meta = {"name": name, "namespace": namespace, "uid": name, "ownerReferences": [{**owner, "controller": True}]}
-        cluster.devices.set(msgspec.convert({"metadata": meta, "spec": template.spec.spec}, ResourceClaim))
-        made.append({"name": reference["name"], "resourceClaimName": name})
-    return {**pod, "status": {**status, "resourceClaimStatuses": [*known, *made]}} if made else pod
 
 
 def schedule_request(request: Json) -> Json:

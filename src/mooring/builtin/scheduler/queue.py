@@ -171,7 +171,7 @@ class _QueueingHints:
 def equivalence_class(info: PodInfo) -> tuple[object, ...]:
     """Pods that share this get the same answer from the same cluster."""
     labels = id(info.labels) if info.labels else 0
-    return (id(info.template), info.namespace, labels, info.priority, info.preempts, info.nominated)
+    return (id(info.template), info.namespace, labels, info.priority, info.preempts, info.nominated, info.volumes)
 
 
 def _concerns(info: PodInfo, came: ClusterEvent) -> bool:

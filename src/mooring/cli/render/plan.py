@@ -139,9 +139,7 @@ def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, SchedulerC
         snapshot.cluster.remove_pod(first.key)
         view = convert(first.object, Pod)
         unplaced = UnplacedPod(first.object, view, _source(plan, first))
-        explainer = Explainer(
-            Engine(snapshot.cluster), snapshot.priorities, thorough=False, each_node=False, limit=advice
-        )
+        explainer = Explainer(Engine(snapshot.cluster), snapshot, thorough=False, each_node=False, limit=advice)
         (outcome,) = explainer.run([unplaced])
         add_pool_notes([outcome], plan.pools)
         yield outcome, snapshot.cluster, len(members)

@@ -236,6 +236,8 @@ class AutoscalerSnapshot:
             return False
         if not has_room(cluster, template, needs(cluster, template), slot):
             return False
+        if info.volumes and self.rejections(info, slot) is not None:
+            return False
         if template.spread_hard:
             missing, crowded = SpreadFilter(self.matching, info).verdicts()
             if missing[slot] or crowded[slot]:

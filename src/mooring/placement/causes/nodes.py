@@ -18,6 +18,7 @@ from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.kube.selectors import Requirement
 from mooring.placement.causes.amounts import shortage
 from mooring.placement.causes.pods import affinity_cause, anti_affinity_cause, port_cause, spread_causes, symmetry_cause
+from mooring.placement.causes.volumes import volume_causes
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import (
     ALONE,
@@ -224,6 +225,8 @@ def _texts(filters: Filters, reason: Reason, slots: Slots, checks: list[_Check])
             return anti_affinity_cause(filters, slots)
         case _ if reason == UNWELCOME:
             return symmetry_cause(filters, slots)
+    if any(check.plugin == reason.plugin for check in filters.checks.volumes):
+        return volume_causes(filters, reason, int(slots[0])) or [reason.text]
     for need in filters.needs():
         if need.name == reason.subject:
             allocatable = need.allocatable[slots]

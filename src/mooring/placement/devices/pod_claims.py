@@ -12,12 +12,14 @@ from mooring.api.resource.views import ResourceClaim
 class PodClaim(NamedTuple):
     """One reference of a pod's spec."""
 
+    name: str
     # The claim's name; None where a controller made none on purpose.
     claim: str | None = None
     # Whether the claim was made for this pod, and so must be owned by it.
     generated: bool = False
-    # Why the claim cannot be named.
+    # Why the claim cannot be named, and the template that it is to be made from.
     error: str = ""
+    template: str = ""
 
 
 def pod_claims(pod: Pod) -> tuple[PodClaim, ...]:
@@ -26,14 +28,15 @@ def pod_claims(pod: Pod) -> tuple[PodClaim, ...]:
     found = []
     for reference in pod.spec.resource_claims or ():
         if reference.resource_claim_name is not None:
-            found.append(PodClaim(reference.resource_claim_name))
+            found.append(PodClaim(reference.name, reference.resource_claim_name))
         elif reference.resource_claim_template_name is None:
             problem = "none of the supported fields are set"
-            found.append(PodClaim(error=f'{key}, spec.resourceClaim "{reference.name}": {problem}'))
+            found.append(PodClaim(reference.name, error=f'{key}, spec.resourceClaim "{reference.name}": {problem}'))
         elif reference.name in generated:
-            found.append(PodClaim(generated[reference.name], generated=True))
+            found.append(PodClaim(reference.name, generated[reference.name], generated=True))
         else:
-            found.append(PodClaim(error=f"{key}: ResourceClaim not created yet"))
+            template = reference.resource_claim_template_name
+            found.append(PodClaim(reference.name, error=f"{key}: ResourceClaim not created yet", template=template))
     return tuple(found)
 
 

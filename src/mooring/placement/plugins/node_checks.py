@@ -11,6 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import numpy as np
+
+from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo
 from mooring.placement.verdicts import ERROR, Reason, Rejection
 
@@ -46,6 +49,16 @@ class NodeCheck(ABC):
     @abstractmethod
     def at(self, slot: int, change: NodeChange = UNCHANGED) -> tuple[Reason, ...]:
         """Why a node does not take the pod; nothing where it does."""
+
+    def narrow(self, mask: Mask) -> dict[int, Reason]:
+        """Leave out the nodes of a mask that are rejected, as asking about each of them would; the errors, by slot."""
+        errors = {}
+        for slot in np.flatnonzero(mask).tolist():
+            if found := self.at(slot):
+                mask[slot] = False
+                if found[0].code == ERROR:
+                    errors[slot] = found[0]
+        return errors
 
     def error(self, text: str) -> Reason:
         return Reason(self.plugin, ERROR, text)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from mooring.api.core.types import Labels
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.storage.views import StorageClass
 from mooring.kube.errors import SelectorError
 from mooring.kube.quantities import parse_quantity, value
+from mooring.placement.labels import Mask
 from mooring.placement.plugins.node_checks import UNCHANGED, NodeChange, NodeCheck
 from mooring.placement.pods import PodInfo, view_selector
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -51,6 +54,21 @@ class VolumeBindings(NodeCheck):
 
     def at(self, slot: int, change: NodeChange = UNCHANGED) -> tuple[Reason, ...]:
         return self.bindings(slot).reasons
+
+    def narrow(self, mask: Mask) -> dict[int, Reason]:
+        storage, labels = self._cluster.storage, self._cluster.labels
+        volumes = [storage.volumes.get(claim.spec.volume_name) for claim in self._bound]
+        if self._delayed or any(stored is not None and stored.takeover is not None for stored in volumes):
+            return super().narrow(mask)
+        nowhere = np.zeros(mask.size, dtype=np.bool_)
+        for stored in volumes:
+            if stored is None:
+                mask &= False
+            elif stored.affinity is not None:
+                mask &= np.logical_or.reduce(
+                    [nowhere, *(labels.term(t, lambda name: nowhere) for t in stored.affinity)]
+                )
+        return {}
 
     def bindings(self, slot: int) -> Bindings:
         storage = self._cluster.storage

@@ -7,6 +7,7 @@ from collections import Counter
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.storage.views import CSINode
 from mooring.kube.errors import MooringError
+from mooring.placement.labels import Mask
 from mooring.placement.plugins.node_checks import UNCHANGED, NodeChange, NodeCheck
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -32,6 +33,10 @@ class VolumeLimits(NodeCheck):
     @property
     def needed(self) -> bool:
         return any(volume.claim or volume.inline for volume in self._pod.volumes)
+
+    def narrow(self, mask: Mask) -> dict[int, Reason]:
+        # Without a word of any driver there is no limit anywhere.
+        return super().narrow(mask) if self._cluster.storage.csi_nodes else {}
 
     def at(self, slot: int, change: NodeChange = UNCHANGED) -> tuple[Reason, ...]:
         storage = self._cluster.storage

@@ -114,8 +114,11 @@ class StorageCache:
                 self._drop_volume(key)
             self.volumes[key] = stored
             self.by_class.setdefault(stored.class_name, {})[key] = stored
-        else:
-            self._table(view)[key] = view
+            return
+        if isinstance(view, PersistentVolumeClaim):
+            # An amount that cannot be read is told of when it comes, not when somebody asks.
+            size_of(view)
+        self._table(view)[key] = view
 
     def remove(self, view: Any) -> None:
         key = _key(view)

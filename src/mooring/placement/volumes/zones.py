@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from mooring.placement.labels import Mask
 from mooring.placement.plugins.node_checks import UNCHANGED, NodeChange, NodeCheck
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -45,6 +48,16 @@ class VolumeZones(NodeCheck):
     @property
     def needed(self) -> bool:
         return bool(self._wanted)
+
+    def narrow(self, mask: Mask) -> dict[int, Reason]:
+        columns = self._cluster.labels
+        zoned = np.logical_or.reduce([columns.present(key) for key in _KEYS])
+        for key, values in self._wanted:
+            wanted = tuple(values)
+            old, current = columns.column(key), columns.column(_CURRENT.get(key, key))
+            there = np.where(old.present, old.among(wanted), current.among(wanted))
+            mask &= there | ~zoned
+        return {}
 
     def at(self, slot: int, change: NodeChange = UNCHANGED) -> tuple[Reason, ...]:
         node = self._cluster.nodes[slot]
