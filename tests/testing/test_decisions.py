@@ -19,6 +19,7 @@ from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
 from mooring.testing.builders import node, pod
 from mooring.testing.decisions import OBSERVERS, DecidingTwice
+from mooring.testing.devices import claiming_pod, device_class, resource_claim_template, resource_slice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.hosts import installer_template
 from mooring.testing.scaled_pools import scaled_pool
@@ -58,6 +59,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
+        device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
@@ -66,7 +68,12 @@ def test_every_controller_decides_the_same_twice() -> None:
     town.registry.create(town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now)
     town.patch("Node", "n0", LOST)
     town.run(600)
-    for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
+    for kind, name in (
+        ("v1 Pod", "claims"),
+        ("apps/v1 Deployment", "web"),
+        ("v1 Node", "n5"),
+        ("v1 Namespace", "shop"),
+    ):
         version, _, kind = kind.partition(" ")
         resource = town.registry.resource(version, kind)
         town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)

@@ -21,6 +21,7 @@ from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_C
 from mooring.builtin.namespaces import namespace_controller
 from mooring.builtin.nodelifecycle import controller as nodelifecycle
 from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
+from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
@@ -35,6 +36,7 @@ from mooring.workloads.kinds import (
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    RESOURCE_CLAIM,
     SERVICE,
     STATEFUL_SET,
 )
@@ -52,6 +54,7 @@ CONTENT: tuple[Kind[Any], ...] = (
     ENDPOINTS,
     ENDPOINT_SLICE,
     POD_DISRUPTION_BUDGET,
+    RESOURCE_CLAIM,
 )
 
 
@@ -62,6 +65,8 @@ def control_plane() -> tuple[Controller, ...]:
         statefulset.CONTROLLER,
         daemonset.CONTROLLER,
         claims.CONTROLLER,
+        generation.CONTROLLER,
+        release.CONTROLLER,
         job.CONTROLLER,
         job_orphans.CONTROLLER,
         disruption.CONTROLLER,

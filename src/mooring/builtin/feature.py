@@ -30,6 +30,8 @@ _NAMES: Final = (
     "statefulset",
     "daemonset",
     "claims",
+    "resource-claim-generation",
+    "resource-claim",
     "job",
     "job-orphans",
     "disruption",

@@ -19,6 +19,7 @@ from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
@@ -45,6 +46,8 @@ CONTROLLERS = (
     statefulset.CONTROLLER,
     daemonset.CONTROLLER,
     claims.CONTROLLER,
+    generation.CONTROLLER,
+    release.CONTROLLER,
     job.CONTROLLER,
     job_orphans.CONTROLLER,
     scheduler.CONTROLLER,

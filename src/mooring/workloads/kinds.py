@@ -28,6 +28,7 @@ from mooring.api.discovery.views import EndpointSlice
 from mooring.api.kinds import HasMeta, Kind
 from mooring.api.policy.views import PodDisruptionBudget
 from mooring.api.rbac.views import ClusterRole
+from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 
 REVISION_LABEL = "controller-revision-hash"
 
@@ -74,6 +75,11 @@ CONTROLLER_REVISION = Kind(
 PERSISTENT_VOLUME_CLAIM = Kind(
     "v1", "PersistentVolumeClaim", PersistentVolumeClaim, indexes={"any-owner": _by_any_owner}, placed_by=()
 )
+# Clusters before 1.34 do not serve these.
+DEVICE_CLASS = Kind("resource.k8s.io/v1", "DeviceClass", DeviceClass, optional=True)
+RESOURCE_SLICE = Kind("resource.k8s.io/v1", "ResourceSlice", ResourceSlice, optional=True)
+RESOURCE_CLAIM = Kind("resource.k8s.io/v1", "ResourceClaim", ResourceClaim, optional=True)
+RESOURCE_CLAIM_TEMPLATE = Kind("resource.k8s.io/v1", "ResourceClaimTemplate", ResourceClaimTemplate, optional=True)
 JOB = Kind("batch/v1", "Job", jobs.Job)
 NODE = Kind("v1", "Node", Node)
 NAMESPACE = Kind("v1", "Namespace", Namespace)

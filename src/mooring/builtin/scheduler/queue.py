@@ -128,6 +128,7 @@ class _QueueingHints:
         self._touched = {h.name for h in events if h.what in ("node", "left")}
         self._changed = {h.name for h in events if h.what == "pod"}
         self._namespaces = any(h.what == "namespace" for h in events)
+        self._devices = any(h.what == "devices" for h in events)
         self._came = [h for h in events if h.what == "came"]
         self._nothing = not events
         self._answers: dict[object, bool] = {}
@@ -150,6 +151,8 @@ class _QueueingHints:
         crossing = bool(asks) or bool(blockers & _CROSS_NODE)
         if self._touched and (crossing or not blockers):
             return True
+        if self._devices and info.claims:
+            return True
         if self._namespaces and crossing:
             return True
         if crossing and any(_concerns(info, event) for event in self._came):
@@ -171,7 +174,16 @@ class _QueueingHints:
 def equivalence_class(info: PodInfo) -> tuple[object, ...]:
     """Pods that share this get the same answer from the same cluster."""
     labels = id(info.labels) if info.labels else 0
-    return (id(info.template), info.namespace, labels, info.priority, info.preempts, info.nominated, info.volumes)
+    return (
+        id(info.template),
+        info.namespace,
+        labels,
+        info.priority,
+        info.preempts,
+        info.nominated,
+        info.volumes,
+        info.claims,
+    )
 
 
 def _concerns(info: PodInfo, came: ClusterEvent) -> bool:

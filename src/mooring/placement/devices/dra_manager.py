@@ -45,6 +45,8 @@ class DRAManager:
         self.inventory = DeviceInventory()
         # Devices of allocated claims, by how many claims have them; admin access takes nothing away.
         self._taken: Counter[DeviceID] = Counter()
+        # Claims that are held as written, as they were before.
+        self._before: dict[str, ResourceClaim] = {}
         self._pools: dict[str, tuple[DevicePool, ...]] = {}
         self._pools_version = (-1, -1)
 
@@ -53,9 +55,7 @@ class DRAManager:
             case ResourceSlice():
                 self.inventory.set_slice(view)
             case ResourceClaim():
-                self._forget(view.key)
-                self.claims[view.key] = view
-                self._taken.update(_devices(view))
+                self._put(view)
             case DeviceClass():
                 self.classes[view.metadata.name] = view
             case ResourceClaimTemplate(metadata=metadata):
@@ -66,7 +66,7 @@ class DRAManager:
             case ResourceSlice():
                 self.inventory.remove_slice(view.metadata.name)
             case ResourceClaim():
-                self._forget(view.key)
+                self._release(self.claims.pop(view.key, None))
             case DeviceClass():
                 self.classes.pop(view.metadata.name, None)
             case ResourceClaimTemplate(metadata=metadata):
@@ -86,16 +86,31 @@ class DRAManager:
             found = self._pools[node] = self.inventory.pools(node, labels)
         return found
 
-    def assume(self, write: ClaimWrite) -> ResourceClaim | None:
-        """Hold a write as carried out; what the claim was before, to take it back with `set`."""
+    def assume(self, write: ClaimWrite) -> None:
+        """Hold a write as carried out."""
         claim = self.claims.get(write.claim)
         if claim is not None:
+            self._before.setdefault(write.claim, claim)
             status = msgspec.structs.replace(claim.status, allocation=write.allocation, reserved_for=write.reserved_for)
-            self.set(msgspec.structs.replace(claim, status=status))
-        return claim
+            self._put(msgspec.structs.replace(claim, status=status))
 
-    def _forget(self, key: str) -> None:
-        claim = self.claims.pop(key, None)
+    def observed(self, key: str) -> ResourceClaim:
+        """A claim without what is held as written."""
+        return self._before.get(key) or self.claims[key]
+
+    def take_back(self) -> None:
+        """Hold every claim as it was observed."""
+        for claim in self._before.values():
+            self._put(claim)
+        self._before.clear()
+
+    def _put(self, claim: ResourceClaim) -> None:
+        """Take a claim in, in the place of one of the same name and where that one stood."""
+        self._release(self.claims.get(claim.key))
+        self.claims[claim.key] = claim
+        self._taken.update(_devices(claim))
+
+    def _release(self, claim: ResourceClaim | None) -> None:
         for device in _devices(claim) if claim is not None else ():
             self._taken[device] -= 1
             if not self._taken[device]:
