@@ -24,6 +24,7 @@ from mooring.runtime.decision import Decision
 from mooring.runtime.rights import Rights
 from mooring.runtime.view import View
 from mooring.testing.builders import HOSTNAME, node, pod
+from mooring.testing.devices import claiming_pod, device_class, resource_claim_template, resource_slice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.rights import UsedRights, recorded_rights
 from mooring.testing.workloads import (
@@ -73,6 +74,7 @@ def used() -> UsedRights:
         stages()
         groups()
         workspaces()
+        devices()
         with pytest.MonkeyPatch.context() as monkeypatch:
             every_kind_has_owners(monkeypatch)
         every_kind_is_in_a_namespace()
@@ -249,6 +251,16 @@ def workspaces() -> None:
     town.run()
     town.delete("Workspace", "llm")
     town.run()
+
+
+def devices() -> None:
+    """Devices are claimed and given back: by a pod that ends, and by one that is deleted."""
+    town = Town(nodes=1, run=False)
+    for obj in (device_class(), resource_claim_template(), resource_slice("n0", "gpu-0"), claiming_pod("p")):
+        town.create(obj)
+    town.run(30)
+    town.patch("Pod", "p", {"status": {"phase": "Succeeded"}}, "status")
+    town.run(30)
 
 
 def every_kind_has_owners(monkeypatch: pytest.MonkeyPatch) -> None:

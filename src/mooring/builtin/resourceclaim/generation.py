@@ -92,6 +92,6 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=RESOURCE_CLAIM_TEMPLATE,
     reads=(POD, RESOURCE_CLAIM),
-    writes={RESOURCE_CLAIM: ("create",), POD: ("status", "finalizers")},
+    writes={RESOURCE_CLAIM: ("create",), POD: ("status",)},
     indexers=(BY_TEMPLATE,),
 )

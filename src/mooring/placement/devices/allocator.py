@@ -26,8 +26,8 @@ from mooring.placement.devices.constraints import MatchAttribute
 from mooring.placement.devices.inventory import DeviceID, DeviceInfo, DevicePool
 from mooring.placement.devices.selectors import SelectorFailure, selects
 
-# The scheduler gives up after ten seconds; nobody waits as long for an answer here.
-MAX_STEPS = 100_000
+# Devices that are looked at for one node. The scheduler gives up after ten seconds; nobody waits as long here.
+MAX_LOOKS = 200_000
 TIMED_OUT = "timed out trying to allocate devices"
 INVALID_POOLS = "invalid resource pools were encountered"
 
@@ -101,6 +101,7 @@ class Allocation:
         claims: Sequence[ResourceClaim],
         classes: Mapping[str, DeviceClass],
         taken: Callable[[DeviceID], bool],
+        max_looks: int = MAX_LOOKS,
     ) -> None:
         self._pools = pools
         self._claims = claims
@@ -113,7 +114,8 @@ class Allocation:
         self._taking: dict[DeviceID, set[int]] = {}
         self._results: list[list[Allocated]] = [[] for _ in claims]
         self._selected: dict[tuple[int, int], int] = {}
-        self._steps = 0
+        # How many more devices may be looked at.
+        self._looks_left = max_looks
 
     def solve(self) -> Solution | None:
         """The devices, or None where there are not enough. Raises AllocationError and NodeFailure."""
@@ -201,9 +203,6 @@ class Allocation:
 
     def _next(self, place: _Place, inside: bool) -> bool:
         """Whether everything from a place on can be had. `inside` an alternative, the others are not tried."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
-            raise NodeFailure(TIMED_OUT)
         if place.claim >= len(self._claims):
             return True
         claim = self._claims[place.claim]
@@ -252,6 +251,9 @@ class Allocation:
         after = place._replace(device=place.device + 1)
         for pool in self._pools:
             for device in pool.devices:
+                self._looks_left -= 1
+                if self._looks_left < 0:
+                    raise NodeFailure(TIMED_OUT)
                 if self._in_use(device.id, place.claim, wanted.admin) or not self._selectable(wanted, key, device):
                     continue
                 if self._try(place, wanted, device, must=False) and self._go_on(after, inside, place, wanted, device):
@@ -311,12 +313,13 @@ class Allocation:
 
     def _is_selected(self, wanted: _Wanted, claim: int, device: DeviceInfo) -> bool:
         name = f"class {wanted.device_class.metadata.name}"
-        if not _all_select(name, wanted.device_class.spec.selectors, device):
+        if not all_select(name, wanted.device_class.spec.selectors, device):
             return False
-        return _all_select(f"claim {self._claims[claim].key}", wanted.request.selectors, device)
+        return all_select(f"claim {self._claims[claim].key}", wanted.request.selectors, device)
 
 
-def _all_select(owner: str, selectors: tuple[DeviceSelector, ...] | None, device: DeviceInfo) -> bool:
+def all_select(owner: str, selectors: tuple[DeviceSelector, ...] | None, device: DeviceInfo) -> bool:
+    """Whether a device is what every selector asks for. Raises AllocationError, which names the owner of them."""
     for i, selector in enumerate(selectors or ()):
         assert selector.cel is not None
         try:

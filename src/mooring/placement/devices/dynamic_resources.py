@@ -13,9 +13,16 @@ from numpy.typing import NDArray
 
 from mooring.api.resource.views import MAX_RESERVED_FOR, AllocationResult, ResourceClaim, ResourceClaimConsumerReference
 from mooring.kube.nodeselectors import NodeSelector
-from mooring.placement.devices.allocator import INVALID_POOLS, TIMED_OUT, Allocation, AllocationError, NodeFailure
+from mooring.placement.devices.allocator import (
+    INVALID_POOLS,
+    MAX_LOOKS,
+    TIMED_OUT,
+    Allocation,
+    AllocationError,
+    NodeFailure,
+)
 from mooring.placement.devices.dra_manager import ClaimWrite
-from mooring.placement.devices.inventory import compiled
+from mooring.placement.devices.inventory import DevicePool, compiled
 from mooring.placement.devices.pod_claims import resolve
 from mooring.placement.devices.results import allocation_result, preference
 from mooring.placement.messages import NO_CLAIMS
@@ -39,6 +46,10 @@ STILL_UNSCHEDULABLE = "still not schedulable"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 
 
+# How often the search on the next node is cut to half of what it may take.
+MAX_HALVINGS = 7
+
+
 class _Outcome(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     allocations: tuple[AllocationResult, ...] = ()
@@ -60,11 +71,13 @@ class DynamicResources(NodeCheck):
         self._cluster = cluster
         self._pod = pod
         self.claims = claims
-        self._waiting = [claim for claim in claims if claim.status.allocation is None]
+        self.waiting = [claim for claim in claims if claim.status.allocation is None]
         self._selectors: list[NodeSelector | None] = [
             compiled(claim.status.allocation.node_selector) if claim.status.allocation else None for claim in claims
         ]
         self._outcomes: dict[int, _Outcome] = {}
+        # Nodes on which the search was given up; where one takes too long, the next is like it more often than not.
+        self._given_up = 0
 
     def at(self, slot: int, change: NodeChange = UNCHANGED) -> tuple[Reason, ...]:
         """Pods that come and go on the node change nothing: devices belong to claims."""
@@ -78,13 +91,13 @@ class DynamicResources(NodeCheck):
 
     def _judge(self, slot: int) -> _Outcome:
         allocations: tuple[AllocationResult, ...] = ()
-        if self._waiting:
+        if self.waiting:
             devices, classes = self._cluster.devices, self._cluster.devices.classes
-            name, labels = self._node(slot)
-            pools = devices.pools(name, labels, self._cluster.nodes_version)
+            looks = MAX_LOOKS >> min(self._given_up, MAX_HALVINGS)
             try:
-                solution = Allocation(pools, self._waiting, classes, devices.is_taken).solve()
+                solution = Allocation(self.pools(slot), self.waiting, classes, devices.is_taken, looks).solve()
             except NodeFailure as failure:
+                self._given_up += str(failure) == TIMED_OUT
                 return _Outcome((_FAILURES[str(failure)],))
             except AllocationError as error:
                 return _Outcome((self.error(str(error)),))
@@ -92,16 +105,20 @@ class DynamicResources(NodeCheck):
                 return _Outcome((CANNOT_ALLOCATE,))
             allocations = tuple(
                 allocation_result(claim, found, chosen, classes)
-                for claim, found, chosen in zip(self._waiting, solution.devices, solution.alternatives, strict=True)
+                for claim, found, chosen in zip(self.waiting, solution.devices, solution.alternatives, strict=True)
             )
-        return _Outcome((UNAVAILABLE,) if self._unavailable(slot) else (), allocations)
+        return _Outcome((UNAVAILABLE,) if self.unavailable(slot) else (), allocations)
+
+    def pools(self, slot: int) -> tuple[DevicePool, ...]:
+        """The pools with devices for a node."""
+        return self._cluster.devices.pools(*self._node(slot), self._cluster.nodes_version)
 
     def _node(self, slot: int) -> tuple[str, dict[str, str]]:
         node = self._cluster.nodes[slot]
         assert node is not None
         return node.metadata.name, node.metadata.labels or {}
 
-    def _unavailable(self, slot: int) -> list[ResourceClaim]:
+    def unavailable(self, slot: int) -> list[ResourceClaim]:
         """Allocated claims whose devices cannot be used from a node."""
         name, labels = self._node(slot)
         return [
@@ -116,7 +133,7 @@ class DynamicResources(NodeCheck):
         One that was in the way and that nobody else uses. The scheduler takes any; here it is the first.
         """
         in_the_way = {
-            claim.key for slot in rejected if self.at(slot) == (UNAVAILABLE,) for claim in self._unavailable(slot)
+            claim.key for slot in rejected if self.at(slot) == (UNAVAILABLE,) for claim in self.unavailable(slot)
         }
         for claim in self.claims:
             users = claim.status.reserved_for or ()
