@@ -136,6 +136,14 @@ def test_a_pool_that_is_being_updated_gives_nothing() -> None:
     assert found["message"].startswith("0/1 nodes are available: 1 cannot allocate all claims.")
 
 
+def test_one_device_too_few_is_found_out_at_once() -> None:
+    gpus = offer("n0", *(device(f"gpu-{number}") for number in range(15)))
+
+    found = answer(asking(exactly("gpu", count=16)), gpus)
+
+    assert found["message"].startswith("0/1 nodes are available: 1 cannot allocate all claims.")
+
+
 def test_a_search_without_end_is_given_up() -> None:
     gpus = offer("n0", *(device(f"gpu-{number}", numa=number % 2) for number in range(30)))
     together = [{"matchAttribute": f"{DRIVER}/numa"}]

@@ -27,7 +27,7 @@ from mooring.placement.devices.inventory import DeviceID, DeviceInfo, DevicePool
 from mooring.placement.devices.selectors import SelectorFailure, selects
 
 # Devices that are looked at for one node. The scheduler gives up after ten seconds; nobody waits as long here.
-MAX_LOOKS = 200_000
+MAX_LOOKS = 50_000
 TIMED_OUT = "timed out trying to allocate devices"
 INVALID_POOLS = "invalid resource pools were encountered"
 
@@ -248,6 +248,8 @@ class Allocation:
     def _any(self, place: _Place, wanted: _Wanted, inside: bool) -> bool:
         """One device after another, from every pool that can be taken from."""
         key = (place.claim, place.request, place.alternative)
+        if place.device == 0 and not self._enough(place.claim, wanted, key):
+            return False
         after = place._replace(device=place.device + 1)
         for pool in self._pools:
             for device in pool.devices:
@@ -258,6 +260,21 @@ class Allocation:
                     continue
                 if self._try(place, wanted, device, must=False) and self._go_on(after, inside, place, wanted, device):
                     return True
+        return False
+
+    def _enough(self, claim: int, wanted: _Wanted, key: tuple[int, int, int]) -> bool:
+        """Whether there are as many devices as are asked for.
+
+        The scheduler finds out by trying them in every order, which takes it ten seconds from eleven devices on. It
+        looks at the same devices for that, so that an error comes up here where it does there.
+        """
+        missing = wanted.needed
+        for pool in self._pools:
+            for device in pool.devices:
+                if not self._in_use(device.id, claim, wanted.admin) and self._selectable(wanted, key, device):
+                    missing -= 1
+                    if missing <= 0:
+                        return True
         return False
 
     def _go_on(self, after: _Place, inside: bool, place: _Place, wanted: _Wanted, device: DeviceInfo) -> bool:
