@@ -30,6 +30,8 @@ _NAMES: Final = (
     "statefulset",
     "daemonset",
     "claims",
+    "volumes",
+    "volume-matching",
     "job",
     "job-orphans",
     "disruption",

@@ -28,7 +28,7 @@ MAX_BACKOFF = timedelta(seconds=10)
 BACKOFF_WINDOW = timedelta(seconds=1)
 
 # Plugins whose verdict on one node depends on pods on others.
-_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread"})
+_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread", "VolumeRestrictions"})
 
 
 class Attempt(NamedTuple):
@@ -128,6 +128,7 @@ class _QueueingHints:
         self._touched = {h.name for h in events if h.what in ("node", "left")}
         self._changed = {h.name for h in events if h.what == "pod"}
         self._namespaces = any(h.what == "namespace" for h in events)
+        self._storage = any(h.what == "storage" for h in events)
         self._came = [h for h in events if h.what == "came"]
         self._nothing = not events
         self._answers: dict[object, bool] = {}
@@ -149,6 +150,8 @@ class _QueueingHints:
         asks = template.affinity_required or template.anti_required or template.spread_hard
         crossing = bool(asks) or bool(blockers & _CROSS_NODE)
         if self._touched and (crossing or not blockers):
+            return True
+        if self._storage and info.volumes:
             return True
         if self._namespaces and crossing:
             return True
