@@ -41,6 +41,7 @@ from mooring.testing.workloads import (
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from mooring.workloads.kinds import NODE, POD, SERVICE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.volumes.objects import storage_objects
 from tests.features.groups.town import CONTROLLERS, EVERY_CONTROLLER, Town
 from tests.features.workspaces.town import WorkspaceTown
 from tests.nodes.stages.objects import setting, stage
@@ -66,6 +67,7 @@ ELSEWHERE = {name for feature in (HOSTS, MACHINES, AUTOSCALER) for name in featu
 def used() -> UsedRights:
     with recorded_rights() as recorded:
         workloads()
+        volumes()
         orphans_and_strangers()
         pods_that_are_gone_before_they_are_counted()
         jobs()
@@ -85,7 +87,7 @@ def used() -> UsedRights:
 def workloads() -> None:
     """Workloads are made, changed, scaled and finished."""
     town = Town(nodes=2)
-    claims = [claim_template("data", storage_class="fast")]
+    claims = [claim_template("data")]
     forget = {"whenDeleted": "Delete", "whenScaled": "Delete"}
     town.create(deployment("web", 3, revisionHistoryLimit=0))
     retention: Object = {"volumeClaimTemplates": claims, "persistentVolumeClaimRetentionPolicy": forget}
@@ -113,6 +115,14 @@ def workloads() -> None:
     for kind in ("Deployment", "StatefulSet", "Service"):
         town.delete(kind, "web" if kind != "StatefulSet" else "db")
     town.run(300)
+
+
+def volumes() -> None:
+    """Claims wait for pods, are given volumes that are there, and take those that were made for them along."""
+    town = Town(*(storage_objects()), nodes=2)
+    town.run(60)
+    town.delete("PersistentVolumeClaim", "made")
+    town.run(60)
 
 
 def orphans_and_strangers() -> None:

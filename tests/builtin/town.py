@@ -40,7 +40,8 @@ _VERSIONS = {
     "ReplicaSet": "apps/v1", "Event": "v1", "ConfigMap": "v1", "Service": "v1", "Endpoints": "v1",
     "EndpointSlice": "discovery.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "Deployment": "apps/v1",
     "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "ControllerRevision": "apps/v1",
-    "Stage": "kwok.x-k8s.io/v1alpha1", "ResourceClaim": "resource.k8s.io/v1",
+    "Stage": "kwok.x-k8s.io/v1alpha1", "PersistentVolume": "v1", "PersistentVolumeClaim": "v1",
+    "ResourceClaim": "resource.k8s.io/v1",
 }  # fmt: skip
 
 

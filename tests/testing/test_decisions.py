@@ -27,6 +27,7 @@ from mooring.testing.workloads import budget, claim_template, daemon_set, deploy
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.volumes.objects import storage_objects
 from tests.features.autoscaler.world import ScaledWorld
 from tests.features.groups.town import EVERY_CONTROLLER, Town
 from tests.features.hosts.approval.requests import put_agent_request
@@ -54,12 +55,13 @@ def orphan() -> Object:
 
 
 def test_every_controller_decides_the_same_twice() -> None:
-    claims = [claim_template("data", storage_class="standard")]
+    claims = [claim_template("data")]
     town = Town(
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
         device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
+        *storage_objects(),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.api.kinds import Kind
-from mooring.builtin import claims, disruption
+from mooring.builtin import disruption
 from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
@@ -23,6 +23,7 @@ from mooring.builtin.nodelifecycle import controller as nodelifecycle
 from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
 from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
+from mooring.builtin.volumes import claims, matching, phases
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
     CONTROLLER_REVISION,
@@ -65,6 +66,8 @@ def control_plane() -> tuple[Controller, ...]:
         statefulset.CONTROLLER,
         daemonset.CONTROLLER,
         claims.CONTROLLER,
+        phases.CONTROLLER,
+        matching.CONTROLLER,
         generation.CONTROLLER,
         release.CONTROLLER,
         job.CONTROLLER,

@@ -30,6 +30,8 @@ _NAMES: Final = (
     "statefulset",
     "daemonset",
     "claims",
+    "volumes",
+    "volume-matching",
     "resource-claim-generation",
     "resource-claim",
     "job",

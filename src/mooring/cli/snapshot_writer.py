@@ -161,6 +161,7 @@ def _stored(view: Any) -> Any:
         deletion_grace_period_seconds=None,
     )
     if isinstance(view, PersistentVolume):
+        kept = replace(kept, annotations=replace(kept.annotations, provisioner=""))
         return replace(view, metadata=kept, spec=replace(view.spec, **_sources(view.spec)))
     return replace(view, metadata=kept)
 

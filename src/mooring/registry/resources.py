@@ -56,6 +56,7 @@ storage.k8s.io/v1 CSINode csinodes - - - -
 storage.k8s.io/v1 CSIStorageCapacity csistoragecapacities ns - - -
 storage.k8s.io/v1 StorageClass storageclasses - sc - -
 storage.k8s.io/v1 VolumeAttachment volumeattachments - - - status
+storage.k8s.io/v1 VolumeAttributesClass volumeattributesclasses - vac - -
 admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations - - api-extensions -
 admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy validatingadmissionpolicies - - api-extensions status
 admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - - api-extensions -

@@ -27,9 +27,14 @@ from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
 from mooring.workloads.kinds import (
+    CSI_DRIVER,
+    CSI_NODE,
+    CSI_STORAGE_CAPACITY,
     DEVICE_CLASS,
     NAMESPACE,
     NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
@@ -37,9 +42,20 @@ from mooring.workloads.kinds import (
     RESOURCE_SLICE,
     SERVICE,
     STATEFUL_SET,
+    STORAGE_CLASS,
+    VOLUME_ATTACHMENT,
 )
 
 SCHEDULERS = ("", "default-scheduler")
+STORAGE: tuple[Kind[Any], ...] = (
+    PERSISTENT_VOLUME_CLAIM,
+    PERSISTENT_VOLUME,
+    STORAGE_CLASS,
+    CSI_NODE,
+    CSI_DRIVER,
+    CSI_STORAGE_CAPACITY,
+    VOLUME_ATTACHMENT,
+)
 DEVICES: tuple[Kind[Any], ...] = (DEVICE_CLASS, RESOURCE_SLICE, RESOURCE_CLAIM)
 
 # Older events are dropped beyond this many; a reader that has missed some must suppose that any may have happened.
@@ -52,9 +68,10 @@ class ClusterEvent(NamedTuple):
     `node`: a node was added or updated. `left`: a pod or a node was deleted, or a pod released resources. `came`: a pod
     is on a node, with the labels it has now. `namespace`: labels of one changed. `pod`: the pending pod itself changed.
     `devices`: a claim, a class of devices or a slice changed.
+    `storage`: a claim, a volume, a class or something of a driver changed.
     """
 
-    what: Literal["node", "left", "came", "namespace", "pod", "devices"]
+    what: Literal["node", "left", "came", "namespace", "pod", "devices", "storage"]
     # A node, or the key of a pod for `pod`.
     name: str = ""
     namespace: str = ""
@@ -115,6 +132,7 @@ class ClusterState:
         finally:
             overlay.take_back()
             self._cluster.devices.take_back()
+            self._cluster.storage.take_back()
 
     def assume(self, assumptions: Sequence[Assumption]) -> None:
         """Assume pods on their nodes until they are observed there, in place of what was assumed before."""
@@ -129,7 +147,7 @@ class ClusterState:
         used = [each[cluster.order].tolist() for each in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
         pods = [(info, info.node_name, info.nominated) for info in cluster.pods.values()]
         waiting = (list(self.pending.items()), list(self.victims.items()), self._unconfirmed.assumed())
-        claims = list(cluster.devices.claims.items())
+        claims = (cluster.storage.facts(), list(cluster.devices.claims.items()))
         return nodes, used, pods, nominated, waiting, claims, self.position, self._engine.start
 
     # Observed objects
@@ -224,6 +242,13 @@ class ClusterState:
             self._cluster.devices.set(new)
         self.record(ClusterEvent("devices"))
 
+    def change_storage(self, old: Any, new: Any) -> None:
+        if new is None:
+            self._cluster.storage.remove(old)
+        else:
+            self._cluster.storage.set(new)
+        self.record(ClusterEvent("storage"))
+
     def change_budget(self, key: Key, new: PodDisruptionBudget | None) -> None:
         if new is None:
             self._cluster.remove_budget(str(key))
@@ -294,6 +319,8 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
         state.change_service(key, new)
     elif kind in DEVICES:
         state.change_devices(old, new)
+    elif kind in STORAGE:
+        state.change_storage(old, new)
     else:
         state.change_budget(key, new)
     # A pod that was bound is what the scheduler decided, and no reason to run it.
@@ -302,7 +329,7 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
 
 CLUSTER = Fold(
     "cluster",
-    (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET, *DEVICES),
+    (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET, *STORAGE, *DEVICES),
     ClusterState,
     _apply,
     assume=ClusterState.assume,

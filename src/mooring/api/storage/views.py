@@ -14,6 +14,8 @@ class VolumeNotes(View, frozen=True):
     """The annotations of a volume that decide which claims it suits."""
 
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
+    # Who made the volume, and takes it away with its claim.
+    provisioner: str = msgspec.field(default="", name="pv.kubernetes.io/provisioned-by")
 
 
 class VolumeMeta(Meta, frozen=True):

@@ -4,6 +4,8 @@ Each pod that is placed is held as bound before the next is looked at, so a batc
 for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing.
 
 A pod whose claims are to be given devices is bound once they are seen to have them (`device_claims.py`).
+A pod whose volume claims wait for it is bound in two steps: the volumes that they are given, or the node that they are
+to be made for, are written with a nomination, and the pod is bound once all of them are.
 
 A pod that finds no node may preempt. Its nomination and the marks of its victims are written first, and marked pods
 are deleted in the next run, after the nominations of that run: whatever is lost in between, a marked pod goes, and the
@@ -15,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mooring.api.core.views import Pod
-from mooring.api.kinds import Key, key_of
+from mooring.api.kinds import Key, Kind, key_of
 from mooring.api.meta import Condition
 from mooring.builtin.scheduler import device_claims
 from mooring.builtin.scheduler.queue import Attempt, Queue, equivalence_class, ready_pods, requeued
@@ -32,14 +34,17 @@ from mooring.placement.verdicts import Verdicts
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.claimed_volumes import claimed
 from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_victim
 from mooring.workloads.conditions import pod_conditions
-from mooring.workloads.kinds import POD, RESOURCE_CLAIM
+from mooring.workloads.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, POD, RESOURCE_CLAIM
 
 NAME = "default-scheduler"
 # Writes of one decision. A bound lets the next decision see what happens meanwhile; a bind costs more to execute than
 # to decide.
 MAX_WRITES = 1000
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 class Failure(NamedTuple):
@@ -51,6 +56,8 @@ class Failure(NamedTuple):
     # The node it is nominated to, "" for none; None leaves its nomination as it is.
     nominated: str | None
     victims: tuple[PodInfo, ...] = ()
+    # Whether it has a node and waits for its volumes there: nothing is said of that.
+    binding_volumes: bool = False
 
 
 class SchedulingBatch:
@@ -69,6 +76,8 @@ class SchedulingBatch:
         self.marks: dict[str, Write] = {}
         # What resource claims are given, or lose.
         self.claims: dict[str, Write] = {}
+        # What claims are given, by claim or volume.
+        self.volumes: dict[tuple[Kind[Any], Key], Write] = {}
         # The status of pods that gain or lose a nomination.
         self.nominations: dict[str, Patch] = {}
         self.statuses: list[Write] = []
@@ -97,7 +106,8 @@ class SchedulingBatch:
 
     @property
     def writes(self) -> int:
-        return len(self.binds) + len(self.marks) + len(self.claims) + len(self.nominations) + len(self.statuses)
+        decided = (self.binds, self.marks, self.claims, self.volumes, self.nominations, self.statuses)
+        return sum(map(len, decided))
 
     def place(self, pod: Pod) -> Failure | None:
         """Bind a pod, or say why it cannot be bound."""
@@ -105,8 +115,8 @@ class SchedulingBatch:
         key = key_of(pod)
         info = self._cluster.pods[str(key)]
         alike = equivalence_class(info)
-        # What is assumed of claims is in no journal.
-        known = None if info.claims else self._known(alike)
+        # What is assumed of volumes and claims is in no journal.
+        known = None if info.volumes or info.claims else self._known(alike)
         if known is not None:
             failure, moved = known
             self.start += moved
@@ -125,6 +135,9 @@ class SchedulingBatch:
         if reserved.claims:
             self._write_claims(info, placed.slot, reserved)
             return None
+        if reserved.volumes:
+            self._bind_volumes(pod, info, placed.slot, reserved)
+            return Failure("", False, frozenset({"VolumeBinding"}), None, binding_volumes=True)
         if self._nominations.pop(info.key, None):
             self.nominations.pop(info.key, None)
         self._overlay.bind(info, placed.slot)
@@ -141,6 +154,25 @@ class SchedulingBatch:
         written = [device_claims.reserved(claim, write) for claim, write in claims]
         self.claims.update({str(patch.key): patch for patch in missing or written})
         assume(self._cluster, reserved)
+        self._overlay.bind(info, slot)
+
+    def _bind_volumes(self, pod: Pod, info: PodInfo, slot: int, reserved: Reservation) -> None:
+        """Write what the pod's claims are given, and hold its place meanwhile."""
+        storage, node = self._cluster.storage, self._cluster.names[slot]
+        for claim_key, volume, _ in reserved.volumes:
+            claim = storage.claims[claim_key]
+            if volume:
+                if (write := claimed(storage.volumes[volume].view, claim)) is not None:
+                    self.volumes[PERSISTENT_VOLUME, Key("", volume)] = write
+            elif claim.metadata.annotations.selected_node != node:
+                noted = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+                self.volumes[PERSISTENT_VOLUME_CLAIM, key_of(claim)] = Patch(
+                    PERSISTENT_VOLUME_CLAIM, key_of(claim), noted
+                )
+        assume(self._cluster, reserved)
+        if pod.status.nominated_node_name != node:
+            self.nominations[info.key] = _status(pod, {"nominatedNodeName": node})
+            self._nominations[info.key] = node
         self._overlay.bind(info, slot)
 
     def _known(self, alike: tuple[object, ...]) -> tuple[Failure, int] | None:
@@ -273,14 +305,15 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
         if failure is None:
             attempts.pop(name, None)
             continue
-        batch.fail(pod, failure)
+        if not failure.binding_volumes:
+            batch.fail(pod, failure)
         attempt = attempts.get(name) or Attempt(pod.metadata.uid, now)
         attempts[name] = attempt.again(now, failure.blockers, error=failure.error)
     # 4. Backoffs that are sat out end at their time.
     if ready.next_backoff is not None:
         view.reached(ready.next_backoff)
     return Decision(
-        intent=(*batch.claims.values(), *batch.marks.values(), *batch.nominations.values()),
+        intent=(*batch.claims.values(), *batch.volumes.values(), *batch.marks.values(), *batch.nominations.values()),
         children=(*evictions, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
@@ -302,7 +335,12 @@ CONTROLLER: Final = Controller(
     "scheduler",
     reconcile,
     reads=(POD,),
-    writes={POD: ("binding", "status", "delete"), RESOURCE_CLAIM: ("patch", "status")},
+    writes={
+        POD: ("binding", "status", "delete"),
+        PERSISTENT_VOLUME_CLAIM: ("patch",),
+        PERSISTENT_VOLUME: ("patch",),
+        RESOURCE_CLAIM: ("patch", "status"),
+    },
     folds=(CLUSTER,),
     reporter="default-scheduler",
     memory=Queue,

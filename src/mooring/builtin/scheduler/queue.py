@@ -28,7 +28,7 @@ MAX_BACKOFF = timedelta(seconds=10)
 BACKOFF_WINDOW = timedelta(seconds=1)
 
 # Plugins whose verdict on one node depends on pods on others.
-_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread"})
+_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread", "VolumeRestrictions"})
 
 
 class Attempt(NamedTuple):
@@ -129,6 +129,7 @@ class _QueueingHints:
         self._changed = {h.name for h in events if h.what == "pod"}
         self._namespaces = any(h.what == "namespace" for h in events)
         self._devices = any(h.what == "devices" for h in events)
+        self._storage = any(h.what == "storage" for h in events)
         self._came = [h for h in events if h.what == "came"]
         self._nothing = not events
         self._answers: dict[object, bool] = {}
@@ -151,7 +152,7 @@ class _QueueingHints:
         crossing = bool(asks) or bool(blockers & _CROSS_NODE)
         if self._touched and (crossing or not blockers):
             return True
-        if self._devices and info.claims:
+        if (self._devices and info.claims) or (self._storage and info.volumes):
             return True
         if self._namespaces and crossing:
             return True

@@ -5,6 +5,7 @@ A claim that waits for its pod takes the smallest free volume that the node reac
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +89,8 @@ class VolumeBindings(NodeCheck):
         writes = []
         unmatched = []
         for key, claim in sorted(free, key=lambda entry: size_of(entry[1])):
-            volume = find_volume(claim, storage, labels, taken)
+            volumes = storage.by_class.get(claim.class_name, {})
+            volume = smallest_volume(claim, volumes, lambda stored: reaches(stored.affinity, labels), taken)
             if volume is None:
                 unmatched.append((key, claim))
             else:
@@ -117,18 +119,23 @@ def _ordered(reasons: list[Reason]) -> tuple[Reason, ...]:
     return tuple(reason for reason in VolumeBindings.reasons if reason in reasons)
 
 
-def find_volume(claim: PersistentVolumeClaim, storage: StorageCache, labels: Labels, taken: set[str]) -> str | None:
-    """The volume that a claim gets on a node of these labels: its own, or the smallest that suits."""
+def smallest_volume(
+    claim: PersistentVolumeClaim,
+    volumes: Mapping[str, StoredVolume],
+    is_reached: Callable[[StoredVolume], bool],
+    taken: set[str],
+) -> str | None:
+    """Which of the volumes of its class a claim gets: its own, or the smallest that suits."""
     wanted = size_of(claim)
     smallest: StoredVolume | None = None
-    for name, stored in storage.by_class.get(claim.class_name, {}).items():
+    for name, stored in volumes.items():
         spec = stored.view.spec
         own = _is_meant_for(stored, claim)
         if name in taken or (spec.claim_ref is not None and not own) or stored.size < wanted:
             continue
         if not _has_same_form(claim, stored) or stored.view.metadata.deletion_timestamp is not None:
             continue
-        reached = reaches(stored.affinity, labels)
+        reached = is_reached(stored)
         if own:
             return name if reached else None
         if not reached or stored.view.status.phase != "Available" or not _suits(claim, stored):

@@ -149,6 +149,12 @@ class StorageCache:
                 return self.attachments
         raise TypeError(f"{type(view).__name__} is no kind of storage")
 
+    def facts(self) -> object:
+        """Everything that is held, to be compared."""
+        volumes = {name: stored.view for name, stored in self.volumes.items()}
+        drivers = dict(self.csi_nodes), dict(self.drivers), dict(self.capacities), dict(self.attachments)
+        return dict(self.claims), volumes, dict(self.classes), *drivers
+
     # What was decided and not seen yet
 
     def assume(self, write: VolumeWrite) -> None:

@@ -25,6 +25,7 @@ __all__ = [
 PROTECTION: Final = {
     "persistentvolumeclaims": "kubernetes.io/pvc-protection",
     "persistentvolumes": "kubernetes.io/pv-protection",
+    "volumeattributesclasses.storage.k8s.io": "kubernetes.io/vac-protection",
 }
 _BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 _DEFAULT_STORAGE: Final = (
@@ -36,7 +37,7 @@ _INGRESS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 
 
 def protect_storage(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Volumes and claims stay while something uses them."""
+    """Volumes, claims and classes of attributes stay while something uses them."""
     finalizer, obj = PROTECTION.get(request.resource.store), request.object
     if finalizer is None or obj is None or request.operation != "CREATE" or request.subresource:
         return None
