@@ -8,6 +8,7 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.api.core.views import PersistentVolumeClaim
+from mooring.api.resource.views import ResourceClaim, ResourceClaimStatus
 from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.snapshot import VIEWS, Snapshot
@@ -34,6 +35,9 @@ def unknowns_of(plan: Plan) -> list[str]:
         if isinstance(view, PersistentVolumeClaim) and key not in plan.cluster.claims_before:
             # What it was given in the plan was made up.
             snapshot.add_new_claim(_unbound(view))
+        elif isinstance(view, ResourceClaim) and key not in plan.cluster.allocated_before:
+            # So were its devices, where classes or slices were not read.
+            snapshot.add(msgspec.structs.replace(view, status=ResourceClaimStatus()))
         else:
             snapshot.add(view)
     snapshot.unread_kinds = set(plan.cluster.unread_kinds)

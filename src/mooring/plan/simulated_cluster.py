@@ -31,7 +31,7 @@ from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
-from mooring.plan.stand_ins import stand_ins
+from mooring.plan.stand_ins import stand_ins, without_requests
 from mooring.registry import Registry
 from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.feature import Feature
@@ -89,6 +89,13 @@ class SimulatedCluster:
             self._restore_revisions()
             claims_found = self.objects("v1", "PersistentVolumeClaim")
             self.claims_before = {f"{c['metadata']['namespace']}/{c['metadata']['name']}" for c in claims_found}
+            device_claims = self.objects("resource.k8s.io/v1", "ResourceClaim")
+            # Claims that had devices before the plan, by `namespace/name`.
+            self.allocated_before = {
+                f"{c['metadata']['namespace']}/{c['metadata']['name']}"
+                for c in device_claims
+                if (c.get("status") or {}).get("allocation") is not None
+            }
             self._seed = seed
             self.simulation = self._simulation()
 
@@ -168,6 +175,7 @@ class SimulatedCluster:
 
     def apply(self, obj: Object, namespace: str) -> None:
         """Apply an object as `kubectl apply` does. Raises the ApiError of the registry."""
+        obj = without_requests(obj) if "ResourceSlice" in self.unread_kinds else obj
         if self._serve(obj):
             self.simulation = self._simulation()
         try:
@@ -194,6 +202,10 @@ class SimulatedCluster:
 
     def stand_in(self, objects: Sequence[tuple[Object, str]]) -> None:
         """Make up what objects, each with its namespace, name and what neither they nor the snapshot hold."""
+        self._ask_for_no_devices()
+        kinds = ("ResourceClaim", "ResourceClaimTemplate")
+        claims_found = [claim for kind in kinds for claim in self.objects("resource.k8s.io/v1", kind)]
+        objects = [*objects, *((claim, claim["metadata"]["namespace"]) for claim in claims_found)]
         given = {(obj["kind"], (obj.get("metadata") or {}).get("name")) for obj, _ in objects}
         for kind, namespace, obj in stand_ins(objects, self.unread_kinds):
             resource, name = self.registry.resource(obj["apiVersion"], kind), obj["metadata"]["name"]
@@ -204,6 +216,20 @@ class SimulatedCluster:
             made = {**obj, "metadata": {"name": name, **({"namespace": namespace} if namespace else {})}}
             self.registry.create(resource, made, now=self.simulation.now, manager=MANAGER)
             self.stand_ins.add((kind, f"{namespace}/{name}"))
+
+    def _ask_for_no_devices(self) -> None:
+        """Where no ResourceSlice was read, it is not known which devices there are: claims go without."""
+        if "ResourceSlice" not in self.unread_kinds:
+            return
+        for kind in ("ResourceClaim", "ResourceClaimTemplate"):
+            resource = self.registry.resource("resource.k8s.io/v1", kind)
+            for claim in self.objects("resource.k8s.io/v1", kind):
+                metadata, now = claim["metadata"], self.simulation.now
+                if without_requests(claim) is not claim:
+                    self.registry.delete(resource, metadata["namespace"], metadata["name"], now=now)
+                    kept = {key: metadata[key] for key in ("name", "namespace")}
+                    made = {**without_requests(claim), "metadata": kept}
+                    self.registry.create(resource, made, now=now, manager=MANAGER)
 
     def _ensure_namespace(self, name: str, *, note: bool) -> None:
         if self.registry.find("v1", "Namespace", "", name) is None:

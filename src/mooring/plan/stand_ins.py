@@ -1,7 +1,8 @@
 """Objects that a snapshot was taken without and that pods cannot do without: a plan makes them up, and says so.
 
 A claim, a class of storage or a RuntimeClass that is named and not there, while nothing of its kind was read, is likely
-to be there on the cluster. Made up, it asks nothing of nodes; so whoever lands with it may land.
+to be there on the cluster. Made up, it asks nothing of nodes; so whoever lands with it may land. Claims to devices ask
+for nothing either where no ResourceSlice was read.
 """
 
 from __future__ import annotations
@@ -29,6 +30,22 @@ def stand_ins(objects: Iterable[tuple[Object, str]], unread: Iterable[str]) -> I
                 yield StandIn("StorageClass", "", _storage_class(name))
             elif field == "runtimeClassName" and "RuntimeClass" in unread:
                 yield StandIn("RuntimeClass", "", _runtime_class(name))
+            elif field == "resourceClaimName" and "ResourceClaim" in unread:
+                yield StandIn("ResourceClaim", namespace, _devices("ResourceClaim", name, {}))
+            elif field == "resourceClaimTemplateName" and "ResourceClaimTemplate" in unread:
+                yield StandIn("ResourceClaimTemplate", namespace, _devices("ResourceClaimTemplate", name, {"spec": {}}))
+            elif field == "deviceClassName" and "DeviceClass" in unread:
+                yield StandIn("DeviceClass", "", _devices("DeviceClass", name, {}))
+
+
+def without_requests(obj: Object) -> Object:
+    """A claim to devices, or a template of one, that asks for nothing; any other object as it is."""
+    if obj.get("apiVersion") != "resource.k8s.io/v1":
+        return obj
+    specs: dict[str, Object] = {"ResourceClaim": {}, "ResourceClaimTemplate": {"spec": {}}}
+    spec = specs.get(obj["kind"])
+    allocated = (obj.get("status") or {}).get("allocation") is not None
+    return obj if spec is None or allocated else {**obj, "spec": spec}
 
 
 def _names(value: Any) -> Iterator[tuple[str, str]]:
@@ -55,6 +72,10 @@ def _storage_class(name: str) -> Object:
         "metadata": {"name": name},
         "provisioner": "mooring.dev/simulated",
     }
+
+
+def _devices(kind: str, name: str, spec: Object) -> Object:
+    return {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def _runtime_class(name: str) -> Object:

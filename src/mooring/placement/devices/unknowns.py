@@ -32,6 +32,9 @@ def _of_reference(devices: DRAManager, pod: PodInfo, reference: PodClaim, unread
         return Unknown(
             f"ResourceClaim {pod.namespace}/{reference.claim} is not known, as none was read", claim=reference.name
         )
+    if not claim.spec.devices.requests and not {"ResourceClaimTemplate", "ResourceSlice"}.isdisjoint(unread):
+        # A plan lets a claim ask for nothing where it does not know what the claim could be given.
+        return Unknown(f"which devices claim {claim.key} is given is not known", claim=reference.name)
     return _unallocated(devices, claim, reference, unread) if claim.status.allocation is None else None
 
 
