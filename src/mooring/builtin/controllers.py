@@ -22,7 +22,7 @@ from mooring.builtin.namespaces import namespace_controller
 from mooring.builtin.nodelifecycle import controller as nodelifecycle
 from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
 from mooring.builtin.scheduler import controller as scheduler
-from mooring.builtin.volumes import claims, matching, phases
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
     CONTROLLER_REVISION,
@@ -65,6 +65,7 @@ def control_plane() -> tuple[Controller, ...]:
         claims.CONTROLLER,
         phases.CONTROLLER,
         matching.CONTROLLER,
+        ephemeral.CONTROLLER,
         job.CONTROLLER,
         job_orphans.CONTROLLER,
         disruption.CONTROLLER,

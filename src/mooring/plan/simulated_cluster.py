@@ -19,7 +19,7 @@ from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.scheduler import controller as scheduler
-from mooring.builtin.volumes import claims, matching, phases
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
@@ -49,6 +49,7 @@ CONTROLLERS = (
     claims.IN_PLAN,
     phases.CONTROLLER,
     matching.CONTROLLER,
+    ephemeral.CONTROLLER,
     job.CONTROLLER,
     job_orphans.CONTROLLER,
     scheduler.CONTROLLER,
