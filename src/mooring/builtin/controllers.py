@@ -23,7 +23,7 @@ from mooring.builtin.nodelifecycle import controller as nodelifecycle
 from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
 from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
-from mooring.builtin.volumes import claims, matching, phases
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
     CONTROLLER_REVISION,
@@ -68,6 +68,7 @@ def control_plane() -> tuple[Controller, ...]:
         claims.CONTROLLER,
         phases.CONTROLLER,
         matching.CONTROLLER,
+        ephemeral.CONTROLLER,
         generation.CONTROLLER,
         release.CONTROLLER,
         job.CONTROLLER,

@@ -32,6 +32,7 @@ _NAMES: Final = (
     "claims",
     "volumes",
     "volume-matching",
+    "ephemeral-volumes",
     "resource-claim-generation",
     "resource-claim",
     "job",

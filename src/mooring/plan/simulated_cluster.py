@@ -20,7 +20,7 @@ from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
-from mooring.builtin.volumes import claims, matching, phases
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
@@ -50,6 +50,7 @@ CONTROLLERS = (
     claims.IN_PLAN,
     phases.CONTROLLER,
     matching.CONTROLLER,
+    ephemeral.CONTROLLER,
     generation.CONTROLLER,
     release.CONTROLLER,
     job.CONTROLLER,

@@ -62,4 +62,11 @@ def storage_objects() -> list[Object]:
         local_volume("by-hand", "n0", "gone"),
         claim("found", "gone"),
         claim("made"),
+        with_scratch("scratched"),
     ]
+
+
+def with_scratch(name: str) -> Object:
+    """A pod with an ephemeral volume."""
+    template = {"metadata": {"labels": {"kept": "yes"}}, "spec": claim("x")["spec"]}
+    return pod(name, volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}])

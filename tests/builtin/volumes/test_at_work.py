@@ -5,18 +5,21 @@ from __future__ import annotations
 from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
 from mooring.builtin.scheduler.controller import CONTROLLER as SCHEDULER
 from mooring.builtin.volumes.claims import CONTROLLER as CLAIMS
+from mooring.builtin.volumes.ephemeral import CONTROLLER as EPHEMERAL
 from mooring.builtin.volumes.matching import CONTROLLER as MATCHING
 from mooring.builtin.volumes.phases import CONTROLLER as VOLUMES
 from mooring.kube.objects import Object
 from mooring.testing import node, pod
 from tests.builtin.town import NODES, Town, condition
-from tests.builtin.volumes.objects import claim, local_volume, mounting, storage_class
+from tests.builtin.volumes.objects import claim, local_volume, mounting, storage_class, with_scratch
 
 SELECTED = "volume.kubernetes.io/selected-node"
 
 
 def town(*objects: Object) -> Town:
-    return Town(*objects, controllers=(SCHEDULER, CLAIMS, VOLUMES, MATCHING, NODES, NODE_LIFECYCLE), settled=True)
+    return Town(
+        *objects, controllers=(SCHEDULER, CLAIMS, VOLUMES, MATCHING, EPHEMERAL, NODES, NODE_LIFECYCLE), settled=True
+    )
 
 
 def found(place: Town, kind: str, name: str) -> Object:
@@ -96,3 +99,16 @@ def test_two_pods_of_one_batch_are_not_given_the_same_volume() -> None:
     place.create(local_volume("other", "a", "local"))
     place.run()
     assert place.placed() == {"p1": "b", "p2": "a"}
+
+
+def test_an_ephemeral_volume_has_a_claim_of_its_own() -> None:
+    place = town(node("a"), with_scratch("p"))
+    made = found(place, "PersistentVolumeClaim", "p-scratch")
+    assert made["metadata"]["labels"] == {"kept": "yes"}
+    assert made["metadata"]["ownerReferences"][0]["uid"] == found(place, "Pod", "p")["metadata"]["uid"]
+    assert place.placed() == {"p": "a"}
+
+
+def test_a_claim_of_that_name_which_is_not_the_pods_keeps_it_waiting() -> None:
+    place = town(node("a"), claim("p-scratch"), with_scratch("p"))
+    assert "PVC default/p-scratch was not created for pod default/p (pod is not owner)" in why(place, "p")

@@ -87,7 +87,7 @@ def test_updates_arrive_under_all_kinds_of_faults(seed: int) -> None:
             podManagementPolicy=draw.choice(("Parallel", "OrderedReady")),
             **with_claims(whenScaled=draw.choice(("Retain", "Delete"))),
         ),
-        controllers=(*CONTROLLERS, *OURS),
+        controllers=(*CONTROLLERS, CLAIMS, *OURS),
         seed=seed,
         faults=Faults.everything(0.04),
     )
