@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import msgspec
 
 from mooring.api.resource.views import ResourceClaim
@@ -15,6 +13,9 @@ MAX_BASE = 57
 
 def generated_name(pod: str, reference: str, uid: str) -> str:
     """The name of a claim: where the real controller draws five letters, they follow from the pod's uid."""
+    # Only controllers name claims, and this import takes longer than many a command.
+    import hashlib
+
     base = f"{pod}-{reference}-"
     if len(base) > MAX_BASE:
         # Both names are cut in proportion, so that neither is lost.

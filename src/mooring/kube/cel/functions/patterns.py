@@ -1,8 +1,6 @@
 """Patterns in expressions: `text.find("[0-9]+")`. Users write them, so they run in time linear in the text."""
 
-from typing import Final
-
-import re2
+from typing import Any, Final
 
 from mooring.kube.cel.functions.model import Function
 
@@ -17,7 +15,9 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     return found if limit < 0 else found[:limit]
 
 
-def _compiled(pattern: str) -> re2._Regexp:
+def _compiled(pattern: str) -> Any:
+    import re2
+
     try:
         return re2.compile(pattern)
     except re2.error as error:
