@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.placement.devices.dra_manager import ClaimWrite
-from mooring.placement.devices.dynamic_resources import PLUGIN as DYNAMIC_RESOURCES
-from mooring.placement.devices.dynamic_resources import pre_enqueue
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import OUTSIDE
+from mooring.placement.plugins.node_checks import DYNAMIC_RESOURCES
 from mooring.placement.reservations import Reservation
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS
@@ -24,8 +23,11 @@ VOLUME_FILTERS = ("NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "Vo
 def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     answer: Json = {}
     filters, verdicts = explanation.filters, explanation.verdicts
-    if (waits := pre_enqueue(cluster, explanation.pod)) is not None:
-        answer["preEnqueue"] = [{"plugin": waits.plugin, "code": waits.code, "reasons": [waits.text]}]
+    if explanation.pod.claims:
+        from mooring.placement.devices.dynamic_resources import pre_enqueue
+
+        if (waits := pre_enqueue(cluster, explanation.pod)) is not None:
+            answer["preEnqueue"] = [{"plugin": waits.plugin, "code": waits.code, "reasons": [waits.text]}]
     if explanation.rejected is not None:
         plugin, code, text = explanation.rejected
         status = {"plugin": plugin, "code": code, "reasons": [text]}

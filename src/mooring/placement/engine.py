@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement import messages
-from mooring.placement.devices.dynamic_resources import PLUGIN as DYNAMIC_RESOURCES
-from mooring.placement.devices.dynamic_resources import post_filter
 from mooring.placement.filters import OUTSIDE, Filters, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter, InterPodScore
-from mooring.placement.plugins.node_checks import NO_CHECKS, NodeChecks
+from mooring.placement.plugins.node_checks import DYNAMIC_RESOURCES, NO_CHECKS, NodeChecks
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.runs import SpreadRuns
 from mooring.placement.plugins.spread import SpreadFilter, SpreadScore, default_constraints
@@ -286,12 +284,13 @@ class Engine:
         if not feasible.size:
             reasons = self._histogram(filters, verdicts)
             message = messages.unavailable(cluster.node_count, reasons)
-            claims = post_filter(filters.checks, verdicts, order)
-            found = preempt(filters, verdicts, claims.text)
+            devices = filters.checks.devices
+            text, deallocated = (messages.NO_CLAIMS, "") if devices is None else devices.post_filter(verdicts, order)
+            found = preempt(filters, verdicts, text)
             if found.message:
                 message = f"{message} {found.message}"
             explained = empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
-            return explained._replace(deallocated=claims.deallocated)
+            return explained._replace(deallocated=deallocated)
         explained = empty._replace(filters=filters, verdicts=verdicts, feasible=feasible)
         choice = None if pod.template.score_error else self._choose(filters, feasible)
         error = pod.template.score_error if choice is None else choice.error

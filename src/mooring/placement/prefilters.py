@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mooring.placement.devices.dynamic_resources import device_check
 from mooring.placement.plugins.node_checks import NO_CHECKS, NodeChecks
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -22,6 +21,9 @@ def node_checks(cluster: SchedulerCache, pod: PodInfo) -> NodeChecks:
         return NodeChecks(rejection=volumes)
     if rejection is not None or not pod.claims:
         return NodeChecks(volumes=volumes, rejection=rejection)
+    # Most pods have no claims, and then there is no need to wait for the import.
+    from mooring.placement.devices.dynamic_resources import device_check
+
     devices = device_check(cluster, pod)
     if isinstance(devices, Rejection):
         return NodeChecks(volumes=volumes, rejection=devices)

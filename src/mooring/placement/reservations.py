@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mooring.placement.devices.dra_manager import ClaimWrite
-from mooring.placement.devices.dynamic_resources import write_error
 from mooring.placement.pods import PodInfo
 from mooring.placement.prefilters import node_checks
 from mooring.placement.scheduler_cache import SchedulerCache
@@ -33,10 +32,11 @@ def reservation(cluster: SchedulerCache, pod: PodInfo, slot: int) -> Reservation
         if isinstance(check, VolumeBindings):
             writes = check.bindings(slot).writes
     claims = tuple(checks.devices.writes(slot)) if checks.devices is not None else ()
+    error = "" if checks.devices is None else checks.devices.write_error(claims)
     sent = [write.claim for write in writes if write.node]
     twice = next((claim for i, claim in enumerate(sent) if claim in sent[:i]), None)
     if twice is None:
-        return Reservation(writes, claims, next(filter(None, map(write_error, claims)), ""))
+        return Reservation(writes, claims, error)
     # The second write of a claim that is mounted twice still has the version from before the first.
     name = twice.partition("/")[2]
     conflict = f'Operation cannot be fulfilled on persistentvolumeclaims "{name}": the object has been modified'

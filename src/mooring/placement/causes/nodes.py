@@ -17,7 +17,6 @@ from mooring.api.core.types import Taint
 from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.kube.selectors import Requirement
 from mooring.placement.causes.amounts import shortage
-from mooring.placement.causes.devices import device_causes, device_parts
 from mooring.placement.causes.pods import affinity_cause, anti_affinity_cause, port_cause, spread_causes, symmetry_cause
 from mooring.placement.causes.volumes import volume_causes
 from mooring.placement.engine import Explanation
@@ -86,6 +85,8 @@ def blocked_groups(explanation: Explanation, most: int = MAX_GROUPS) -> list[Blo
     checks = _checks(filters)
     details = [_taint_parts(filters)[order], _check_parts(filters, checks)[order], _rival_parts(filters)[order]]
     if filters.checks.devices is not None:
+        from mooring.placement.causes.devices import device_parts
+
         details.append(device_parts(filters)[order])
     group = _grouped(verdicts.bits[order], details)
     if int(group.max()) >= most:
@@ -231,6 +232,8 @@ def _texts(filters: Filters, reason: Reason, slots: Slots, checks: list[_Check])
     if any(check.plugin == reason.plugin for check in filters.checks.volumes):
         return volume_causes(filters, reason, int(slots[0])) or [reason.text]
     if filters.checks.devices is not None and reason.plugin == filters.checks.devices.plugin:
+        from mooring.placement.causes.devices import device_causes
+
         return device_causes(filters, reason, int(slots[0])) or [reason.text]
     for need in filters.needs():
         if need.name == reason.subject:

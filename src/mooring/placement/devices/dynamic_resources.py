@@ -25,20 +25,17 @@ from mooring.placement.devices.dra_manager import ClaimWrite
 from mooring.placement.devices.inventory import DevicePool, compiled
 from mooring.placement.devices.pod_claims import resolve
 from mooring.placement.devices.results import allocation_result, preference
-from mooring.placement.messages import NO_CLAIMS
-from mooring.placement.plugins.node_checks import UNCHANGED, NodeChange, NodeCheck, NodeChecks
+from mooring.placement.plugins.node_checks import DYNAMIC_RESOURCES, UNCHANGED, NodeChange, NodeCheck
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.verdicts import ERROR, UNRESOLVABLE, Reason, Rejection, Verdicts
 
 Slots = NDArray[np.int64]
 
-PLUGIN = "DynamicResources"
-
-CANNOT_ALLOCATE = Reason(PLUGIN, UNRESOLVABLE, "cannot allocate all claims")
-UNAVAILABLE = Reason(PLUGIN, UNRESOLVABLE, "resourceclaim not available on the node")
-BROKEN_POOLS = Reason(PLUGIN, UNRESOLVABLE, INVALID_POOLS)
-GAVE_UP = Reason(PLUGIN, UNRESOLVABLE, TIMED_OUT)
+CANNOT_ALLOCATE = Reason(DYNAMIC_RESOURCES, UNRESOLVABLE, "cannot allocate all claims")
+UNAVAILABLE = Reason(DYNAMIC_RESOURCES, UNRESOLVABLE, "resourceclaim not available on the node")
+BROKEN_POOLS = Reason(DYNAMIC_RESOURCES, UNRESOLVABLE, INVALID_POOLS)
+GAVE_UP = Reason(DYNAMIC_RESOURCES, UNRESOLVABLE, TIMED_OUT)
 _FAILURES = {INVALID_POOLS: BROKEN_POOLS, TIMED_OUT: GAVE_UP}
 
 # What its part after filtering says.
@@ -58,13 +55,13 @@ class _Outcome(NamedTuple):
 class PostFilter(NamedTuple):
     """What is done about claims when no node takes the pod."""
 
-    text: str = NO_CLAIMS
+    text: str
     # The claim whose devices are taken back.
     deallocated: str = ""
 
 
 class DynamicResources(NodeCheck):
-    plugin: ClassVar[str] = PLUGIN
+    plugin: ClassVar[str] = DYNAMIC_RESOURCES
     reasons: ClassVar[tuple[Reason, ...]] = (CANNOT_ALLOCATE, UNAVAILABLE, BROKEN_POOLS, GAVE_UP)
 
     def __init__(self, cluster: SchedulerCache, pod: PodInfo, claims: list[ResourceClaim]) -> None:
@@ -127,7 +124,13 @@ class DynamicResources(NodeCheck):
             if selector is not None and not selector.matches(labels, name)
         ]
 
-    def to_deallocate(self, rejected: list[int]) -> ResourceClaim | None:
+    def post_filter(self, verdicts: Verdicts, order: Slots) -> PostFilter:
+        """What is done about claims after every node was rejected."""
+        rejected = [s for s in order.tolist() if verdicts.first(int(verdicts.bits[s]))[0].plugin == DYNAMIC_RESOURCES]
+        claim = self._to_deallocate(rejected)
+        return PostFilter(STILL_UNSCHEDULABLE) if claim is None else PostFilter(DEALLOCATED, claim.key)
+
+    def _to_deallocate(self, rejected: list[int]) -> ResourceClaim | None:
         """A claim to take the devices from, given the nodes that were rejected here and by no one before.
 
         One that was in the way and that nobody else uses. The scheduler takes any; here it is the first.
@@ -156,23 +159,17 @@ class DynamicResources(NodeCheck):
                 found.append(ClaimWrite(claim.key, allocation, claim.status.allocation is None, users))
         return found
 
+    def write_error(self, writes: tuple[ClaimWrite, ...]) -> str:
+        """Why the API server refuses the first of some writes that it refuses; empty where it takes all."""
+        return next(filter(None, map(_write_error, writes)), "")
+
     def _allocated(self, new: tuple[AllocationResult, ...]) -> list[tuple[ResourceClaim, AllocationResult]]:
         """Every claim with its devices, those it had and those it gets."""
         fresh = iter(new)
         return [(claim, claim.status.allocation or next(fresh)) for claim in self.claims]
 
 
-def post_filter(checks: NodeChecks, verdicts: Verdicts, order: Slots) -> PostFilter:
-    """What is said of the pod's claims after every node was rejected."""
-    check = checks.devices
-    if check is None:
-        return PostFilter()
-    rejected = [slot for slot in order.tolist() if verdicts.first(int(verdicts.bits[slot]))[0].plugin == PLUGIN]
-    claim = check.to_deallocate(rejected)
-    return PostFilter(STILL_UNSCHEDULABLE) if claim is None else PostFilter(DEALLOCATED, claim.key)
-
-
-def write_error(write: ClaimWrite) -> str:
+def _write_error(write: ClaimWrite) -> str:
     """Why the API server refuses a write; empty where it takes it."""
     if len(write.reserved_for) <= MAX_RESERVED_FOR:
         return ""
@@ -180,7 +177,7 @@ def write_error(write: ClaimWrite) -> str:
     name = write.claim.partition("/")[2]
     problem = f"Too many: {len(write.reserved_for)}: must have at most {MAX_RESERVED_FOR} items"
     refusal = f'ResourceClaim.resource.k8s.io "{name}" is invalid: status.reservedFor: {problem}'
-    return f'running PreBind plugin "{PLUGIN}": {action} to claim {write.claim}: {refusal}'
+    return f'running PreBind plugin "{DYNAMIC_RESOURCES}": {action} to claim {write.claim}: {refusal}'
 
 
 def pre_enqueue(cluster: SchedulerCache, pod: PodInfo) -> Rejection | None:
@@ -191,7 +188,7 @@ def pre_enqueue(cluster: SchedulerCache, pod: PodInfo) -> Rejection | None:
 
 def _claims(cluster: SchedulerCache, pod: PodInfo) -> list[ResourceClaim] | Rejection:
     found = resolve(pod.namespace, pod.name, pod.uid, pod.claims, cluster.devices.claims)
-    return Rejection(PLUGIN, UNRESOLVABLE, found) if isinstance(found, str) else found
+    return Rejection(DYNAMIC_RESOURCES, UNRESOLVABLE, found) if isinstance(found, str) else found
 
 
 def device_check(cluster: SchedulerCache, pod: PodInfo) -> DynamicResources | Rejection | None:
@@ -214,12 +211,12 @@ def _missing_class(cluster: SchedulerCache, claim: ResourceClaim) -> Rejection |
             wanted = {f"{request.name}/{one.name}": one.device_class_name for one in request.first_available}
         else:
             text = f"resource claim {claim.key}, request {request.name}: unknown request type"
-            return Rejection(PLUGIN, UNRESOLVABLE, text)
+            return Rejection(DYNAMIC_RESOURCES, UNRESOLVABLE, text)
         for name, class_name in wanted.items():
             if not class_name:
-                text = f'running PreFilter plugin "{PLUGIN}": request {name}: unsupported request type'
-                return Rejection(PLUGIN, ERROR, text)
+                text = f'running PreFilter plugin "{DYNAMIC_RESOURCES}": request {name}: unsupported request type'
+                return Rejection(DYNAMIC_RESOURCES, ERROR, text)
             if class_name not in cluster.devices.classes:
                 text = f"request {name}: device class {class_name} does not exist"
-                return Rejection(PLUGIN, UNRESOLVABLE, text)
+                return Rejection(DYNAMIC_RESOURCES, UNRESOLVABLE, text)
     return None

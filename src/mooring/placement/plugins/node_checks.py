@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from mooring.placement.devices.dynamic_resources import DynamicResources
 
 
+DYNAMIC_RESOURCES = "DynamicResources"
+
+
 class NodeChange(NamedTuple):
     """Pods that are thought to be on a node, or gone from it, beside those that are there."""
 
