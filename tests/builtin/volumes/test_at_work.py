@@ -17,9 +17,8 @@ SELECTED = "volume.kubernetes.io/selected-node"
 
 
 def town(*objects: Object) -> Town:
-    return Town(
-        *objects, controllers=(SCHEDULER, CLAIMS, VOLUMES, MATCHING, EPHEMERAL, NODES, NODE_LIFECYCLE), settled=True
-    )
+    controllers = (SCHEDULER, CLAIMS, VOLUMES, MATCHING, EPHEMERAL, NODES, NODE_LIFECYCLE)
+    return Town(*objects, controllers=controllers, settled=True)
 
 
 def found(place: Town, kind: str, name: str) -> Object:

@@ -31,7 +31,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     claim = view.get(PERSISTENT_VOLUME_CLAIM, *key)
     if claim is None or claim.metadata.deleting:
         return Decision()
-    return _bind(key, view, claim, None if claim.class_name else PROVISIONER)
+    # Claims that are bound to a volume that was never more than a name get it.
+    is_served = not claim.class_name or claim.spec.volume_name == _name(claim)
+    return _bind(key, view, claim, PROVISIONER if is_served else None)
 
 
 def reconcile_in_plan(key: Key, view: View, now: datetime) -> Decision:

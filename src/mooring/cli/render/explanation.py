@@ -16,6 +16,7 @@ from mooring.cli.render.words import and_more, counted, nodes
 from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
+from mooring.placement.answers import VOLUME_FILTERS
 from mooring.placement.scheduler_cache import SchedulerCache
 
 if TYPE_CHECKING:
@@ -176,7 +177,10 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
     if explanation.chosen >= 0 and not outcome.gates:
         return
     if not outcome.advice:
-        if outcome.slot < 0 and outcome.like is None:
+        rejected = explanation.rejected
+        # A pod that waits for a claim is told so above; no change of what exists makes the claim.
+        waits = rejected is not None and rejected.plugin in VOLUME_FILTERS
+        if outcome.slot < 0 and outcome.like is None and not waits:
             page.title("What would help")
             page.line("No single change lets it be scheduled.", indent=2)
         return

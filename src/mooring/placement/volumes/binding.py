@@ -59,7 +59,8 @@ class VolumeBindings(NodeCheck):
     def narrow(self, mask: Mask) -> dict[int, Reason]:
         storage, labels = self._cluster.storage, self._cluster.labels
         volumes = [storage.volumes.get(claim.spec.volume_name) for claim in self._bound]
-        if self._delayed or any(stored is not None and stored.takeover is not None for stored in volumes):
+        translated = any(stored is not None and stored.takeover is not None for stored in volumes)
+        if translated or not all(map(self._is_made_anywhere, self._delayed)):
             return super().narrow(mask)
         nowhere = np.zeros(mask.size, dtype=np.bool_)
         for stored in volumes:
@@ -70,6 +71,17 @@ class VolumeBindings(NodeCheck):
                     [nowhere, *(labels.term(t, lambda name: nowhere) for t in stored.affinity)]
                 )
         return {}
+
+    def _is_made_anywhere(self, key: str) -> bool:
+        """Whether a volume is made for a claim wherever its pod goes, and none that is there comes into question."""
+        storage = self._cluster.storage
+        claim = storage.claims[key]
+        found = storage.classes[claim.class_name]
+        if claim.metadata.annotations.selected_node is not None or storage.by_class.get(claim.class_name):
+            return False
+        driver = storage.drivers.get(found.provisioner)
+        told = driver is not None and driver.spec.storage_capacity
+        return not told and not found.allowed_topologies and found.provisioner not in ("", NO_PROVISIONER)
 
     def bindings(self, slot: int) -> Bindings:
         storage = self._cluster.storage

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.storage.views import CSINode
 from mooring.kube.errors import MooringError
@@ -11,7 +13,7 @@ from mooring.placement.labels import Mask
 from mooring.placement.plugins.node_checks import UNCHANGED, NodeChange, NodeCheck
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
-from mooring.placement.verdicts import UNSCHEDULABLE, Reason
+from mooring.placement.verdicts import ERROR, UNSCHEDULABLE, Reason
 from mooring.placement.volumes.in_tree import BY_PLUGIN, UNCOUNTED, counts
 from mooring.placement.volumes.ownership import not_made_for
 
@@ -35,13 +37,53 @@ class VolumeLimits(NodeCheck):
         return any(volume.claim or volume.inline for volume in self._pod.volumes)
 
     def narrow(self, mask: Mask) -> dict[int, Reason]:
-        # Without a word of any driver there is no limit anywhere.
-        return super().narrow(mask) if self._cluster.storage.csi_nodes else {}
+        cluster, storage = self._cluster, self._cluster.storage
+        if not storage.limits:
+            # Without a word of any driver there is no limit anywhere.
+            return {}
+        wanted = self._wanted()
+        if wanted is None:
+            return super().narrow(mask)
+        errors: dict[int, Reason] = {}
+        for slot in np.flatnonzero(mask).tolist() if wanted else ():
+            limits = storage.limits.get(cluster.names[slot])
+            if not limits or self._has_room(slot, limits, wanted):
+                continue
+            if found := self.at(slot):
+                mask[slot] = False
+                if found[0].code == ERROR:
+                    errors[slot] = found[0]
+        return errors
+
+    def _wanted(self) -> Counter[str] | None:
+        """How many volumes of each driver the pod brings; None where that is another number on each node."""
+        storage = self._cluster.storage
+        for volume in self._pod.volumes:
+            claim = storage.claims.get(f"{self._pod.namespace}/{volume.claim}")
+            if claim is None:
+                return None
+            stored, found = storage.volumes.get(claim.spec.volume_name), storage.classes.get(claim.class_name)
+            if (
+                stored.takeover is not None
+                if stored is not None
+                else found is not None and found.provisioner in BY_PLUGIN
+            ):
+                return None
+        return Counter(driver for driver, _ in self._volumes(self._pod, None))
+
+    def _has_room(self, slot: int, limits: dict[str, int], wanted: Counter[str]) -> bool:
+        """Whether there is room even if every volume on the node were of one driver; False where it must be asked."""
+        held = len(self._cluster.storage.attached_to.get(self._cluster.names[slot], ()))
+        for pod in self._cluster.mounting.get(slot, {}).values():
+            if any(volume.ephemeral for volume in pod.volumes):
+                return False
+            held += len(pod.volumes)
+        return all(count + held <= limits[driver] for driver, count in wanted.items() if driver in limits)
 
     def at(self, slot: int, change: NodeChange = UNCHANGED) -> tuple[Reason, ...]:
         storage = self._cluster.storage
         node = storage.csi_nodes.get(self._cluster.names[slot])
-        limits = _limits(node)
+        limits = storage.limits.get(self._cluster.names[slot])
         if not limits:
             # Claims that are not there were told before any node was looked at.
             return ()
@@ -103,20 +145,10 @@ class VolumeLimits(NodeCheck):
     def _attachments(self, node: str) -> Attached:
         storage = self._cluster.storage
         found: Attached = set()
-        for attachment in storage.attachments.values():
+        for attachment in storage.attached_to.get(node, {}).values():
             spec = attachment.spec
-            if spec.node_name == node and spec.attacher and spec.source.persistent_volume_name is not None:
+            if spec.attacher and spec.source.persistent_volume_name is not None:
                 stored = storage.volumes.get(spec.source.persistent_volume_name)
                 if stored is not None and stored.view.spec.csi is not None:
                     found.add((spec.attacher, stored.view.spec.csi.volume_handle))
         return found
-
-
-def _limits(node: CSINode | None) -> dict[str, int]:
-    if node is None:
-        return {}
-    return {
-        driver.name: driver.allocatable.count
-        for driver in node.spec.drivers
-        if driver.allocatable is not None and driver.allocatable.count is not None
-    }

@@ -98,6 +98,9 @@ class StorageCache:
         self.drivers: dict[str, CSIDriver] = {}
         self.capacities: dict[str, CSIStorageCapacity] = {}
         self.attachments: dict[str, VolumeAttachment] = {}
+        # How many volumes of each driver a node attaches, and what is attached to it.
+        self.limits: dict[str, dict[str, int]] = {}
+        self.attached_to: dict[str, dict[str, VolumeAttachment]] = {}
         self._before: dict[tuple[type[Any], str], PersistentVolume | PersistentVolumeClaim] = {}
 
     def set(self, view: Any) -> None:
@@ -118,6 +121,11 @@ class StorageCache:
         if isinstance(view, PersistentVolumeClaim):
             # An amount that cannot be read is told of when it comes, not when somebody asks.
             size_of(view)
+        elif isinstance(view, CSINode):
+            self.limits[key] = _limits(view)
+        elif isinstance(view, VolumeAttachment):
+            self._detach(key)
+            self.attached_to.setdefault(view.spec.node_name, {})[key] = view
         self._table(view)[key] = view
 
     def remove(self, view: Any) -> None:
@@ -125,8 +133,17 @@ class StorageCache:
         self._before.pop((type(view), key), None)
         if isinstance(view, PersistentVolume):
             self._drop_volume(key)
-        else:
-            self._table(view).pop(key, None)
+            return
+        if isinstance(view, CSINode):
+            self.limits.pop(key, None)
+        elif isinstance(view, VolumeAttachment):
+            self._detach(key)
+        self._table(view).pop(key, None)
+
+    def _detach(self, name: str) -> None:
+        old = self.attachments.get(name)
+        if old is not None:
+            del self.attached_to[old.spec.node_name][name]
 
     def _drop_volume(self, name: str) -> None:
         old = self.volumes.pop(name, None)
@@ -179,6 +196,14 @@ class StorageCache:
         for (_, key), seen in self._before.items():
             self._put(seen, key)
         self._before.clear()
+
+
+def _limits(node: CSINode) -> dict[str, int]:
+    return {
+        driver.name: driver.allocatable.count
+        for driver in node.spec.drivers
+        if driver.allocatable is not None and driver.allocatable.count is not None
+    }
 
 
 def _key(view: Any) -> str:
