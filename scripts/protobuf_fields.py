@@ -38,6 +38,7 @@ networking.v1 api networking/v1 networking.k8s.io/v1
 node.v1 api node/v1 node.k8s.io/v1
 policy.v1 api policy/v1 policy/v1
 rbac.v1 api rbac/v1 rbac.authorization.k8s.io/v1
+resource.v1 api resource/v1 resource.k8s.io/v1
 scheduling.v1 api scheduling/v1 scheduling.k8s.io/v1
 storage.v1 api storage/v1 storage.k8s.io/v1
 """

@@ -25,6 +25,7 @@ from mooring.runtime.decision import Decision
 from mooring.runtime.rights import Rights
 from mooring.runtime.view import View
 from mooring.testing.builders import HOSTNAME, node, pod
+from mooring.testing.devices import claiming_pod, device_class, resource_claim_template, resource_slice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.rights import UsedRights, recorded_rights
 from mooring.testing.workloads import (
@@ -41,6 +42,7 @@ from mooring.testing.workloads import (
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from mooring.workloads.kinds import NODE, POD, SERVICE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.volumes.objects import storage_objects
 from tests.features.groups.town import CONTROLLERS, EVERY_CONTROLLER, Town
 from tests.features.workspaces.town import WorkspaceTown
 from tests.nodes.stages.objects import setting, stage
@@ -66,6 +68,7 @@ ELSEWHERE = {name for feature in (HOSTS, MACHINES, AUTOSCALER, NOTEBOOKS) for na
 def used() -> UsedRights:
     with recorded_rights() as recorded:
         workloads()
+        volumes()
         orphans_and_strangers()
         pods_that_are_gone_before_they_are_counted()
         jobs()
@@ -74,6 +77,7 @@ def used() -> UsedRights:
         stages()
         groups()
         workspaces()
+        devices()
         with pytest.MonkeyPatch.context() as monkeypatch:
             every_kind_has_owners(monkeypatch)
         every_kind_is_in_a_namespace()
@@ -84,7 +88,7 @@ def used() -> UsedRights:
 def workloads() -> None:
     """Workloads are made, changed, scaled and finished."""
     town = Town(nodes=2)
-    claims = [claim_template("data", storage_class="fast")]
+    claims = [claim_template("data")]
     forget = {"whenDeleted": "Delete", "whenScaled": "Delete"}
     town.create(deployment("web", 3, revisionHistoryLimit=0))
     retention: Object = {"volumeClaimTemplates": claims, "persistentVolumeClaimRetentionPolicy": forget}
@@ -112,6 +116,14 @@ def workloads() -> None:
     for kind in ("Deployment", "StatefulSet", "Service"):
         town.delete(kind, "web" if kind != "StatefulSet" else "db")
     town.run(300)
+
+
+def volumes() -> None:
+    """Claims wait for pods, are given volumes that are there, and take those that were made for them along."""
+    town = Town(*(storage_objects()), nodes=2)
+    town.run(60)
+    town.delete("PersistentVolumeClaim", "made")
+    town.run(60)
 
 
 def orphans_and_strangers() -> None:
@@ -250,6 +262,16 @@ def workspaces() -> None:
     town.run()
     town.delete("Workspace", "llm")
     town.run()
+
+
+def devices() -> None:
+    """Devices are claimed and given back: by a pod that ends, and by one that is deleted."""
+    town = Town(nodes=1, run=False)
+    for obj in (device_class(), resource_claim_template(), resource_slice("n0", "gpu-0"), claiming_pod("p")):
+        town.create(obj)
+    town.run(30)
+    town.patch("Pod", "p", {"status": {"phase": "Succeeded"}}, "status")
+    town.run(30)
 
 
 def every_kind_has_owners(monkeypatch: pytest.MonkeyPatch) -> None:

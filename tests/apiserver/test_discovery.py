@@ -167,4 +167,4 @@ def test_custom_groups_follow_the_built_in_ones_by_the_alphabet() -> None:
     define(registry, definition("Lion"))
     define(registry, definition("Bee", group="abc.example.com", cluster=True))
     names = [each["metadata"]["name"] for each in aggregated(registry.resources, False)["items"]]
-    assert names[-3:] == ["discovery.k8s.io", "abc.example.com", "zoo.example.com"]
+    assert names[-3:] == ["resource.k8s.io", "abc.example.com", "zoo.example.com"]

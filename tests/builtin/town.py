@@ -27,7 +27,7 @@ from mooring.workloads import kinds as k
 
 CONTENT = (
     k.POD, k.REPLICA_SET, k.DEPLOYMENT, k.STATEFUL_SET, k.CONTROLLER_REVISION, k.PERSISTENT_VOLUME_CLAIM, k.JOB,
-    k.SERVICE, k.ENDPOINTS, k.ENDPOINT_SLICE, k.POD_DISRUPTION_BUDGET, k.LEASE,
+    k.SERVICE, k.ENDPOINTS, k.ENDPOINT_SLICE, k.POD_DISRUPTION_BUDGET, k.LEASE, k.RESOURCE_CLAIM,
 )  # fmt: skip
 GARBAGE = garbage_collector((*CONTENT, k.NODE))
 NAMESPACES = namespace_controller(CONTENT)
@@ -40,7 +40,8 @@ _VERSIONS = {
     "ReplicaSet": "apps/v1", "Event": "v1", "ConfigMap": "v1", "Service": "v1", "Endpoints": "v1",
     "EndpointSlice": "discovery.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "Deployment": "apps/v1",
     "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "ControllerRevision": "apps/v1",
-    "Stage": "kwok.x-k8s.io/v1alpha1",
+    "Stage": "kwok.x-k8s.io/v1alpha1", "PersistentVolume": "v1", "PersistentVolumeClaim": "v1",
+    "ResourceClaim": "resource.k8s.io/v1",
 }  # fmt: skip
 
 

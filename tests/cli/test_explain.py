@@ -264,10 +264,12 @@ def test_classes_and_nodes_of_the_manifests_count(fleet: World) -> None:
     assert "Note: left out, as placement does not depend on it: 1 ConfigMap." in result.stdout
 
 
-def test_what_was_not_evaluated_is_said(fleet: World) -> None:
+def test_a_pod_whose_claim_is_not_known_may_land(fleet: World) -> None:
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     result = fleet.explain(fleet.pod("web", volumes=volumes))
-    assert 'Note: not evaluated: persistent volume claim of volume "data"; a node that fits here' in result.stdout
+    assert result.exit_code == 3
+    assert headline(result.stdout).startswith("default/web may be scheduled, on cpu-1 as far as is known")
+    assert "Not known: claim default/data is not known, as no PersistentVolumeClaim was read." in result.stdout
 
 
 def test_another_scheduler_and_unknown_fields_are_noted(fleet: World) -> None:

@@ -143,7 +143,7 @@ def test_a_snapshot_holds_what_its_page_says(town: Live) -> None:
     town.run("snapshot", "-o", "cluster.yaml")
     objects = [document.value for document in read_manifests("cluster.yaml")]
     kinds = [obj["kind"] for obj in objects]
-    order = ["Namespace", "PriorityClass", "Node", "Service", "Deployment", "ReplicaSet", "Pod"]
+    order = ["SnapshotContents", "Namespace", "PriorityClass", "Node", "Service", "Deployment", "ReplicaSet", "Pod"]
     assert kinds == sorted(kinds, key=order.index)
     sets = {obj["metadata"]["name"]: obj["spec"] for obj in objects if obj["kind"] == "ReplicaSet"}
     assert {name: "template" in spec for name, spec in sets.items()} == {"llm-5d4f": True, "llm-old": False}

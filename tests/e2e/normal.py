@@ -74,7 +74,7 @@ def _canonical_names(contents: Contents) -> list[tuple[str, str]]:
         name = each["metadata"]["name"]
         found[name] = f"{owner}-<{each['revision']}>"
         found[name.removeprefix(f"{owner}-")] = f"<hash {each['revision']}>"
-    for kind in ("Pod", "EndpointSlice"):
+    for kind in ("Pod", "EndpointSlice", "ResourceClaim"):
         for each in contents.get(kind, ()):
             prefix = each["metadata"].get("generateName")
             if prefix:
@@ -118,7 +118,8 @@ class _Normal:
         return self._text(value) if isinstance(value, str) else value
 
     def _mapping(self, key: str, value: Object) -> Object:
-        hidden = _METADATA if key == "metadata" else ("uid",) if key in ("ownerReferences", "targetRef") else ()
+        references = ("ownerReferences", "reservedFor", "targetRef")
+        hidden = _METADATA if key == "metadata" else ("uid",) if key in references else ()
         found = {
             self._text(name): self.value(name, item)
             for name, item in sorted(value.items())

@@ -17,6 +17,7 @@ from tests.e2e.playing import Both, both
 from tests.e2e.stories import (
     daemon_sets,
     deployments,
+    devices,
     housekeeping,
     jobs,
     leader_worker_sets,
@@ -35,6 +36,7 @@ STORIES = (
     *jobs.STORIES,
     *housekeeping.STORIES,
     *services.STORIES,
+    *devices.STORIES,
 )
 AT_ONCE = 16
 

@@ -27,6 +27,8 @@ PLACES = {
     "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets"),
     "LeaderWorkerSet": ("/apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),
+    "ResourceClaim": ("/apis/resource.k8s.io/v1", "resourceclaims"),
+    "ResourceClaimTemplate": ("/apis/resource.k8s.io/v1", "resourceclaimtemplates"),
 }
 # What every namespace is given.
 _GIVEN = ("kube-root-ca.crt",)

@@ -9,10 +9,10 @@ import pytest
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.answers import add_object
 from mooring.placement.causes.amounts import amount
 from mooring.placement.causes.nodes import all_node_causes, blocked_groups
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.requests import add_object
 from mooring.placement.scheduler_cache import SchedulerCache
 
 

@@ -32,7 +32,14 @@ RECORDINGS = {
     "sampling": 40,
     "sequences-wide": 80,
     "edge": 250,
+    "volume": 350,
+    "runtime": 50,
+    "volume-sequence": 20,
+    "dra": 350,
+    "dra-sequence": 20,
 }
+# Recordings that do not tell in full how an answer was reached.
+BARE = ("edge", "volume", "runtime", "volume-sequence", "dra", "dra-sequence")
 
 
 def recorded(name: str) -> Iterator[dict[str, Any]]:
@@ -56,11 +63,13 @@ def test_every_recorded_answer_is_given_again(name: str) -> None:
     count = 0
     missed: Counter[str] = Counter()
     wrong = []
-    leave_out = INFORMATIVE if name == "edge" else ()
+    leave_out = INFORMATIVE if name in BARE else ()
     for case in recorded(name):
         count += 1
-        expected = comparable(case["expect"], leave_out=leave_out)
-        given = comparable(answer(case["request"]), leave_out=leave_out)
+        # Which devices are taken is not defined where several pools or slices have some.
+        varying = ("reserve", "reserveVaries") if case["expect"].get("reserveVaries") else ()
+        expected = comparable(case["expect"], leave_out=(*leave_out, *varying))
+        given = comparable(answer(case["request"]), leave_out=(*leave_out, *varying))
         if given != expected:
             missed.update(case["tags"])
             keys = [key for key in expected.keys() | given.keys() if expected.get(key) != given.get(key)]

@@ -19,6 +19,7 @@ from mooring.runtime.folds import Fold
 from mooring.runtime.view import View
 from mooring.testing.builders import node, pod
 from mooring.testing.decisions import OBSERVERS, DecidingTwice
+from mooring.testing.devices import claiming_pod, device_class, resource_claim_template, resource_slice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.hosts import installer_template
 from mooring.testing.notebooks import notebook_job
@@ -28,6 +29,7 @@ from mooring.testing.workloads import budget, claim_template, daemon_set, deploy
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.volumes.objects import storage_objects
 from tests.features.autoscaler.replica_pools.world import ReplicaPoolWorld
 from tests.features.groups.town import EVERY_CONTROLLER, Town
 from tests.features.hosts.approval.requests import put_agent_request
@@ -55,11 +57,13 @@ def orphan() -> Object:
 
 
 def test_every_controller_decides_the_same_twice() -> None:
-    claims = [claim_template("data", storage_class="standard")]
+    claims = [claim_template("data")]
     town = Town(
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
         job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
+        device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
+        *storage_objects(),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(), notebook_job(),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
@@ -68,7 +72,12 @@ def test_every_controller_decides_the_same_twice() -> None:
     town.registry.create(town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now)
     town.patch("Node", "n0", LOST)
     town.run(600)
-    for kind, name in (("apps/v1 Deployment", "web"), ("v1 Node", "n5"), ("v1 Namespace", "shop")):
+    for kind, name in (
+        ("v1 Pod", "claims"),
+        ("apps/v1 Deployment", "web"),
+        ("v1 Node", "n5"),
+        ("v1 Namespace", "shop"),
+    ):
         version, _, kind = kind.partition(" ")
         resource = town.registry.resource(version, kind)
         town.registry.delete(resource, "default" if resource.namespaced else "", name, now=town.simulation.now)

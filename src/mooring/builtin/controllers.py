@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mooring.api.kinds import Kind
-from mooring.builtin import claims, disruption
+from mooring.builtin import disruption
 from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
@@ -21,7 +21,9 @@ from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_C
 from mooring.builtin.namespaces import namespace_controller
 from mooring.builtin.nodelifecycle import controller as nodelifecycle
 from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
+from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
     CONTROLLER_REVISION,
@@ -35,6 +37,7 @@ from mooring.workloads.kinds import (
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    RESOURCE_CLAIM,
     SERVICE,
     STATEFUL_SET,
 )
@@ -52,6 +55,7 @@ CONTENT: tuple[Kind[Any], ...] = (
     ENDPOINTS,
     ENDPOINT_SLICE,
     POD_DISRUPTION_BUDGET,
+    RESOURCE_CLAIM,
 )
 
 
@@ -62,6 +66,11 @@ def control_plane() -> tuple[Controller, ...]:
         statefulset.CONTROLLER,
         daemonset.CONTROLLER,
         claims.CONTROLLER,
+        phases.CONTROLLER,
+        matching.CONTROLLER,
+        ephemeral.CONTROLLER,
+        generation.CONTROLLER,
+        release.CONTROLLER,
         job.CONTROLLER,
         job_orphans.CONTROLLER,
         disruption.CONTROLLER,

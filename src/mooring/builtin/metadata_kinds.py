@@ -14,7 +14,18 @@ from mooring.api.core.types import View as Typed
 from mooring.api.kinds import DynamicKinds, Kind
 from mooring.api.meta import Bare, Condition, Meta
 from mooring.runtime.reads import metadata_of
-from mooring.workloads.kinds import CERTIFICATE_SIGNING_REQUEST, CLUSTER_ROLE, LEASE, REPLICATION_CONTROLLER
+from mooring.workloads.kinds import (
+    CERTIFICATE_SIGNING_REQUEST,
+    CLUSTER_ROLE,
+    CSI_DRIVER,
+    CSI_NODE,
+    CSI_STORAGE_CAPACITY,
+    LEASE,
+    PERSISTENT_VOLUME,
+    REPLICATION_CONTROLLER,
+    STORAGE_CLASS,
+    VOLUME_ATTACHMENT,
+)
 
 SECRET_METADATA = metadata_of("v1", "Secret")
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
@@ -32,11 +43,12 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
     metadata_of("rbac.authorization.k8s.io/v1", "Role"),
     metadata_of("rbac.authorization.k8s.io/v1", "RoleBinding"),
-    metadata_of("storage.k8s.io/v1", "CSIStorageCapacity"),
+    metadata_of("resource.k8s.io/v1", "ResourceClaimTemplate"),
+    CSI_STORAGE_CAPACITY,
 )
 OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     CLUSTER_ROLE,
-    metadata_of("v1", "PersistentVolume"),
+    PERSISTENT_VOLUME,
     metadata_of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
@@ -45,11 +57,14 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     metadata_of("networking.k8s.io/v1", "IngressClass"),
     metadata_of("node.k8s.io/v1", "RuntimeClass"),
     metadata_of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    metadata_of("resource.k8s.io/v1", "DeviceClass"),
+    metadata_of("resource.k8s.io/v1", "ResourceSlice"),
     metadata_of("scheduling.k8s.io/v1", "PriorityClass"),
-    metadata_of("storage.k8s.io/v1", "CSIDriver"),
-    metadata_of("storage.k8s.io/v1", "CSINode"),
-    metadata_of("storage.k8s.io/v1", "StorageClass"),
-    metadata_of("storage.k8s.io/v1", "VolumeAttachment"),
+    CSI_DRIVER,
+    CSI_NODE,
+    STORAGE_CLASS,
+    VOLUME_ATTACHMENT,
+    metadata_of("storage.k8s.io/v1", "VolumeAttributesClass"),
 )
 
 

@@ -3,6 +3,7 @@
 0    it lands
 1    the input cannot be used, or the output pipe is closed
 2    some pod cannot land
+3    some pod may land: something about it cannot be known
 130  interrupted
 """
 
@@ -23,6 +24,7 @@ P = ParamSpec("P")
 LANDS = 0
 ERROR = 1
 CANNOT_LAND = 2
+MAY_LAND = 3
 INTERRUPTED = 130
 
 

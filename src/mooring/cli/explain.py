@@ -13,7 +13,7 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
-from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
+from mooring.cli.errors import Command, exit_code
 from mooring.cli.explain_target import ExplainTarget, parse_target
 from mooring.kube.errors import InputError
 
@@ -96,7 +96,8 @@ def command(
     that runs already is explained as if it were not yet placed. FILE may hold Pods, Deployments, ReplicaSets,
     StatefulSets, Jobs and the workloads of features; their pods are placed one after another.
 
-    The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, and 1 when the input is wrong.
+    The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
+    about it cannot be known, and 1 when the input is wrong.
     """
     asked = _asked(target, files)
     if "-" in files and "-" in snapshots:
@@ -105,7 +106,7 @@ def command(
         raise InputError("-A and -n cannot be given together")
 
     from mooring.cli.cluster_pods import find_cluster_pods, wanted_by
-    from mooring.cli.explainer import Explainer, add_pool_notes, all_land
+    from mooring.cli.explainer import Explainer, add_pool_notes, all_land, verdict
     from mooring.cli.found_pods import any_held_up
     from mooring.cli.manifest_pods import read_manifest_pods
     from mooring.placement.engine import Engine
@@ -122,7 +123,7 @@ def command(
         notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
         notes += _sampling(snapshot.cluster.node_count, percentage)
         engine = Engine(snapshot.cluster, percentage)
-        explainer = Explainer(engine, snapshot.priorities, thorough=form != "text", each_node=all_nodes, limit=limit)
+        explainer = Explainer(engine, snapshot, thorough=form != "text", each_node=all_nodes, limit=limit)
         outcomes = list(explainer.run(found.pods))
         if not all_land(outcomes):
             explainer.weigh(outcomes)
@@ -139,7 +140,7 @@ def command(
         from mooring.cli.render.data import encode, to_data
 
         click.echo(encode(to_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
-    return LANDS if all_land(outcomes) and not any_held_up(found.workloads) else CANNOT_LAND
+    return verdict(outcomes, held_up=any_held_up(found.workloads))
 
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:

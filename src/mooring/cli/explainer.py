@@ -13,13 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooring.catalog import CATALOG
+from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND
 from mooring.cli.unplaced_pods import UnplacedPod
 from mooring.kube.errors import MooringError
+from mooring.kube.objects import Object
 from mooring.placement.answers import explain_answer
 from mooring.placement.causes.nodes import Blocked, Cause, all_node_causes, blocked_groups
+from mooring.placement.devices.unknowns import without_claims
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.placement.pods import PodInfo
+from mooring.placement.reservations import assume, reservation
+from mooring.placement.snapshot import Snapshot
+from mooring.placement.unknowns import without_volumes
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice, Advised, Asked
@@ -48,6 +54,8 @@ class PodOutcome:
     answer: dict[str, Any] = field(default_factory=dict)
     # The labels of all pods of its workload, where it has several; advice says which of them it brings a place.
     replicas: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # Why it is not certain that a pod which lands here does so on the cluster.
+    unknowns: tuple[str, ...] = ()
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -56,6 +64,11 @@ class PodOutcome:
     @property
     def lands(self) -> bool:
         return self.slot >= 0 and not self.unplaced.errors and not self.gates
+
+    @property
+    def may_land(self) -> bool:
+        """Whether it lands as far as is known, and something is not."""
+        return self.lands and bool(self.unknowns)
 
     @property
     def victims(self) -> tuple[PodInfo, ...]:
@@ -82,15 +95,13 @@ class PodOutcome:
 class Explainer:
     """Explains pods in order. `thorough` keeps the whole answer of every pod; `each_node` the causes of every node."""
 
-    def __init__(
-        self, engine: Engine, priority_classes: Mapping[str, int], *, thorough: bool, each_node: bool, limit: int
-    ) -> None:
+    def __init__(self, engine: Engine, snapshot: Snapshot, *, thorough: bool, each_node: bool, limit: int) -> None:
         self.engine = engine
         self.cluster = engine.cluster
         self._thorough = thorough
         self._each_node = each_node
         self._limit = limit
-        self._priority_classes = priority_classes
+        self._snapshot = snapshot
         # Pods are placed as by a scheduler at work: each search begins where the last one ended.
         self._start = 0
         self._failed: list[PodOutcome] = []
@@ -114,6 +125,14 @@ class Explainer:
             if not unplaced.errors:
                 raise
             return PodOutcome(unplaced, message=f"it cannot be placed: {error}")
+        unknowns = self._snapshot.unknowns(info)
+        without_volumes(info, unknowns)
+        without_claims(info, unknowns)
+        outcome = self._judge(unplaced, info, close)
+        outcome.unknowns = tuple(dict.fromkeys([*unplaced.unknowns, *(unknown.text for unknown in unknowns)]))
+        return outcome
+
+    def _judge(self, unplaced: UnplacedPod, info: PodInfo, close: bool) -> PodOutcome:
         if before := self._failed_before(info):
             return replace(before, unplaced=unplaced, like=before)
         if not close:
@@ -151,7 +170,7 @@ class Explainer:
         for outcome in outcomes:
             by_workload.setdefault(str(outcome.unplaced.source), []).append(outcome)
         for members in by_workload.values():
-            if len(members) > 1 and any(outcome.advice for outcome in members):
+            if len(members) > 1 and any(o.advice for o in members) and not _is_known_by_name(members[0].unplaced.pod):
                 self._weigh_workload(members)
 
     def _weigh_workload(self, members: list[PodOutcome]) -> None:
@@ -197,7 +216,13 @@ class Explainer:
         workload = CommandTarget(
             source.kind, source.name, source.namespace, pod_path, source.file, live, source.manifest, fixed, fields
         )
-        return Asked(explanation, unplaced.pod, workload, self._priority_classes, self._own)
+        return Asked(
+            explanation,
+            _as_judged(unplaced.pod, explanation.pod),
+            workload,
+            self._snapshot.priorities,
+            self._own,
+        )
 
     def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> Advised:
         # Most pods land, and then there is no need to wait for the import.
@@ -212,6 +237,7 @@ class Explainer:
         if outcome.lands:
             for victim in outcome.victims:
                 self.cluster.remove_pod(victim.key)
+            assume(self.cluster, reservation(self.cluster, outcome.info, outcome.slot))
             self.cluster.bind(outcome.info, outcome.slot)
             self._failed.clear()
         elif not outcome.unplaced.errors and not outcome.gates:
@@ -225,6 +251,8 @@ class Explainer:
             if (
                 info.template is other.template
                 and info.labels is other.labels
+                and info.volumes == other.volumes
+                and info.claims == other.claims
                 and (info.namespace, info.priority, info.preempts, info.owner, info.gates, info.nominated)
                 == (other.namespace, other.priority, other.preempts, other.owner, other.gates, other.nominated)
             ):
@@ -249,8 +277,36 @@ def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice
     return more or weighed
 
 
+def _is_known_by_name(pod: Object) -> bool:
+    """Whether claims are made for a pod under its name, so that it cannot be tried under another."""
+    spec = pod["spec"]
+    return bool(spec.get("resourceClaims")) or any("ephemeral" in volume for volume in spec.get("volumes") or ())
+
+
+def _as_judged(pod: Object, info: PodInfo) -> Object:
+    """The pod without the claims that it was judged without: proposals are tried on what was judged."""
+    if references := pod["spec"].get("resourceClaims"):
+        names = {claim.name for claim in info.claims}
+        kept = [reference for reference in references if reference["name"] in names]
+        pod = {**pod, "spec": {**pod["spec"], "resourceClaims": kept}}
+    volumes = pod["spec"].get("volumes")
+    if not volumes:
+        return pod
+    judged = {volume.name for volume in info.volumes}
+    kept = [v for v in volumes if v["name"] in judged or not (v.get("persistentVolumeClaim") or v.get("ephemeral"))]
+    return {**pod, "spec": {**pod["spec"], "volumes": kept}}
+
+
 def all_land(outcomes: Iterable[PodOutcome]) -> bool:
+    """Whether every pod lands, as far as is known."""
     return all(outcome.lands for outcome in outcomes)
+
+
+def verdict(outcomes: Sequence[PodOutcome], *, held_up: bool = False) -> int:
+    """The exit code: one pod that cannot land outweighs any that may."""
+    if held_up or not all_land(outcomes):
+        return CANNOT_LAND
+    return MAY_LAND if any(outcome.may_land for outcome in outcomes) else LANDS
 
 
 def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool], decisions: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.placement.workloads.kinds import WorkloadKind
 
-__all__ = ["PAGE", "LiveSource", "Take", "read_kinds"]
+__all__ = ["PAGE", "Gap", "LiveSource", "Take", "read_kinds"]
 
 # A whole cluster is read once: fewer round trips count for more than the size of a page.
 PAGE: Final = 2000
@@ -42,17 +42,39 @@ _LEFT_OUT: Final = {
     "StatefulSet": "default spreading does not know its pods",
     "PodDisruptionBudget": "preemption takes no care of budgets",
     "PriorityClass": "priorities of manifests and advice go without it",
+    "RuntimeClass": "what it adds to a pod of a manifest is not known",
+    "PersistentVolumeClaim": "where a pod that mounts one can go is not known",
+    "PersistentVolume": "which nodes reach a volume is not known",
+    "StorageClass": "whether a claim waits for its pod is not known",
+    "CSINode": "how many volumes a node can attach is not known",
+    "CSIDriver": "whether a driver tells of its space is not known",
+    "CSIStorageCapacity": "what space a driver has left is not known",
+    "VolumeAttachment": "volumes that no pod holds are not counted",
+    "DeviceClass": "which devices a claim asks for is not known",
+    "ResourceSlice": "which devices nodes have is not known",
+    "ResourceClaim": "which devices are taken is not known",
+    "ResourceClaimTemplate": "what a pod of a manifest claims is not known",
 }
+
+# Clusters before 1.34 do not serve these.
+DEVICES: Final = frozenset(kind for kind in VIEWS if kind[0] == "resource.k8s.io/v1")
 
 Views = dict[tuple[str, str], type[msgspec.Struct]]
 Take = Callable[[str, Any], None]
 """Called with the kind and the view of each object."""
 
 
+class Gap(NamedTuple):
+    """A kind that could not be listed, and what that leaves out."""
+
+    kind: str
+    text: str
+
+
 async def read_kinds(
     transport: HttpTransport, views: Views, take: Take, may_be_missing: Collection[tuple[str, str]] = ()
-) -> list[str]:
-    """List all objects of some kinds; returns a message for each kind that could not be listed.
+) -> list[Gap]:
+    """List all objects of some kinds; returns those that could not be listed.
 
     Of kinds that `may_be_missing`, by apiVersion and kind, a cluster that does not serve them has no objects.
     """
@@ -65,7 +87,7 @@ async def read_kinds(
     except BaseExceptionGroup as errors:
         # Kinds are read side by side; what stopped the first one is what people want to know.
         raise _first_of(errors) from None
-    return [gap for task in reading if (gap := task.result())]
+    return [Gap(kind.kind, text) for kind, task in zip(kinds, reading, strict=True) if (text := task.result())]
 
 
 class _KindReader:
@@ -80,7 +102,7 @@ class _KindReader:
         may_be_missing: bool,
     ) -> None:
         self._transport = transport
-        self._api_version, self._kind = api_version, kind
+        self._api_version, self.kind = api_version, kind
         self._view = view
         self._decode = msgspec.json.Decoder(view).decode
         self._take = take
@@ -93,22 +115,22 @@ class _KindReader:
             # The continue token expired during the list (410); one more attempt, with warm caches.
             await self._pages()
         except (ForbiddenError, NotFoundError) as error:
-            if self._kind in REQUIRED:
+            if self.kind in REQUIRED:
                 raise refusal(
-                    self._transport.server, f"list {self._kind} objects, which nothing goes without", error
+                    self._transport.server, f"list {self.kind} objects, which nothing goes without", error
                 ) from None
             if self._may_be_missing and isinstance(error, NotFoundError):
                 return ""
-            left_out = _LEFT_OUT.get(self._kind, "none can be explained from it")
+            left_out = _LEFT_OUT.get(self.kind, "none can be explained from it")
             if isinstance(error, ForbiddenError):
-                return f"you may not list {self._kind} objects: {left_out}"
-            return f"{self._kind} objects are not served by this cluster: {left_out}"
+                return f"you may not list {self.kind} objects: {left_out}"
+            return f"{self.kind} objects are not served by this cluster: {left_out}"
         except ApiError as error:
-            raise refusal(self._transport.server, f"list {self._kind} objects", error) from None
+            raise refusal(self._transport.server, f"list {self.kind} objects", error) from None
         return ""
 
     async def _pages(self) -> None:
-        pages = self._transport.list(self._api_version, self._kind)
+        pages = self._transport.list(self._api_version, self.kind)
         coming: asyncio.Task[Page | None] | None = asyncio.create_task(_next(pages))
         try:
             while coming is not None:
@@ -130,7 +152,7 @@ class _KindReader:
             # null counts as absent; the slow path is fine, as it is rare.
             view = self._converted(msgspec.json.decode(item))
         try:
-            self._take(self._kind, view)
+            self._take(self.kind, view)
         except MooringError as error:
             raise InputError(f"{self._transport.server}: {describe(view)}: {error}") from None
 
@@ -139,7 +161,7 @@ class _KindReader:
             return convert(value, self._view)
         except msgspec.ValidationError as error:
             name = value.get("metadata", {}).get("name", "")
-            raise InputError(f"{self._transport.server}: {self._kind} {name}: {message_of(error)}") from None
+            raise InputError(f"{self._transport.server}: {self.kind} {name}: {message_of(error)}") from None
 
 
 async def _next(pages: AsyncGenerator[Page]) -> Page | None:
@@ -161,7 +183,9 @@ class LiveSource:
 
     def load(self, wanted: Callable[[Pod], bool]) -> Snapshot:
         snapshot = Snapshot(wanted=wanted)
-        self.gaps = self._run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view)))
+        gaps = self._run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view), DEVICES))
+        self.gaps = [gap.text for gap in gaps]
+        snapshot.unread_kinds &= {gap.kind for gap in gaps}
         return snapshot
 
     def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:
@@ -178,7 +202,7 @@ class LiveSource:
 
         gaps = self._run(read_kinds(self._transport, {(known.api_version, kind): known.view}, take))
         if gaps:
-            raise InputError(f"{self.name}: {gaps[0]}")
+            raise InputError(f"{self.name}: {gaps[0].text}")
         return found
 
     def pools(self) -> list[NodePool]:

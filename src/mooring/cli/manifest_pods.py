@@ -11,17 +11,23 @@ from mooring.api.core.decoding.decoder import unknown_fields
 from mooring.api.core.defaults.pods import default_pod
 from mooring.api.core.types import Node, ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
+from mooring.api.core.views import PersistentVolumeClaim
+from mooring.api.node import admission
+from mooring.api.resource.views import ResourceClaimStatus
 from mooring.api.scheduling.views import PriorityClass
+from mooring.api.storage.views import PersistentVolume
 from mooring.catalog import CATALOG
 from mooring.cli.found_pods import FoundPods, FoundWorkload
 from mooring.cli.known_cluster import Objects, known_cluster
 from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
-from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError
+from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError, forbidden
 from mooring.kube.objects import Object
 from mooring.manifests import Document, read_manifests
 from mooring.manifests.views import convert
+from mooring.placement.devices.generated_claims import with_generated_claims
 from mooring.placement.pods import PodInfo
-from mooring.placement.snapshot import SYSTEM_PRIORITIES, VIEWS, Snapshot
+from mooring.placement.snapshot import CLUSTER_WIDE, SYSTEM_PRIORITIES, VIEWS, Snapshot
+from mooring.placement.volumes.ephemeral_claims import ephemeral_claims
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.runtime.settings import Configuration
@@ -111,9 +117,17 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
     try:
         view = convert(value, wanted)
         metadata: ObjectMeta = view.metadata
-        if not metadata.namespace:
+        if not metadata.namespace and not isinstance(view, CLUSTER_WIDE):
             view = msgspec.structs.replace(view, metadata=msgspec.structs.replace(metadata, namespace=namespace))
-        snapshot.add(view)
+        if isinstance(view, PersistentVolumeClaim):
+            snapshot.add_new_claim(view)
+        elif isinstance(view, PersistentVolume):
+            snapshot.add_new_volume(view)
+        else:
+            unknown = set(snapshot.unread_kinds)
+            snapshot.add(view)
+            # What a file brings along says nothing of what else the cluster has.
+            snapshot.unread_kinds |= unknown
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except MooringError as error:
@@ -177,6 +191,8 @@ def _take_pods(
         live=checked or bool(replaced),
     )
     found.pods.extend(_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods)
+    for claim in (*expansion.claims, *(made for pod in expansion.pods for made in ephemeral_claims(pod))):
+        snapshot.add_new_claim(convert(claim, PersistentVolumeClaim))
     errors = () if expansion.pods else expansion.errors
     waits = "" if expansion.errors else expansion.waits
     if errors or waits or selection is not None:
@@ -193,6 +209,7 @@ def _replaced(snapshot: Snapshot, expansion: Expansion) -> list[str]:
     cluster = snapshot.cluster
     keys = [p.key for p in cluster.pods.values() if not p.finished and _belongs(p, expansion)]
     for key in keys:
+        _release_claims(snapshot, cluster.pods[key])
         cluster.remove_pod(key)
     if not keys:
         return []
@@ -201,6 +218,19 @@ def _replaced(snapshot: Snapshot, expansion: Expansion) -> list[str]:
         f"{expansion.kind} {expansion.namespace}/{expansion.name} {what} in the cluster already; "
         "explained as if not yet placed"
     ]
+
+
+def _release_claims(snapshot: Snapshot, pod: PodInfo) -> None:
+    """Give back the devices of claims that were made for a pod, or that no other pod uses."""
+    devices = snapshot.cluster.devices
+    for reference in pod.claims:
+        claim = devices.claims.get(f"{pod.namespace}/{reference.claim}")
+        if claim is None:
+            continue
+        if reference.generated:
+            devices.remove(claim)
+        elif all(user.uid == pod.uid for user in claim.status.reserved_for or ()):
+            devices.set(msgspec.structs.replace(claim, status=ResourceClaimStatus()))
 
 
 def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
@@ -216,14 +246,40 @@ def _belongs(pod: PodInfo, expansion: Expansion) -> bool:
 def _unplaced(
     snapshot: Snapshot, expansion: Expansion, pod: Object, source: PodSource, *, checked: bool = False
 ) -> UnplacedPod:
-    pod = default_pod(pod)
+    pod = with_generated_claims(snapshot.cluster.devices, default_pod(pod))
     notes = _set_priority(snapshot, pod)
+    refused = _admit(snapshot, pod)
     errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
-    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]))
+    errors += _prefixed(refused, expansion.template_path)
+    name = pod["spec"].get("runtimeClassName")
+    unknowns = []
+    if name is not None and name not in snapshot.runtime_classes and "RuntimeClass" in snapshot.unread_kinds:
+        unknowns.append(f"what RuntimeClass {name} adds to the pod is not known, as no RuntimeClass was read")
+    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]), unknowns)
 
 
 def _prefixed(errors: list[FieldError], path: str) -> list[FieldError]:
     return [e._replace(path=f"{path}.{e.path}") for e in errors] if path else errors
+
+
+def _admit(snapshot: Snapshot, pod: Object) -> list[FieldError]:
+    """Do to the pod what its RuntimeClass does, as admission does; why it is refused."""
+    spec = pod["spec"]
+    name, found = spec.get("runtimeClassName"), None
+    path = "spec.overhead" if name is None else "spec.runtimeClassName"
+    if name is not None:
+        known = snapshot.runtime_classes.get(name)
+        if known is None:
+            if "RuntimeClass" in snapshot.unread_kinds:
+                return []
+            return [forbidden(path, admission.not_found(name))]
+        found = {"overhead": known.overhead, "scheduling": known.scheduling}
+    try:
+        pod["spec"] = admission.with_runtime_class(spec, found) if found is not None else spec
+        admission.check_overhead(pod["spec"], found)
+    except MooringError as error:
+        return [forbidden(path, error.message)]
+    return []
 
 
 def _set_priority(snapshot: Snapshot, pod: Object) -> list[str]:

@@ -10,7 +10,7 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.durations import duration
-from mooring.cli.errors import CANNOT_LAND, LANDS, Command, exit_code
+from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND, Command, exit_code
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,13 +62,15 @@ def command(
     Deployments, StatefulSets, DaemonSets, Jobs and pods are run by Mooring's own controllers on the nodes of the
     snapshot until nothing moves. What stays pending is explained, with what would help.
 
-    The exit code is 0 when every pod lands, 2 when some stay pending or never come, and 1 when the input is wrong.
+    The exit code is 0 when every pod lands, 2 when some stay pending or never come, 3 when all land as far as is known
+    and something is not, and 1 when the input is wrong.
     """
     if "-" in files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
 
     from mooring.kube.status import ApiError
     from mooring.manifests import read_manifests
+    from mooring.plan.final_state import unknowns_of
     from mooring.plan.planner import PlannedWorkload, make_plan
     from mooring.plan.simulated_cluster import SimulatedCluster
     from mooring.plan.snapshot import read_snapshot
@@ -84,14 +86,17 @@ def command(
         plan = make_plan(cluster, workloads, namespace, horizon)
     except ApiError as error:
         raise InputError(f"{', '.join(files)}: {error}") from None
+    unknowns = unknowns_of(plan)
     if form == "text":
         from mooring.cli.render.plan import plan_page
         from mooring.cli.render.screen import show_page
 
-        show_page(plan_page(plan, ADVICE), colour=not no_color)
+        show_page(plan_page(plan, ADVICE, unknowns), colour=not no_color)
     else:
         from mooring.cli.render.data import encode
         from mooring.cli.render.plan import plan_data
 
-        click.echo(encode(plan_data(plan, ADVICE), form), nl=False)
-    return CANNOT_LAND if plan.pending or plan.waiting or plan.settled.moving else LANDS
+        click.echo(encode(plan_data(plan, ADVICE, unknowns), form), nl=False)
+    if plan.pending or plan.waiting or plan.settled.moving:
+        return CANNOT_LAND
+    return MAY_LAND if unknowns else LANDS

@@ -45,7 +45,7 @@ async def _fetch(transport: HttpTransport, report: PoolReport) -> tuple[dict[str
     world: dict[str, list[Any]] = {kind: [] for _, kind in report.views}
     gaps = await read_kinds(transport, dict(report.views), lambda kind, view: world[kind].append(view), report.views)
     if gaps:
-        raise InputError(f"{transport.server}: {gaps[0]}")
+        raise InputError(f"{transport.server}: {gaps[0].text}")
     try:
         found = await transport.get("v1", "ConfigMap", *report.decisions)
     except NotFoundError:

@@ -31,14 +31,14 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
       mooring explain pod/web-0 -n shop --snapshot cluster.yaml.gz
 
     It holds nodes, pods, namespaces, services, workloads (those of features where the
-    cluster has them), disruption budgets and priority classes, and of each only the
-    fields that decide where pods land. Annotations, environments, commands and secrets are left out. The same cluster
-    gives the same bytes. Nothing is written to the cluster.
+    cluster has them), disruption budgets, priority and runtime classes, claims and the storage they depend on, and of
+    each only the fields that decide where pods land. Environments, commands, secrets and other annotations are left
+    out. The same cluster gives the same bytes. Nothing is written to the cluster.
     """
     import asyncio
 
     from mooring.catalog import CATALOG
-    from mooring.cli.live_source import PAGE, read_kinds
+    from mooring.cli.live_source import DEVICES, PAGE, Gap, read_kinds
     from mooring.cli.snapshot_writer import Item, SnapshotEncoder, save_snapshot, saved_kinds, write
 
     encoder, items = SnapshotEncoder(), list[Item]()
@@ -48,15 +48,16 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
 
     transport, _ = connect(kubeconfig, context, page=PAGE)
 
-    async def read() -> list[str]:
+    async def read() -> list[Gap]:
         try:
-            return await read_kinds(transport, saved_kinds(), take, may_be_missing=CATALOG.custom_kinds())
+            return await read_kinds(transport, saved_kinds(), take, may_be_missing={*CATALOG.custom_kinds(), *DEVICES})
         finally:
             await transport.close()
 
     gaps = asyncio.run(read())
+    items.append(encoder.contents(gap.kind for gap in gaps))
     for gap in gaps:
-        click.echo(f"note: {gap}", err=True)
+        click.echo(f"note: {gap.text}", err=True)
     if file is None:
         write(sys.stdout.buffer, items)
         return 0

@@ -10,7 +10,7 @@ from mooring.catalog import CATALOG
 from mooring.kube.errors import InputError, MooringError
 from mooring.manifests import read_views
 from mooring.placement.node_pools import NodePool, NodePoolKinds
-from mooring.placement.snapshot import VIEWS, Snapshot, describe
+from mooring.placement.snapshot import CONTENTS, VIEWS, Snapshot, SnapshotContents, describe
 from mooring.placement.workloads.owners import Workload
 
 __all__ = ["HOW_TO_TAKE_ONE", "SnapshotSource", "load_snapshot"]
@@ -23,7 +23,7 @@ def load_snapshot(files: Iterable[str], wanted: Callable[[Pod], bool] | None = N
     names = []
     for file in files:
         names.append(file)
-        for document in read_views(file, VIEWS):
+        for document in read_views(file, {**VIEWS, CONTENTS: SnapshotContents}):
             try:
                 snapshot.add(document.value)
             except MooringError as error:

@@ -13,10 +13,14 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from mooring.api.core.types import ConditionSummary, ContainerStatus, Node, Pod, PodStatus, Volume
+from mooring.api.core.types import ConditionSummary, ContainerStatus, Node, ObjectMeta, Pod, PodStatus, Volume
+from mooring.api.core.views import PersistentVolumeClaim
+from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate
+from mooring.api.storage.views import PersistentVolume, StorageClass
 from mooring.catalog import CATALOG
 from mooring.manifests.emit import to_yaml
-from mooring.placement.snapshot import VIEWS, to_object, wire_fields
+from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT, VIEWS, SnapshotContents, to_object, wire_fields
+from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
 from mooring.placement.workloads.owners import PodTemplate, Workload, controller_of
 
 __all__ = ["Item", "SnapshotEncoder", "save_snapshot", "saved_kinds", "write"]
@@ -25,6 +29,8 @@ __all__ = ["Item", "SnapshotEncoder", "save_snapshot", "saved_kinds", "write"]
 _FIRST: Final = (
     "Namespace",
     "PriorityClass",
+    "RuntimeClass",
+    "StorageClass",
     "Node",
     "PodDisruptionBudget",
     "Service",
@@ -37,11 +43,14 @@ _FIRST: Final = (
 # Of the volumes that can tie a pod to nodes, what names them; credentials stand beside it.
 _NAMED_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "persistent_volume_claim": ("claimName",),
-    "ephemeral": (),
+    "ephemeral": ("volumeClaimTemplate",),
     "aws_elastic_block_store": ("volumeID",),
-    "gce_persistent_disk": ("pdName",),
-    "iscsi": ("iqn", "lun", "targetPortal"),
-    "rbd": ("image", "monitors", "pool"),
+    "gce_persistent_disk": ("pdName", "readOnly"),
+    "iscsi": ("iqn", "lun", "readOnly", "targetPortal"),
+    "rbd": ("image", "monitors", "pool", "readOnly"),
+    "azure_disk": ("diskURI",),
+    "cinder": ("volumeID",),
+    "portworx_volume": ("volumeID",),
 }
 # The conditions of a pod that placement asks about, and the one that a plan begins with.
 _POD_CONDITIONS: Final = ("DisruptionTarget", "PodResizePending", "Ready")
@@ -67,9 +76,14 @@ class SnapshotEncoder:
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
         self._known: dict[tuple[str, bytes], str] = {}
-        self._api_versions = {kind: api_version for api_version, kind in saved_kinds()}
-        others = sorted(self._api_versions.keys() - {*_FIRST, "Pod"})
-        self._ranks = {kind: rank for rank, kind in enumerate((*_FIRST, *others, "Pod"))}
+        self._api_versions = {kind: api_version for api_version, kind in (CONTENTS, *saved_kinds())}
+        others = sorted(self._api_versions.keys() - {CONTENTS[1], *_FIRST, "Pod"})
+        self._ranks = {kind: rank for rank, kind in enumerate((CONTENTS[1], *_FIRST, *others, "Pod"))}
+
+    def contents(self, unread: Iterable[str]) -> Item:
+        """The item that tells of which kinds all objects are there."""
+        kinds = sorted(SOMETIMES_ABSENT.difference(unread))
+        return self.item(CONTENTS[1], SnapshotContents(ObjectMeta(name="contents"), tuple(kinds)))
 
     def item(self, kind: str, view: Any) -> Item:
         metadata = view.metadata
@@ -108,15 +122,48 @@ def trimmed(view: Any) -> Any:
     replace = msgspec.structs.replace
     if isinstance(view, Pod):
         spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
-        return Pod(view.metadata, spec, _status(view.status))
+        # The claim of an ephemeral volume tells by the uid whose it is.
+        owns = any(volume.ephemeral is not None for volume in spec.volumes or ()) or spec.resource_claims
+        return Pod(view.metadata if owns else replace(view.metadata, uid=""), spec, _status(view.status))
+    if isinstance(view, DeviceClass):
+        return replace(view, spec=replace(view.spec, config=None))
+    if isinstance(view, ResourceClaim):
+        return _unconfigured(view)
+    if isinstance(view, ResourceClaimTemplate):
+        devices = {key: value for key, value in view.spec.spec.get("devices", {}).items() if key != "config"}
+        return replace(view, spec=replace(view.spec, spec={"devices": devices}))
     if isinstance(view, Node):
+        conditions = _conditions(view.status.conditions, _NODE_CONDITIONS)
         return replace(
-            view, status=replace(view.status, conditions=_conditions(view.status.conditions, _NODE_CONDITIONS))
+            view, metadata=replace(view.metadata, uid=""), status=replace(view.status, conditions=conditions)
         )
+    if isinstance(view, STORAGE_VIEWS):
+        return _stored(view)
+    view = replace(view, metadata=replace(view.metadata, uid=""))
     if isinstance(view, Workload) and controller_of(view.metadata) is not None and view.spec.replicas == 0:
         # Its owner is asked instead; old ReplicaSets are many.
         return replace(view, spec=replace(view.spec, template=None))
     return _with_trimmed_templates(view)
+
+
+def _stored(view: Any) -> Any:
+    """An object of storage with the metadata that placement reads, and of a disk only what names it."""
+    replace, metadata = msgspec.structs.replace, view.metadata
+    claim = isinstance(view, PersistentVolumeClaim)
+    kept = replace(
+        metadata,
+        uid=metadata.uid if claim else "",
+        labels=metadata.labels if isinstance(view, PersistentVolume) else {},
+        owner_references=tuple(o for o in metadata.owner_references if o.controller) if claim else (),
+        creation_timestamp=metadata.creation_timestamp if isinstance(view, StorageClass) else None,
+        generation=0,
+        finalizers=(),
+        deletion_grace_period_seconds=None,
+    )
+    if isinstance(view, PersistentVolume):
+        kept = replace(kept, annotations=replace(kept.annotations, provisioner=""))
+        return replace(view, metadata=kept, spec=replace(view.spec, **_sources(view.spec)))
+    return replace(view, metadata=kept)
 
 
 def _with_trimmed_templates(view: Any) -> Any:
@@ -138,6 +185,7 @@ def _status(status: PodStatus) -> PodStatus:
         _conditions(status.conditions, _POD_CONDITIONS),
         _reporting(status.container_statuses),
         _reporting(status.init_container_statuses),
+        status.resource_claim_statuses,
     )
 
 
@@ -152,17 +200,30 @@ def _reporting(statuses: tuple[ContainerStatus, ...] | None) -> tuple[ContainerS
     return statuses if any(s.resources or s.allocated_resources for s in statuses or ()) else None
 
 
+def _unconfigured(claim: ResourceClaim) -> ResourceClaim:
+    """A claim without what drivers are told, which may hold anything."""
+    replace = msgspec.structs.replace
+    spec = replace(claim.spec, devices=replace(claim.spec.devices, config=None))
+    metadata, allocation = replace(claim.metadata, annotations={}), claim.status.allocation
+    if allocation is not None:
+        allocation = replace(allocation, devices=replace(allocation.devices, config=None))
+    return replace(claim, metadata=metadata, spec=spec, status=replace(claim.status, allocation=allocation))
+
+
 def _volumes(volumes: tuple[Volume, ...] | None) -> tuple[Volume, ...] | None:
-    kept = []
-    for volume in volumes or ():
-        sources = {
-            field: {key: source[key] for key in names if key in source}
-            for field, names in _NAMED_BY.items()
-            if (source := getattr(volume, field)) is not None
-        }
-        if sources:
-            kept.append(Volume(name=volume.name, **sources))
-    return tuple(kept) or None
+    return tuple(Volume(name=v.name, **sources) for v in volumes or () if (sources := _sources(v))) or None
+
+
+def _sources(view: Any) -> dict[str, Any]:
+    found = {
+        field: {key: source[key] for key in names if key in source}
+        for field, names in _NAMED_BY.items()
+        if (source := getattr(view, field, None)) is not None
+    }
+    if (template := found.get("ephemeral", {}).get("volumeClaimTemplate")) is not None:
+        # Its metadata may hold anything.
+        found["ephemeral"] = {"volumeClaimTemplate": {"spec": template.get("spec")}}
+    return found
 
 
 def save_snapshot(file: Path, items: Iterable[Item], comment: str = "") -> None:

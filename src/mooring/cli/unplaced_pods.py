@@ -38,6 +38,8 @@ class UnplacedPod:
     source: PodSource
     errors: Sequence[FieldError] = ()
     notes: list[str] = field(default_factory=list)
+    # What cannot be known of the pod itself.
+    unknowns: list[str] = field(default_factory=list)
     # Finds the workload to change instead of the pod; called only when there is advice.
     top_owner: Callable[[], PodSource | None] = lambda: None
 

@@ -27,6 +27,7 @@ _BUILTIN_GROUPS: Final = frozenset(
         "node.k8s.io/v1",
         "policy/v1",
         "rbac.authorization.k8s.io/v1",
+        "resource.k8s.io/v1",
         "scheduling.k8s.io/v1",
         "storage.k8s.io/v1",
     }
@@ -40,6 +41,7 @@ _CLUSTER_SCOPED: Final = frozenset(
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
+        "DeviceClass",
         "IngressClass",
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",
@@ -48,6 +50,7 @@ _CLUSTER_SCOPED: Final = frozenset(
         "Node",
         "PersistentVolume",
         "PriorityClass",
+        "ResourceSlice",
         "RuntimeClass",
         "StorageClass",
         "ValidatingAdmissionPolicy",

@@ -13,7 +13,7 @@ import msgspec
 
 from mooring.api.core.validation.pods import answer_validate
 from mooring.kube.errors import MooringError
-from mooring.placement.answers import explain_request, schedule_request
+from mooring.placement.requests import explain_request, schedule_request
 
 OPERATIONS = {"explain": explain_request, "schedule": schedule_request, "validate": answer_validate}
 

@@ -4,66 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from mooring.api.apps.owners import ReplicaSet, StatefulSet
-from mooring.api.core.types import Namespace, Node, Pod, ReplicationController, Service
-from mooring.api.policy.budgets import PodDisruptionBudget
-from mooring.placement.engine import ALL_NODES, Engine, Explanation
-from mooring.placement.filters import OUTSIDE, code_of
+from mooring.placement.devices.dra_manager import ClaimWrite
+from mooring.placement.engine import Explanation
+from mooring.placement.filters import OUTSIDE
+from mooring.placement.plugins.node_checks import DYNAMIC_RESOURCES
+from mooring.placement.reservations import Reservation
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS
+from mooring.placement.snapshot import to_object
+from mooring.placement.verdicts import ERROR, Verdicts, code_of
 
 Json = dict[str, Any]
 
-# What this engine does not evaluate; the real scheduler skips these for pods without volumes and claims.
-NOT_EVALUATED = ("DynamicResources", "NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone")
-
-
-def add_object(cluster: SchedulerCache, kind: str, value: Any) -> bool:
-    """Take an object of any kind that matters to placement into the cluster; False for other kinds."""
-    match kind:
-        case "Node":
-            cluster.set_node(msgspec.convert(value, Node))
-        case "Pod":
-            cluster.set_pod(msgspec.convert(value, Pod))
-        case "Namespace":
-            cluster.set_namespace(msgspec.convert(value, Namespace))
-        case "Service":
-            cluster.default_selectors.set_service(msgspec.convert(value, Service))
-        case "ReplicaSet":
-            cluster.default_selectors.set_owner(kind, msgspec.convert(value, ReplicaSet))
-        case "StatefulSet":
-            cluster.default_selectors.set_owner(kind, msgspec.convert(value, StatefulSet))
-        case "ReplicationController":
-            cluster.default_selectors.set_owner(kind, msgspec.convert(value, ReplicationController))
-        case "PodDisruptionBudget":
-            cluster.set_budget(msgspec.convert(value, PodDisruptionBudget))
-        case _:
-            return False
-    return True
-
-
-def build(request: Json) -> SchedulerCache:
-    nodes = request.get("nodes") or []
-    cluster = SchedulerCache(len(nodes))
-    for value in request.get("objects") or []:
-        add_object(cluster, value["kind"], value)
-    for value in nodes:
-        add_object(cluster, "Node", value)
-    for value in request.get("pods") or []:
-        add_object(cluster, "Pod", value)
-    return cluster
+# Asked only about pods that have volumes or claims for them.
+VOLUME_FILTERS = ("NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone")
 
 
 def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     answer: Json = {}
     filters, verdicts = explanation.filters, explanation.verdicts
+    if explanation.pod.claims:
+        from mooring.placement.devices.dynamic_resources import pre_enqueue
+
+        if (waits := pre_enqueue(cluster, explanation.pod)) is not None:
+            answer["preEnqueue"] = [{"plugin": waits.plugin, "code": waits.code, "reasons": [waits.text]}]
     if explanation.rejected is not None:
         plugin, code, text = explanation.rejected
         status = {"plugin": plugin, "code": code, "reasons": [text]}
         answer["preFilter"] = status
-        answer["nodes"] = [{"name": cluster.names[slot], **status} for slot in explanation.order.tolist()]
+        if plugin not in (*VOLUME_FILTERS, DYNAMIC_RESOURCES):
+            answer["nodes"] = [{"name": cluster.names[slot], **status} for slot in explanation.order.tolist()]
     elif filters is not None:
         answer["preFilter"] = {"plugin": "", "code": "Success"}
     if filters is not None and verdicts is not None:
@@ -83,7 +53,10 @@ def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     if explanation.message:
         answer["message"] = explanation.message
     if explanation.error:
-        answer["reason"] = "SchedulerError"
+        # The first recordings tell of an error before filters in another way than the later ones of one in a filter.
+        answer |= {"reason": "SchedulerError"} if "preFilter" in answer else {"schedulerError": True}
+    if explanation.deallocated:
+        answer["deallocated"] = [explanation.deallocated]
     preemption = explanation.preemption
     if preemption is not None and preemption.slot >= 0:
         nominated = cluster.names[preemption.slot]
@@ -95,11 +68,31 @@ def explain_answer(cluster: SchedulerCache, explanation: Explanation) -> Json:
     return answer
 
 
+def reserve_answer(reserved: Reservation) -> Json:
+    """What is written for the chosen host, where anything is."""
+    volumes = [
+        {"claim": w.claim, **({"volume": w.volume} if w.volume else {"selectedNode": w.node})}
+        for w in sorted(reserved.volumes)
+    ]
+    if reserved.error:
+        return {"reserve": {"error": reserved.error}}
+    written = {"volumes": volumes, "claims": [_claim_answer(write) for write in sorted(reserved.claims)]}
+    found = {name: writes for name, writes in written.items() if writes}
+    return {"reserve": found} if found else {}
+
+
+def _claim_answer(write: ClaimWrite) -> Json:
+    answer: Json = {"claim": write.claim, "devices": to_object(write.allocation.devices.results or ())}
+    if write.allocation.node_selector is not None:
+        answer["nodeSelector"] = to_object(write.allocation.node_selector)
+    return {**answer, "reservedFor": [user.name for user in write.reserved_for]}
+
+
 def _skipped_filters(explanation: Explanation) -> list[str]:
     filters = explanation.filters
     assert filters is not None
     template = explanation.pod.template
-    skipped = set(NOT_EVALUATED)
+    skipped = {DYNAMIC_RESOURCES, *VOLUME_FILTERS} - {check.plugin for check in filters.checks.all}
     if template.node_terms is None:
         skipped.add("NodeAffinity")
     if not template.ports:
@@ -136,6 +129,8 @@ def _nodes(cluster: SchedulerCache, explanation: Explanation) -> list[Json]:
                     ]
                 rejections[value] = found
             node |= rejections[value]
+            if verdicts.errors:
+                node["all"] = [_with_text(verdicts, slot, part) for part in node.get("all", ())]
         elif slot in feasible and scores:
             node["scores"] = {p: {"raw": raw[slot], "weighted": weighted[slot]} for p, raw, weighted in scores}
             node["total"] = totals[slot]
@@ -143,35 +138,6 @@ def _nodes(cluster: SchedulerCache, explanation: Explanation) -> list[Json]:
     return nodes
 
 
-def explain_request(request: Json) -> Json:
-    """Answer a request about one pod."""
-    cluster = build(request)
-    engine = Engine(cluster, _percentage(request))
-    pod = cluster.compiler.compile(msgspec.convert(request["pod"], Pod))
-    return {"id": request.get("id"), **explain_answer(cluster, engine.explain(pod))}
-
-
-def schedule_request(request: Json) -> Json:
-    """Answer a request about pods that come one after another, each placed before the next."""
-    cluster = build(request)
-    engine = Engine(cluster, _percentage(request))
-    scheduled: list[Json] = []
-    for value in request.get("pending") or []:
-        pod = cluster.compiler.compile(msgspec.convert(value, Pod))
-        placement = engine.schedule(pod)
-        entry: Json = {"pod": pod.key}
-        if placement.slot >= 0:
-            entry["node"] = cluster.names[placement.slot]
-            entry["evaluated"] = placement.evaluated
-            entry["feasible"] = placement.feasible
-            cluster.bind(pod, placement.slot)
-        else:
-            entry["message"] = placement.message
-        scheduled.append(entry)
-    return {"id": request.get("id"), "scheduled": scheduled}
-
-
-def _percentage(request: Json) -> int:
-    """All nodes are scored unless the request asks for a sample; 0 lets the size of the cluster decide."""
-    found = request.get("percentageOfNodesToScore")
-    return ALL_NODES if found is None else int(found)
+def _with_text(verdicts: Verdicts, slot: int, part: Json) -> Json:
+    """An error has another text on each node."""
+    return {**part, "reasons": [verdicts.errors[part["plugin"], slot].text]} if part["code"] == ERROR else part

@@ -11,7 +11,7 @@ import msgspec
 
 from mooring.api.core.types import ContainerStatus, Pod
 from mooring.kube.interning import intern
-from mooring.placement.pods import CompiledTemplate, PodInfo, unevaluated
+from mooring.placement.pods import CompiledTemplate, PodInfo
 
 MAX_INTERNED = 200_000
 MAX_UNSHARED = 2_000
@@ -49,7 +49,7 @@ class Compiler:
             spec.overhead,
             spec.resources,
         )
-        rest: tuple[object, ...] = (pod.metadata.namespace if spec.affinity else "", unevaluated(spec))
+        rest: tuple[object, ...] = (pod.metadata.namespace if spec.affinity else "",)
         if any(c.match_label_keys for c in spec.topology_spread_constraints or ()):
             rest += (pod.metadata.labels,)
         elif _reports_resources(status.container_statuses) or _reports_resources(status.init_container_statuses):

@@ -14,19 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement import messages
-from mooring.placement.filters import OUTSIDE, Filters, Verdicts, has_room, needs
+from mooring.placement.filters import OUTSIDE, Filters, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter, InterPodScore
+from mooring.placement.plugins.node_checks import DYNAMIC_RESOURCES, NO_CHECKS, NodeChecks
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.runs import SpreadRuns
 from mooring.placement.plugins.spread import SpreadFilter, SpreadScore, default_constraints
-from mooring.placement.pods import ERROR, PodInfo, Rejection
-from mooring.placement.preemption import Preemption, preempt
+from mooring.placement.pods import PodInfo
+from mooring.placement.preemption import Preemption, preempt, unhelpful
+from mooring.placement.prefilters import node_checks
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.scores import WEIGHTS, Score, invalid_score, prioritise
 from mooring.placement.selection import MIN_FEASIBLE, heap_ranks, wanted_feasible, winner
 from mooring.placement.shapes import Shapes
 from mooring.placement.trial import NodeTrial
+from mooring.placement.verdicts import ERROR, Rejection, Verdicts
 
 Slots = NDArray[np.int64]
 
@@ -43,6 +46,8 @@ class Placement(NamedTuple):
     feasible: int = 0
     # The place in the order of nodes at which the search of the next cycle begins.
     next_start: int = 0
+    # Whether the attempt ended in an error and not in a rejection.
+    error: bool = False
 
 
 class NodeSearch(NamedTuple):
@@ -51,6 +56,8 @@ class NodeSearch(NamedTuple):
     feasible: Slots
     evaluated: int
     next_start: int
+    # What ended the search.
+    error: str = ""
 
 
 class Choice(NamedTuple):
@@ -79,6 +86,8 @@ class Explanation(NamedTuple):
     error: str = ""
     # The place in the order of nodes at which the search of the next cycle would begin.
     next_start: int = 0
+    # The claim whose devices are taken back, so that the pod may get others elsewhere.
+    deallocated: str = ""
 
 
 class Engine:
@@ -107,17 +116,18 @@ class Engine:
         placed = self._place_at_once(pod, start % cluster.node_count)
         if placed is not None:
             return placed
-        rejection = pod.template.rejection
-        if rejection is not None:
-            return Placement(-1, messages.rejected(cluster.node_count, rejection), next_start=start)
         filters = Filters(self.matching, pod)
-        feasible, evaluated, next_start = self._search(filters, start)
+        if filters.rejection is not None:
+            return Placement(-1, messages.rejected(cluster.node_count, filters.rejection), next_start=start)
+        feasible, evaluated, next_start, error = self._search(filters, start)
+        if error:
+            return Placement(-1, error, next_start=next_start, error=True)
         if feasible.size == 1:
             return Placement(int(feasible[0]), "", evaluated, 1, next_start)
         if feasible.size:
             if pod.template.score_error:
                 return Placement(-1, pod.template.score_error, next_start=next_start)
-            choice = self._choose(pod, feasible)
+            choice = self._choose(filters, feasible)
             if choice.error:
                 return Placement(-1, choice.error, next_start=next_start)
             return Placement(choice.slot, "", evaluated, feasible.size, next_start)
@@ -127,7 +137,7 @@ class Engine:
 
     def _place_at_once(self, pod: PodInfo, start: int) -> Placement | None:
         """The same without a look at every node, where that is possible and the pod finds a node."""
-        if self.cluster.nominated or pod.nominated or pod.node_name:
+        if self.cluster.nominated or pod.nominated or pod.node_name or pod.claims:
             return None
         template = pod.template
         if template.plain:
@@ -136,9 +146,12 @@ class Engine:
             capacity = self.matching.capacity()
             if not (capacity.cpu.exact and capacity.memory.exact):
                 return None
-            placed = self._place_plain(pod, start)
+            checks = node_checks(self.cluster, pod)
+            if checks.rejection is not None:
+                return None
+            placed = self._place_plain(pod, start, checks)
             return placed if placed.slot >= 0 else None
-        if template.only_node and template.rejection is None:
+        if template.only_node and template.rejection is None and not pod.volumes:
             return self._place_on(template.only_node, pod, start)
         return None
 
@@ -154,20 +167,24 @@ class Engine:
             return None
         return Placement(slot, "", 1, 1, (start + 1) % cluster.node_count)
 
-    def _place_plain(self, pod: PodInfo, start: int) -> Placement:
+    def _place_plain(self, pod: PodInfo, start: int, checks: NodeChecks) -> Placement:
         """A pod for which all nodes are looked at, from what is remembered of pods of its template."""
         cluster, matching, template = self.cluster, self.matching, pod.template
         shape = self._shapes.of(template)
         constraints = template.spread_soft if template.has_spread else default_constraints(cluster, pod)
         interpod = InterPodFilter.of(matching, pod)
         affinity = InterPodScore.of(matching, pod)
-        if interpod is None and affinity is None and not template.spread_hard:
+        if interpod is None and affinity is None and not template.spread_hard and checks is NO_CHECKS:
             if not constraints:
                 return Placement(shape.best(start), "", cluster.node_count, shape.count, start)
             slot = None if template.has_spread else self._runs.best(shape, pod, constraints, start)
             if slot is not None:
                 return Placement(slot, "", cluster.node_count, shape.count, start)
         feasible = shape.feasible
+        if checks.volumes:
+            feasible = feasible.copy()
+            if any(check.narrow(feasible) for check in checks.volumes):
+                return Placement(-1)
         if template.spread_hard:
             missing, crowded = SpreadFilter(matching, pod).verdicts()
             feasible = feasible & ~(missing | crowded)
@@ -224,12 +241,15 @@ class Engine:
             found = found[:wanted]
             if nominated is not None and nominated not in rotated[:looked_at]:
                 looked_at += 1
-        return NodeSearch(found, looked_at, (start + looked_at) % cluster.node_count)
+        error = ""
+        if filters.errors:
+            error = next((e for slot in rotated[:looked_at].tolist() if (e := filters.errors.get(slot))), "")
+        return NodeSearch(found, looked_at, (start + looked_at) % cluster.node_count, error)
 
-    def _choose(self, pod: PodInfo, feasible: Slots) -> Choice:
+    def _choose(self, filters: Filters, feasible: Slots) -> Choice:
         mask = np.zeros(self.cluster.size, dtype=np.bool_)
         mask[feasible] = True
-        scores = prioritise(self.matching, pod, mask)
+        scores = prioritise(self.matching, filters.pod, mask, filters.checks)
         totals = np.zeros(self.cluster.size, dtype=np.int64)
         for score in scores:
             totals += score.weighted
@@ -246,26 +266,33 @@ class Engine:
         empty = Explanation(pod, order, None, None, nothing, [], nothing, nothing, -1, "", None, next_start=start)
         if not cluster.slots:
             return empty._replace(message=messages.NO_NODES)
-        rejection = pod.template.rejection
+        filters = Filters(self.matching, pod)
+        rejection = filters.rejection
         if rejection is not None:
             message = messages.rejected(cluster.node_count, rejection)
             if rejection.code == ERROR:
                 return empty._replace(rejected=rejection, message=message, error=message)
+            if rejection.plugin == DYNAMIC_RESOURCES:
+                return empty._replace(rejected=rejection, message=f"{message} {unhelpful(filters).message}")
             # Without filters the claims plugin has no state to look at, and its complaint is all that follows.
             return empty._replace(rejected=rejection, message=f"{message} not found")
-        filters = Filters(self.matching, pod)
         verdicts = self._verdicts(filters)
-        feasible, _, next_start = self._search(filters, start)
+        feasible, _, next_start, error = self._search(filters, start)
         empty = empty._replace(next_start=next_start)
+        if error:
+            return empty._replace(message=error, error=error)
         if not feasible.size:
             reasons = self._histogram(filters, verdicts)
             message = messages.unavailable(cluster.node_count, reasons)
-            found = preempt(filters, verdicts)
+            devices = filters.checks.devices
+            text, deallocated = (messages.NO_CLAIMS, "") if devices is None else devices.post_filter(verdicts, order)
+            found = preempt(filters, verdicts, text)
             if found.message:
                 message = f"{message} {found.message}"
-            return empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
+            explained = empty._replace(filters=filters, verdicts=verdicts, message=message, preemption=found)
+            return explained._replace(deallocated=deallocated)
         explained = empty._replace(filters=filters, verdicts=verdicts, feasible=feasible)
-        choice = None if pod.template.score_error else self._choose(pod, feasible)
+        choice = None if pod.template.score_error else self._choose(filters, feasible)
         error = pod.template.score_error if choice is None else choice.error
         if choice is None or error:
             # A single node is taken without being scored, so the error does not come up.
@@ -284,14 +311,22 @@ class Engine:
 
     def fits(self, pod: PodInfo) -> Mask:
         """Nodes that would take the pod; nothing is remembered."""
-        if pod.template.rejection is not None:
-            return np.zeros(self.cluster.size, dtype=np.bool_)
-        return self._feasible(Filters(self.matching, pod))
+        filters = Filters(self.matching, pod)
+        if filters.rejection is None:
+            mask = self._feasible(filters)
+            if not filters.errors:
+                return mask
+        # An error on one node is one for all of them, should the scheduler come to that node.
+        return np.zeros(self.cluster.size, dtype=np.bool_)
 
     def _feasible(self, filters: Filters) -> Mask:
         if not self.cluster.nominated:
             return filters.feasible()
-        mask: Mask = self._verdicts(filters).bits == 0
+        verdicts = self._verdicts(filters)
+        for slot in np.flatnonzero(verdicts.bits).tolist() if verdicts.errors else ():
+            if error := verdicts.error_at(slot):
+                filters.errors[slot] = error
+        mask: Mask = verdicts.bits == 0
         return mask & self.cluster.valid
 
     def _verdicts(self, filters: Filters) -> Verdicts:
@@ -306,7 +341,9 @@ class Engine:
             trial = NodeTrial(filters, verdicts, slot)
             for rival in rivals:
                 trial.add(rival)
-            verdicts.bits[slot] = trial.bits() or verdicts.bits[slot]
+            if bits := trial.bits():
+                verdicts.bits[slot] = bits
+                verdicts.errors.update({(plugin, slot): error for plugin, error in trial.errors.items()})
         return verdicts
 
     def _histogram(self, filters: Filters, verdicts: Verdicts) -> Counter[str]:

@@ -1,28 +1,24 @@
 """The filters of the default profile over all nodes at once, each rejection kept as a bit.
 
-A node's verdict is one integer: a bit for every reason that rejects it, from every filter. The scheduler stops at the
-first plugin that rejects; `Verdicts` can say what it would report as well as everything it would not get to.
+Plugins that look at nodes one by one (`node_checks.py`) stand where the scheduler asks them. `feasible` asks them only
+about nodes that no filter before them rejects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter
+from mooring.placement.plugins.node_checks import NodeCheck
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.spread import SpreadFilter
 from mooring.placement.pods import CompiledTemplate, HostPort, PodInfo
+from mooring.placement.prefilters import node_checks
 from mooring.placement.scheduler_cache import Amounts, SchedulerCache
-
-Bits = NDArray[np.int64]
-
-UNSCHEDULABLE = "Unschedulable"
-UNRESOLVABLE = "UnschedulableAndUnresolvable"
+from mooring.placement.verdicts import ERROR, UNRESOLVABLE, UNSCHEDULABLE, Reason, Rejection, Verdicts, failed
 
 FILTERS = (
     "NodeUnschedulable",
@@ -34,14 +30,6 @@ FILTERS = (
     "PodTopologySpread",
     "InterPodAffinity",
 )
-
-
-class Reason(NamedTuple):
-    plugin: str
-    code: str
-    text: str
-    # The resource or constraint that the text is about, for its explanation.
-    subject: str = ""
 
 
 class Need(NamedTuple):
@@ -69,42 +57,6 @@ REPELLED = Reason("InterPodAffinity", UNSCHEDULABLE, "node(s) didn't match pod a
 UNWELCOME = Reason("InterPodAffinity", UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules")
 
 
-class Verdicts:
-    """Why each node is rejected: `bits` per slot, `reasons` per bit."""
-
-    def __init__(self, size: int) -> None:
-        self.bits: Bits = np.zeros(size, dtype=np.int64)
-        self.reasons: list[Reason] = []
-
-    def reject(self, reason: Reason, where: Mask) -> None:
-        self.bits |= where.astype(np.int64) << len(self.reasons)
-        self.reasons.append(reason)
-
-    def bit(self, reason: Reason) -> int:
-        return 1 << self.reasons.index(reason)
-
-    def of(self, bits: int) -> list[Reason]:
-        """All reasons of a verdict, in the order of the filters."""
-        return [reason for i, reason in enumerate(self.reasons) if bits >> i & 1]
-
-    def first(self, bits: int) -> list[Reason]:
-        """The reasons of the first plugin that rejects: what the scheduler reports."""
-        found = self.of(bits)
-        return [r for r in found if r.plugin == found[0].plugin]
-
-    def by_plugin(self, bits: int) -> Iterator[list[Reason]]:
-        found = self.of(bits)
-        while found:
-            plugin = found[0].plugin
-            yield [r for r in found if r.plugin == plugin]
-            found = [r for r in found if r.plugin != plugin]
-
-
-def code_of(reasons: list[Reason]) -> str:
-    """A rejection that no preemption can lift outweighs one that it could."""
-    return UNRESOLVABLE if any(r.code == UNRESOLVABLE for r in reasons) else UNSCHEDULABLE
-
-
 def insufficient(name: str, unresolvable: bool) -> Reason:
     return Reason("NodeResourcesFit", UNRESOLVABLE if unresolvable else UNSCHEDULABLE, f"Insufficient {name}", name)
 
@@ -119,6 +71,14 @@ class Filters:
         self.narrowed = pod.template.node_terms.named if pod.template.node_terms else None
         self.spread = SpreadFilter(matching, pod) if pod.template.spread_hard else None
         self.interpod = InterPodFilter.of(matching, pod)
+        self.checks = node_checks(self.cluster, pod)
+        # What ended the attempt on a node that `feasible` came to.
+        self.errors: dict[int, str] = {}
+
+    @property
+    def rejection(self) -> Rejection | None:
+        """Why the pod is turned away before any node is looked at."""
+        return self.checks.rejection
 
     def needs(self) -> list[Need]:
         return needs(self.cluster, self.pod.template)
@@ -133,13 +93,20 @@ class Filters:
             mask &= ~taken_ports(cluster, self.pod.template.ports)
         if self.narrowed is not None:
             mask &= self.inside()
+        self._check(self.checks.volumes, mask)
         if self.spread is not None:
             missing, crowded = self.spread.verdicts()
             mask &= ~(missing | crowded)
         if self.interpod is not None:
             for rejected in self.interpod.verdicts():
                 mask &= ~rejected
+        self._check(self.checks.all[len(self.checks.volumes) :], mask)
         return mask
+
+    def _check(self, checks: tuple[NodeCheck, ...], mask: Mask) -> None:
+        """Leave out the nodes of a mask that one of the checks rejects; an error is kept."""
+        for check in checks:
+            self.errors.update({slot: failed(error) for slot, error in check.narrow(mask).items()})
 
     def inside(self) -> Mask:
         """Nodes that the pod's affinity names, where it names nodes."""
@@ -167,6 +134,7 @@ class Filters:
             never = need.amount > need.allocatable
             verdicts.reject(insufficient(need.name, False), short & ~never)
             verdicts.reject(insufficient(need.name, True), short & never)
+        self._judge(self.checks.volumes, verdicts)
         if self.spread is not None:
             missing, crowded = self.spread.verdicts()
             verdicts.reject(NO_TOPOLOGY, missing)
@@ -174,7 +142,19 @@ class Filters:
         if self.interpod is not None:
             for reason, mask in zip((ALONE, REPELLED, UNWELCOME), self.interpod.verdicts(), strict=True):
                 verdicts.reject(reason, mask)
+        self._judge(self.checks.all[len(self.checks.volumes) :], verdicts)
         return verdicts
+
+    def _judge(self, checks: tuple[NodeCheck, ...], verdicts: Verdicts) -> None:
+        slots = self.cluster.order.tolist() if checks else ()
+        for check in checks:
+            start = verdicts.add(check.reasons)
+            for slot in slots:
+                for reason in check.at(slot):
+                    if reason.code == ERROR:
+                        verdicts.fail(slot, reason)
+                    else:
+                        verdicts.bits[slot] |= 1 << (start + check.reasons.index(reason))
 
 
 def needs(cluster: SchedulerCache, template: CompiledTemplate) -> list[Need]:

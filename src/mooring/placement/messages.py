@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from mooring.placement.pods import ERROR, Rejection
+from mooring.placement.verdicts import ERROR, Rejection
 
 NO_NODES = "no nodes available to schedule pods"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"

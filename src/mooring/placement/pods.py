@@ -19,13 +19,14 @@ from mooring.api.core.types import NodeSelectorTerm as NodeSelectorTermView
 from mooring.kube.errors import SelectorError
 from mooring.kube.nodeselectors import NodeSelectorTerm, node_selector_term
 from mooring.kube.selectors import NOTHING, Requirement, Selector, selector_from_dict
+from mooring.placement.devices.pod_claims import PodClaim, pod_claims
 from mooring.placement.plugins.resources import PodResources, Requests, pod_resources
+from mooring.placement.verdicts import ERROR, UNRESOLVABLE, Rejection
+from mooring.placement.volumes.pod_volumes import PodVolume, pod_volumes
 
 HOSTNAME = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
-UNRESOLVABLE = "UnschedulableAndUnresolvable"
-ERROR = "Error"
 AFFINITY_CONFLICT = "pod affinity terms conflict"
 
 
@@ -87,14 +88,6 @@ class Owner(NamedTuple):
     name: str
 
 
-class Rejection(NamedTuple):
-    """Why a pod is turned away before any node is looked at."""
-
-    plugin: str
-    code: str
-    text: str
-
-
 class CompiledTemplate:
     """Everything the engine derives from a pod's spec, namespace and, where its selectors need them, labels."""
 
@@ -118,7 +111,6 @@ class CompiledTemplate:
         "spread_hard",
         "spread_soft",
         "tolerations",
-        "unevaluated",
     )
 
     def __init__(self, pod: Pod) -> None:
@@ -156,7 +148,6 @@ class CompiledTemplate:
         self.plain = not (named is not None or self.rejection or self.score_error)
         # The one node that such a pod can go to, as a DaemonSet's pods do.
         self.only_node = next(iter(named)) if named is not None and len(named) == 1 else ""
-        self.unevaluated = unevaluated(spec)
         self.carries_terms = bool(
             self.affinity_required or self.anti_required or self.affinity_preferred or self.anti_preferred
         )
@@ -188,6 +179,7 @@ class PodInfo:
     """One pod, bound or incoming."""
 
     __slots__ = (
+        "claims",
         "gates",
         "key",
         "labels",
@@ -203,6 +195,8 @@ class PodInfo:
         "start_time",
         "template",
         "terminating",
+        "uid",
+        "volumes",
     )
 
     def __init__(self, pod: Pod, template: CompiledTemplate) -> None:
@@ -210,6 +204,7 @@ class PodInfo:
         self.name = meta.name
         self.namespace = meta.namespace
         self.key = f"{meta.namespace}/{meta.name}"
+        self.uid = meta.uid
         self.labels: dict[str, str] = meta.labels or {}
         self.node_name = pod.spec.node_name
         self.nominated = pod.status.nominated_node_name
@@ -229,6 +224,9 @@ class PodInfo:
                 self.owner = Owner(reference.kind, reference.api_version, reference.name)
                 break
         self.template = template
+        self.claims: tuple[PodClaim, ...] = pod_claims(pod) if pod.spec.resource_claims else ()
+        volumes = pod.spec.volumes
+        self.volumes: tuple[PodVolume, ...] = pod_volumes(volumes, meta.name) if volumes else ()
 
     @property
     def requests(self) -> Requests:
@@ -341,25 +339,3 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
         honor_affinity=(constraint.node_affinity_policy or "Honor") == "Honor",
         honor_taints=(constraint.node_taints_policy or "Ignore") == "Honor",
     )
-
-
-def unevaluated(spec: PodSpec) -> tuple[str, ...]:
-    """What can tie a pod to nodes and is not evaluated by this engine, in words."""
-    if not spec.volumes and not spec.resource_claims:
-        return ()
-    found = []
-    for volume in spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            found.append(f'persistent volume claim of volume "{volume.name}"')
-        elif volume.ephemeral is not None:
-            found.append(f'ephemeral volume "{volume.name}"')
-        elif volume.aws_elastic_block_store is not None:
-            found.append(f'AWS EBS volume "{volume.name}"')
-        elif volume.gce_persistent_disk is not None:
-            found.append(f'GCE persistent disk "{volume.name}"')
-        elif volume.iscsi is not None:
-            found.append(f'iSCSI volume "{volume.name}"')
-        elif volume.rbd is not None:
-            found.append(f'RBD volume "{volume.name}"')
-    found.extend(f'resource claim "{claim.name}"' for claim in spec.resource_claims or ())
-    return tuple(found)

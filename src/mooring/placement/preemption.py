@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mooring.placement import messages
-from mooring.placement.filters import UNSCHEDULABLE, Filters, Verdicts, code_of
+from mooring.placement.filters import Filters
 from mooring.placement.pods import PodInfo, view_selector
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.trial import NodeTrial
+from mooring.placement.verdicts import ERROR, UNSCHEDULABLE, Verdicts, code_of, failed
 
 MIN_CANDIDATES_PERCENT = 10
 MIN_CANDIDATES = 100
@@ -39,10 +40,11 @@ class Preemption(NamedTuple):
     tied: tuple[int, ...] = ()
 
 
-def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
+def preempt(filters: Filters, verdicts: Verdicts, claims: str = messages.NO_CLAIMS) -> Preemption:
+    """`claims` is what was said of the pod's claims just before, which the event repeats."""
     cluster = filters.cluster
     if reason := _ineligible(filters, verdicts):
-        return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {reason}")
+        return Preemption(message=f"{claims}, preemption: {reason}")
     bits = verdicts.bits[cluster.order]
     resolvable = [each for each in np.unique(bits).tolist() if code_of(verdicts.first(each)) == UNSCHEDULABLE]
     potential: list[int] = cluster.order[np.isin(bits, resolvable)].tolist()
@@ -61,6 +63,8 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
                     break
             else:
                 errors.append(f'expected at least one victim pod on node "{cluster.names[slot]}"')
+        elif isinstance(found, str):
+            errors.append(found)
         else:
             reasons.update(found)
     if not candidates and errors:
@@ -68,10 +72,18 @@ def preempt(filters: Filters, verdicts: Verdicts) -> Preemption:
     if not candidates:
         total = messages.histogram(reasons, cluster.node_count, tried, messages.NOT_HELPFUL)
         nested = messages.unavailable(cluster.node_count, total)
-        return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {nested}")
+        return Preemption(message=f"{claims}, preemption: {nested}")
     least = _least_loss(candidates)
     best = least[0]
     return Preemption(best.slot, tuple(best.victims), best.violations, tied=tuple(c.slot for c in least))
+
+
+def unhelpful(filters: Filters) -> Preemption:
+    """What is said where the pod's claims turned it away before any node was looked at."""
+    nodes = filters.cluster.node_count
+    reason = messages.unavailable(nodes, {messages.NOT_HELPFUL: nodes})
+    text = reason if filters.pod.preempts else messages.NEVER_PREEMPTS
+    return Preemption(message=f"{messages.NO_CLAIMS}, preemption: {text}")
 
 
 def _ineligible(filters: Filters, verdicts: Verdicts) -> str:
@@ -86,8 +98,8 @@ def _ineligible(filters: Filters, verdicts: Verdicts) -> str:
     return ""
 
 
-def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | list[str]:
-    """The victims on one node, or the reasons why preemption there does not help."""
+def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | list[str] | str:
+    """The victims on one node, or the reasons why preemption there does not help, or the error that it ends in."""
     cluster, pod = filters.cluster, filters.pod
     lower = [p for p in cluster.node_pods[slot].values() if p.priority < pod.priority]
     if not lower:
@@ -96,7 +108,10 @@ def _try_node(filters: Filters, verdicts: Verdicts, slot: int) -> Candidate | li
     for victim in lower:
         trial.remove(victim)
     if bits := _bits_beside_nominated(filters, verdicts, trial, slot):
-        return [reason.text for reason in verdicts.first(bits)]
+        first = verdicts.first(bits)
+        if first[0].code == ERROR:
+            return failed(trial.errors[first[0].plugin])
+        return [reason.text for reason in first]
     violating, others = by_budget(cluster, _by_importance(lower))
     victims: list[PodInfo] = []
     violations = 0

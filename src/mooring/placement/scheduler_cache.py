@@ -8,6 +8,7 @@ move with pods are told apart by the `journal` of slots that pods came to or lef
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -19,6 +20,7 @@ from mooring.api.core.types import Labels, Namespace, Node, Pod, Taint
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.kube.quantities import milli_value, value
 from mooring.placement.compiler import Compiler
+from mooring.placement.devices.dra_manager import DRAManager
 from mooring.placement.labels import LabelColumns, Mask
 from mooring.placement.nodeorder import NodeOrder
 from mooring.placement.plugins.images import Images
@@ -26,6 +28,7 @@ from mooring.placement.plugins.resources import is_scalar
 from mooring.placement.plugins.terms import ExistingTerms
 from mooring.placement.podindex import PodIndex
 from mooring.placement.pods import PodInfo
+from mooring.placement.volumes.storage_cache import StorageCache
 from mooring.placement.workloads.default_selectors import DefaultSelectors
 
 Amounts = NDArray[np.int64]
@@ -72,6 +75,11 @@ class SchedulerCache:
         self.namespaces: dict[str, Labels] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
         self.default_selectors = DefaultSelectors()
+        self.devices = DRAManager()
+        self.storage = StorageCache()
+        # Pods on nodes that have volumes: by slot, and how many mount each claim.
+        self.mounting: dict[int, dict[str, PodInfo]] = {}
+        self.claim_users: Counter[str] = Counter()
         self.compiler = Compiler()
         self.nodes_version = 0
         self.world_version = 0
@@ -274,6 +282,9 @@ class SchedulerCache:
         self._account(pod, slot, 1)
         self.index.add(pod, slot)
         self.terms.change(pod, slot, self.labels, 1)
+        if pod.volumes:
+            self.mounting.setdefault(slot, {})[pod.key] = pod
+            self.claim_users.update(_claims(pod))
 
     def _detach(self, pod: PodInfo, slot: int) -> None:
         del self.placed[pod.key]
@@ -281,6 +292,12 @@ class SchedulerCache:
         self._account(pod, slot, -1)
         self.index.remove(pod, slot)
         self.terms.change(pod, slot, self.labels, -1)
+        if pod.volumes:
+            del self.mounting[slot][pod.key]
+            for claim in _claims(pod):
+                self.claim_users[claim] -= 1
+                if not self.claim_users[claim]:
+                    del self.claim_users[claim]
 
     def _account(self, pod: PodInfo, slot: int, sign: int) -> None:
         resources = pod.template.resources
@@ -363,3 +380,8 @@ class SchedulerCache:
 
     def remove_budget(self, key: str) -> None:
         del self.budgets[key]
+
+
+def _claims(pod: PodInfo) -> list[str]:
+    """The claims that a pod names, ephemeral volumes aside, as often as it mounts them."""
+    return [f"{pod.namespace}/{v.claim}" for v in pod.volumes if v.claim and not v.ephemeral]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodScore
+from mooring.placement.plugins.node_checks import NO_CHECKS, NodeChecks
 from mooring.placement.plugins.node_matching import Divisor, NodeMatching, Scores
 from mooring.placement.plugins.spread import SpreadScore, default_constraints
 from mooring.placement.pods import PodInfo
@@ -37,7 +38,7 @@ class Score(NamedTuple):
     weighted: Scores
 
 
-def prioritise(matching: NodeMatching, pod: PodInfo, feasible: Mask) -> list[Score]:
+def prioritise(matching: NodeMatching, pod: PodInfo, feasible: Mask, checks: NodeChecks = NO_CHECKS) -> list[Score]:
     """Every score that applies to the pod; what the scheduler would skip is left out."""
     cluster = matching.cluster
     template = pod.template
@@ -64,8 +65,10 @@ def prioritise(matching: NodeMatching, pod: PodInfo, feasible: Mask) -> list[Sco
     interpod = InterPodScore.of(matching, pod)
     if interpod is not None:
         scores.append(("InterPodAffinity", interpod.raw, everywhere(interpod.normalised(found))))
-    nothing = np.zeros(cluster.size, dtype=np.int64)
-    scores.append(("DynamicResources", nothing, nothing))
+    raw = np.zeros(cluster.size, dtype=np.int64)
+    if checks.devices is not None:
+        raw[found] = [checks.devices.score(slot) for slot in found.tolist()]
+    scores.append(("DynamicResources", raw, normalised(raw, feasible, reverse=False)))
     if any(template.resources.balanced):
         raw = balanced_allocation(matching, *template.resources.balanced)
         scores.append(("NodeResourcesBalancedAllocation", raw, raw))

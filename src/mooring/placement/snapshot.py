@@ -12,12 +12,37 @@ from typing import Any, Final
 import msgspec
 
 from mooring.api.apps.owners import ReplicaSet, StatefulSet
-from mooring.api.core.types import Container, Namespace, Node, Pod, ReplicationController, Service
+from mooring.api.core.types import Container, Namespace, Node, ObjectMeta, Pod, ReplicationController, Service, View
+from mooring.api.core.views import PersistentVolumeClaim
+from mooring.api.node.views import RuntimeClass
 from mooring.api.policy.budgets import PodDisruptionBudget
+from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from mooring.api.scheduling.views import PriorityClass
+from mooring.api.storage.views import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    StorageClass,
+    VolumeAttachment,
+    VolumeStatus,
+)
 from mooring.kube.errors import MooringError, QuantityError
 from mooring.kube.quantities import parse_quantity
+from mooring.placement.devices.dra_manager import DEVICE_KINDS
+from mooring.placement.devices.unknowns import claim_unknowns
+from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.unknowns import Unknown, volume_unknowns
+from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
+
+
+class SnapshotContents(View, frozen=True):
+    """The kinds that a snapshot holds all objects of, none at all included."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    kinds: tuple[str, ...] = ()
+
 
 VIEWS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("v1", "Node"): Node,
@@ -29,17 +54,45 @@ VIEWS: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("apps/v1", "StatefulSet"): StatefulSet,
     ("policy/v1", "PodDisruptionBudget"): PodDisruptionBudget,
     ("scheduling.k8s.io/v1", "PriorityClass"): PriorityClass,
+    ("v1", "PersistentVolumeClaim"): PersistentVolumeClaim,
+    ("v1", "PersistentVolume"): PersistentVolume,
+    ("storage.k8s.io/v1", "StorageClass"): StorageClass,
+    ("storage.k8s.io/v1", "CSINode"): CSINode,
+    ("storage.k8s.io/v1", "CSIDriver"): CSIDriver,
+    ("storage.k8s.io/v1", "CSIStorageCapacity"): CSIStorageCapacity,
+    ("storage.k8s.io/v1", "VolumeAttachment"): VolumeAttachment,
+    ("node.k8s.io/v1", "RuntimeClass"): RuntimeClass,
+    **{("resource.k8s.io/v1", kind): view for kind, view in DEVICE_KINDS.items()},
 }
 """What a snapshot is read as, by apiVersion and kind. Objects of other kinds do not matter to placement."""
 
-CLUSTER_WIDE: Final = (Node, Namespace, PriorityClass)
+CONTENTS: Final = ("mooring.dev/v1", "SnapshotContents")
+"""The kind of the object in which a snapshot file says what was read for it."""
+
+CLUSTER_WIDE: Final = (
+    SnapshotContents,
+    Node,
+    Namespace,
+    PriorityClass,
+    PersistentVolume,
+    StorageClass,
+    CSINode,
+    CSIDriver,
+    VolumeAttachment,
+    RuntimeClass,
+    DeviceClass,
+    ResourceSlice,
+)
+
+SOMETIMES_ABSENT: Final = frozenset({"RuntimeClass", *(view.__name__ for view in STORAGE_VIEWS), *DEVICE_KINDS})
+"""Kinds of which people's snapshots may hold nothing although the cluster has some."""
 
 SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """The priority classes that every cluster has."""
 
 # msgspec works out the fields of a view anew each time, which takes as long as reading an object.
 _wire_fields: dict[type[Any], list[tuple[str, str, Any]]] = {}
-_RESOURCE_LISTS: Final = frozenset({"allocatable", "allocatedResources", "limits", "overhead", "requests"})
+_RESOURCE_LISTS: Final = frozenset({"allocatable", "allocatedResources", "capacity", "limits", "overhead", "requests"})
 
 
 class Snapshot:
@@ -48,6 +101,11 @@ class Snapshot:
     def __init__(self, nodes: int = 64, wanted: Callable[[Pod], bool] | None = None) -> None:
         self.cluster = SchedulerCache(nodes)
         self.priority_classes: dict[str, PriorityClass] = {}
+        self.runtime_classes: dict[str, RuntimeClass] = {}
+        # Kinds of which it is not known whether the cluster has objects beside those that are here.
+        self.unread_kinds: set[str] = set(SOMETIMES_ABSENT)
+        # Claims that nothing has acted on yet: those that a workload brings with it.
+        self.new_claims: set[str] = set()
         self.kept: dict[str, Pod] = {}
         self._wanted = wanted
 
@@ -82,6 +140,37 @@ class Snapshot:
                 cluster.set_budget(view)
             case PriorityClass():
                 self.priority_classes[view.metadata.name] = view
+            case SnapshotContents():
+                self.unread_kinds.difference_update(view.kinds)
+            case RuntimeClass():
+                self.runtime_classes[view.metadata.name] = view
+                self.unread_kinds.discard("RuntimeClass")
+            case DeviceClass() | ResourceSlice() | ResourceClaim() | ResourceClaimTemplate():
+                cluster.devices.set(view)
+                self.unread_kinds.discard(type(view).__name__)
+            case _:
+                cluster.storage.set(view)
+                self.unread_kinds.discard(type(view).__name__)
+
+    def add_new_claim(self, claim: PersistentVolumeClaim) -> None:
+        """Take in a claim that is about to be made. One that exists stays as it is; the default class is filled in."""
+        storage, key = self.cluster.storage, f"{claim.metadata.namespace}/{claim.metadata.name}"
+        if key in storage.claims:
+            return
+        replace = msgspec.structs.replace
+        if claim.spec.storage_class_name is None and claim.metadata.annotations.storage_class is None:
+            marked = [each.metadata for each in storage.classes.values() if each.is_default]
+            newest = max((each.creation_timestamp or "" for each in marked), default="")
+            names = [each.name for each in marked if (each.creation_timestamp or "") == newest]
+            claim = replace(claim, spec=replace(claim.spec, storage_class_name=min(names, default=None)))
+        storage.set(claim)
+        self.new_claims.add(key)
+
+    def add_new_volume(self, volume: PersistentVolume) -> None:
+        """Take in a volume that is about to be made, and is free then. One that exists stays as it is."""
+        if volume.metadata.name not in self.cluster.storage.volumes:
+            phase = volume.status.phase or "Available"
+            self.cluster.storage.set(msgspec.structs.replace(volume, status=VolumeStatus(phase)))
 
     def remove(self, view: msgspec.Struct) -> None:
         """Forget an object that was taken in."""
@@ -105,6 +194,17 @@ class Snapshot:
                 cluster.remove_budget(f"{metadata.namespace}/{metadata.name}")
             case PriorityClass(metadata=metadata):
                 del self.priority_classes[metadata.name]
+            case RuntimeClass(metadata=metadata):
+                del self.runtime_classes[metadata.name]
+            case DeviceClass() | ResourceSlice() | ResourceClaim() | ResourceClaimTemplate():
+                cluster.devices.remove(view)
+            case _:
+                cluster.storage.remove(view)
+
+    def unknowns(self, pod: PodInfo) -> list[Unknown]:
+        """What cannot be known of a pod from what was read."""
+        found = volume_unknowns(self.cluster.storage, pod, self.unread_kinds, self.new_claims) if pod.volumes else []
+        return [*found, *claim_unknowns(self.cluster.devices, pod, self.unread_kinds)]
 
     @property
     def priorities(self) -> dict[str, int]:

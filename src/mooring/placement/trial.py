@@ -17,11 +17,12 @@ from mooring.placement.filters import (
     TOO_MANY_PODS,
     UNWELCOME,
     Filters,
-    Verdicts,
     insufficient,
     port_conflict,
 )
+from mooring.placement.plugins.node_checks import NodeChange
 from mooring.placement.pods import HostPort, PodInfo
+from mooring.placement.verdicts import ERROR, Reason, Verdicts, failure
 
 
 class NodeTrial:
@@ -31,10 +32,9 @@ class NodeTrial:
         self._slot = slot
         cluster = filters.cluster
         moving = {PORT_TAKEN, TOO_MANY_PODS, CROWDED, ALONE, REPELLED, UNWELCOME}
+        plugins = {"NodeResourcesFit", *(check.plugin for check in filters.checks.all if not check.steady)}
         steady = sum(
-            1 << i
-            for i, reason in enumerate(verdicts.reasons)
-            if reason not in moving and reason.plugin != "NodeResourcesFit"
+            1 << i for i, reason in enumerate(verdicts.reasons) if reason not in moving and reason.plugin not in plugins
         )
         self._steady_bits = int(verdicts.bits[slot]) & steady
         self._needs = [
@@ -50,6 +50,11 @@ class NodeTrial:
         self._affinity = 0
         self._anti = [0] * len(interpod.anti) if interpod else []
         self._existing: Counter[str] = Counter()
+        self._checks = [check for check in filters.checks.all if not check.steady]
+        self._added: dict[str, PodInfo] = {}
+        self._removed: dict[str, PodInfo] = {}
+        # The error that each check ended in when the node was last judged, by plugin.
+        self.errors: dict[str, Reason] = {}
 
     def add(self, pod: PodInfo) -> None:
         self._change(pod, 1)
@@ -59,6 +64,10 @@ class NodeTrial:
 
     def _change(self, pod: PodInfo, sign: int) -> None:
         incoming = self._filters.pod
+        if self._checks:
+            undone, done = (self._removed, self._added) if sign > 0 else (self._added, self._removed)
+            if undone.pop(pod.key, None) is None:
+                done[pod.key] = pod
         held = pod.template.resources.node
         self._pods += sign
         self._used["cpu"] += sign * held.cpu
@@ -97,7 +106,19 @@ class NodeTrial:
                 bits |= verdicts.bit(insufficient(name, amount > allocatable))
         if any(self._is_taken(wanted) for wanted in self._filters.pod.template.ports):
             bits |= verdicts.bit(PORT_TAKEN)
-        return bits | self._spread_bits() | self._interpod_bits()
+        return bits | self._spread_bits() | self._interpod_bits() | self._check_bits()
+
+    def _check_bits(self) -> int:
+        bits = 0
+        change = NodeChange(tuple(self._added.values()), tuple(self._removed.values()))
+        self.errors.clear()
+        for check in self._checks:
+            for reason in check.at(self._slot, change):
+                if reason.code == ERROR:
+                    self.errors[reason.plugin] = reason
+                    reason = failure(reason.plugin)
+                bits |= self._verdicts.bit(reason)
+        return bits
 
     def _is_taken(self, wanted: HostPort) -> bool:
         return any(port[1:] == wanted[1:] and port_conflict(wanted, port.ip) for port in self._ports)

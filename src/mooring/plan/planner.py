@@ -144,6 +144,8 @@ def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], names
     before = {_key(pod): pod for pod in cluster.objects("v1", "Pod")}
     named = {node["metadata"]["name"] for node in cluster.objects("v1", "Node")}
     named |= {w.object.get("metadata", {}).get("name") for w in workloads if w.object["kind"] == "Node"}
+    waiting = ((pod, pod["metadata"].get("namespace", "")) for pod in before.values() if not _node(pod))
+    cluster.stand_in([*((w.object, _place(w.object, namespace)[0]) for w in workloads), *waiting])
     for workload in workloads:
         cluster.apply(workload.object, namespace)
     with raised_gc_threshold():

@@ -7,28 +7,31 @@ rarely holds all owners.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from mooring.api.core.views import Node, Pod
 from mooring.api.crds.resource import definition
-from mooring.builtin import claims
 from mooring.builtin.apps.daemonset import controller as daemonset
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
+from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT
 from mooring.placement.workloads.node_readiness import with_readiness
 from mooring.plan import new_nodes, nodes
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
 from mooring.plan.snapshot import Plain, Restored
+from mooring.plan.stand_ins import stand_ins, without_requests
 from mooring.registry import Registry
 from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.feature import Feature
@@ -44,7 +47,12 @@ CONTROLLERS = (
     replicaset.CONTROLLER,
     statefulset.CONTROLLER,
     daemonset.CONTROLLER,
-    claims.CONTROLLER,
+    claims.IN_PLAN,
+    phases.CONTROLLER,
+    matching.CONTROLLER,
+    ephemeral.CONTROLLER,
+    generation.CONTROLLER,
+    release.CONTROLLER,
     job.CONTROLLER,
     job_orphans.CONTROLLER,
     scheduler.CONTROLLER,
@@ -65,6 +73,10 @@ class SimulatedCluster:
         self.configuration = configuration
         self.inert: list[str] = []
         self.assumed: list[str] = []
+        # Kinds of which the snapshot may lack objects that the cluster has.
+        self.unread_kinds: set[str] = set(SOMETIMES_ABSENT)
+        # What was made up because it was not read, by kind and `namespace/name`.
+        self.stand_ins: set[tuple[str, str]] = set()
         # What was said about objects that were accepted.
         self.warnings: list[str] = []
         self._features: list[Feature] = []
@@ -76,6 +88,15 @@ class SimulatedCluster:
                 else:
                     self._restore(obj)
             self._restore_revisions()
+            claims_found = self.objects("v1", "PersistentVolumeClaim")
+            self.claims_before = {f"{c['metadata']['namespace']}/{c['metadata']['name']}" for c in claims_found}
+            device_claims = self.objects("resource.k8s.io/v1", "ResourceClaim")
+            # Claims that had devices before the plan, by `namespace/name`.
+            self.allocated_before = {
+                f"{c['metadata']['namespace']}/{c['metadata']['name']}"
+                for c in device_claims
+                if (c.get("status") or {}).get("allocation") is not None
+            }
             self._seed = seed
             self.simulation = self._simulation()
 
@@ -131,6 +152,10 @@ class SimulatedCluster:
             self.registry.adopt(obj)
 
     def _restore(self, obj: Object) -> None:
+        if (obj.get("apiVersion"), obj.get("kind")) == CONTENTS:
+            self.unread_kinds.difference_update(obj.get("kinds") or ())
+            return
+        self.unread_kinds.discard(str(obj.get("kind")))
         self._serve(obj)
         obj = identified(_restored(obj))
         namespace = obj.get("metadata", {}).get("namespace")
@@ -151,6 +176,7 @@ class SimulatedCluster:
 
     def apply(self, obj: Object, namespace: str) -> None:
         """Apply an object as `kubectl apply` does. Raises the ApiError of the registry."""
+        obj = without_requests(obj) if "ResourceSlice" in self.unread_kinds else obj
         if self._serve(obj):
             self.simulation = self._simulation()
         try:
@@ -174,6 +200,37 @@ class SimulatedCluster:
         else:
             self.registry.create(resource, body, now=now, manager=MANAGER, warnings=warnings)
         self.warnings += warnings
+
+    def stand_in(self, objects: Sequence[tuple[Object, str]]) -> None:
+        """Make up what objects, each with its namespace, name and what neither they nor the snapshot hold."""
+        self._ask_for_no_devices()
+        kinds = ("ResourceClaim", "ResourceClaimTemplate")
+        claims_found = [claim for kind in kinds for claim in self.objects("resource.k8s.io/v1", kind)]
+        objects = [*objects, *((claim, claim["metadata"]["namespace"]) for claim in claims_found)]
+        given = {(obj["kind"], (obj.get("metadata") or {}).get("name")) for obj, _ in objects}
+        for kind, namespace, obj in stand_ins(objects, self.unread_kinds):
+            resource, name = self.registry.resource(obj["apiVersion"], kind), obj["metadata"]["name"]
+            if (kind, name) in given or self.registry.find(obj["apiVersion"], kind, namespace, name) is not None:
+                continue
+            if namespace:
+                self._ensure_namespace(namespace, note=False)
+            made = {**obj, "metadata": {"name": name, **({"namespace": namespace} if namespace else {})}}
+            self.registry.create(resource, made, now=self.simulation.now, manager=MANAGER)
+            self.stand_ins.add((kind, f"{namespace}/{name}"))
+
+    def _ask_for_no_devices(self) -> None:
+        """Where no ResourceSlice was read, it is not known which devices there are: claims go without."""
+        if "ResourceSlice" not in self.unread_kinds:
+            return
+        for kind in ("ResourceClaim", "ResourceClaimTemplate"):
+            resource = self.registry.resource("resource.k8s.io/v1", kind)
+            for claim in self.objects("resource.k8s.io/v1", kind):
+                metadata, now = claim["metadata"], self.simulation.now
+                if without_requests(claim) is not claim:
+                    self.registry.delete(resource, metadata["namespace"], metadata["name"], now=now)
+                    kept = {key: metadata[key] for key in ("name", "namespace")}
+                    made = {**without_requests(claim), "metadata": kept}
+                    self.registry.create(resource, made, now=now, manager=MANAGER)
 
     def _ensure_namespace(self, name: str, *, note: bool) -> None:
         if self.registry.find("v1", "Namespace", "", name) is None:

@@ -56,6 +56,7 @@ storage.k8s.io/v1 CSINode csinodes - - - -
 storage.k8s.io/v1 CSIStorageCapacity csistoragecapacities ns - - -
 storage.k8s.io/v1 StorageClass storageclasses - sc - -
 storage.k8s.io/v1 VolumeAttachment volumeattachments - - - status
+storage.k8s.io/v1 VolumeAttributesClass volumeattributesclasses - vac - -
 admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations - - api-extensions -
 admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy validatingadmissionpolicies - - api-extensions status
 admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - - api-extensions -
@@ -65,6 +66,10 @@ scheduling.k8s.io/v1 PriorityClass priorityclasses - pc - -
 coordination.k8s.io/v1 Lease leases ns - - -
 node.k8s.io/v1 RuntimeClass runtimeclasses - - - -
 discovery.k8s.io/v1 EndpointSlice endpointslices ns - - -
+resource.k8s.io/v1 DeviceClass deviceclasses - - - -
+resource.k8s.io/v1 ResourceClaim resourceclaims ns - - status
+resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates ns - - -
+resource.k8s.io/v1 ResourceSlice resourceslices - - - -
 """
 
 _STORED_AS: Final = {"Event": "v1", "HorizontalPodAutoscaler": "autoscaling/v2"}

@@ -10,8 +10,9 @@ import msgspec
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Asked, CommandTarget, advise
-from mooring.placement.answers import add_object, explain_answer
+from mooring.placement.answers import explain_answer
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.requests import add_object
 from mooring.placement.scheduler_cache import SchedulerCache
 
 

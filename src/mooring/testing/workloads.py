@@ -86,10 +86,12 @@ def service(name: str, app: str, port: int = 80, **spec: Any) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": body}
 
 
-def claim_template(name: str, *, size: str = "1Gi", storage_class: str) -> Object:
+def claim_template(name: str, *, size: str = "1Gi", storage_class: str | None = None) -> Object:
     """A claim that a StatefulSet makes for each of its pods."""
     resources: Mapping[str, Any] = {"requests": {"storage": size}}
-    spec = {"accessModes": ["ReadWriteOnce"], "resources": resources, "storageClassName": storage_class}
+    spec: Object = {"accessModes": ["ReadWriteOnce"], "resources": resources}
+    if storage_class is not None:
+        spec["storageClassName"] = storage_class
     return {"metadata": {"name": name}, "spec": spec}
 
 

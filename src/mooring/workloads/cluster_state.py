@@ -26,9 +26,37 @@ from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runtime.dispatcher.store import Changed
 from mooring.runtime.folds import Fold
-from mooring.workloads.kinds import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, REPLICA_SET, SERVICE, STATEFUL_SET
+from mooring.workloads.kinds import (
+    CSI_DRIVER,
+    CSI_NODE,
+    CSI_STORAGE_CAPACITY,
+    DEVICE_CLASS,
+    NAMESPACE,
+    NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    REPLICA_SET,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    SERVICE,
+    STATEFUL_SET,
+    STORAGE_CLASS,
+    VOLUME_ATTACHMENT,
+)
 
 SCHEDULERS = ("", "default-scheduler")
+STORAGE: tuple[Kind[Any], ...] = (
+    PERSISTENT_VOLUME_CLAIM,
+    PERSISTENT_VOLUME,
+    STORAGE_CLASS,
+    CSI_NODE,
+    CSI_DRIVER,
+    CSI_STORAGE_CAPACITY,
+    VOLUME_ATTACHMENT,
+)
+DEVICES: tuple[Kind[Any], ...] = (DEVICE_CLASS, RESOURCE_SLICE, RESOURCE_CLAIM)
 
 # Older events are dropped beyond this many; a reader that has missed some must suppose that any may have happened.
 MAX_CLUSTER_EVENTS = 20_000
@@ -39,9 +67,11 @@ class ClusterEvent(NamedTuple):
 
     `node`: a node was added or updated. `left`: a pod or a node was deleted, or a pod released resources. `came`: a pod
     is on a node, with the labels it has now. `namespace`: labels of one changed. `pod`: the pending pod itself changed.
+    `devices`: a claim, a class of devices or a slice changed.
+    `storage`: a claim, a volume, a class or something of a driver changed.
     """
 
-    what: Literal["node", "left", "came", "namespace", "pod"]
+    what: Literal["node", "left", "came", "namespace", "pod", "devices", "storage"]
     # A node, or the key of a pod for `pod`.
     name: str = ""
     namespace: str = ""
@@ -101,6 +131,8 @@ class ClusterState:
             yield overlay
         finally:
             overlay.take_back()
+            self._cluster.devices.take_back()
+            self._cluster.storage.take_back()
 
     def assume(self, assumptions: Sequence[Assumption]) -> None:
         """Assume pods on their nodes until they are observed there, in place of what was assumed before."""
@@ -115,7 +147,8 @@ class ClusterState:
         used = [each[cluster.order].tolist() for each in (cluster.pod_count, cluster.used_cpu, cluster.used_memory)]
         pods = [(info, info.node_name, info.nominated) for info in cluster.pods.values()]
         waiting = (list(self.pending.items()), list(self.victims.items()), self._unconfirmed.assumed())
-        return nodes, used, pods, nominated, waiting, self.position, self._engine.start
+        claims = (cluster.storage.facts(), list(cluster.devices.claims.items()))
+        return nodes, used, pods, nominated, waiting, claims, self.position, self._engine.start
 
     # Observed objects
 
@@ -202,6 +235,20 @@ class ClusterState:
         else:
             self._cluster.default_selectors.set_service(cast(core.Service, new))
 
+    def change_devices(self, old: Any, new: Any) -> None:
+        if new is None:
+            self._cluster.devices.remove(old)
+        else:
+            self._cluster.devices.set(new)
+        self.record(ClusterEvent("devices"))
+
+    def change_storage(self, old: Any, new: Any) -> None:
+        if new is None:
+            self._cluster.storage.remove(old)
+        else:
+            self._cluster.storage.set(new)
+        self.record(ClusterEvent("storage"))
+
     def change_budget(self, key: Key, new: PodDisruptionBudget | None) -> None:
         if new is None:
             self._cluster.remove_budget(str(key))
@@ -237,6 +284,7 @@ def _same_to_placement(old: Pod, new: Pod) -> bool:
         and old.metadata.labels == new.metadata.labels
         and old.metadata.owner_references == new.metadata.owner_references
         and old.spec == new.spec
+        and before.resource_claim_statuses == after.resource_claim_statuses
         and (not new.metadata.deleting or before.conditions == after.conditions)
         and _resources(before) == _resources(after)
     )
@@ -245,7 +293,8 @@ def _same_to_placement(old: Pod, new: Pod) -> bool:
 def _asks_differently(old: Pod, new: Pod) -> bool:
     """Whether a waiting pod may fare better for what changed on itself; what the scheduler writes does not count."""
     lost_nomination = bool(old.status.nominated_node_name) and not new.status.nominated_node_name
-    return lost_nomination or old.spec != new.spec or old.metadata.labels != new.metadata.labels
+    claims_made = old.status.resource_claim_statuses != new.status.resource_claim_statuses
+    return lost_nomination or claims_made or old.spec != new.spec or old.metadata.labels != new.metadata.labels
 
 
 def _resources(status: PodStatus) -> list[tuple[Any, ...]]:
@@ -268,6 +317,10 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
         state.change_namespace(key, old, new)
     elif kind is SERVICE:
         state.change_service(key, new)
+    elif kind in DEVICES:
+        state.change_devices(old, new)
+    elif kind in STORAGE:
+        state.change_storage(old, new)
     else:
         state.change_budget(key, new)
     # A pod that was bound is what the scheduler decided, and no reason to run it.
@@ -276,7 +329,7 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
 
 CLUSTER = Fold(
     "cluster",
-    (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET),
+    (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET, *STORAGE, *DEVICES),
     ClusterState,
     _apply,
     assume=ClusterState.assume,

@@ -28,6 +28,15 @@ from mooring.api.discovery.views import EndpointSlice
 from mooring.api.kinds import HasMeta, Kind
 from mooring.api.policy.views import PodDisruptionBudget
 from mooring.api.rbac.views import ClusterRole
+from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from mooring.api.storage.views import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    StorageClass,
+    VolumeAttachment,
+)
 
 REVISION_LABEL = "controller-revision-hash"
 
@@ -40,6 +49,11 @@ def _orphans(obj: HasMeta) -> Iterable[str]:
     """By namespace, objects without a controller: asking for these does not wake for every owned object beside them."""
     meta = obj.metadata
     return (meta.namespace,) if meta.controller is None and not meta.deleting else ()
+
+
+def _by_claim(volume: PersistentVolume) -> Iterable[str]:
+    reference = volume.spec.claim_ref
+    return () if reference is None else (f"{reference.namespace}/{reference.name}",)
 
 
 def _by_any_owner(obj: HasMeta) -> Iterable[str]:
@@ -74,6 +88,17 @@ CONTROLLER_REVISION = Kind(
 PERSISTENT_VOLUME_CLAIM = Kind(
     "v1", "PersistentVolumeClaim", PersistentVolumeClaim, indexes={"any-owner": _by_any_owner}, placed_by=()
 )
+# Clusters before 1.34 do not serve these.
+DEVICE_CLASS = Kind("resource.k8s.io/v1", "DeviceClass", DeviceClass, optional=True)
+RESOURCE_SLICE = Kind("resource.k8s.io/v1", "ResourceSlice", ResourceSlice, optional=True)
+RESOURCE_CLAIM = Kind("resource.k8s.io/v1", "ResourceClaim", ResourceClaim, optional=True)
+RESOURCE_CLAIM_TEMPLATE = Kind("resource.k8s.io/v1", "ResourceClaimTemplate", ResourceClaimTemplate, optional=True)
+PERSISTENT_VOLUME = Kind("v1", "PersistentVolume", PersistentVolume, indexes={"claim": _by_claim})
+STORAGE_CLASS = Kind("storage.k8s.io/v1", "StorageClass", StorageClass)
+CSI_NODE = Kind("storage.k8s.io/v1", "CSINode", CSINode)
+CSI_DRIVER = Kind("storage.k8s.io/v1", "CSIDriver", CSIDriver)
+CSI_STORAGE_CAPACITY = Kind("storage.k8s.io/v1", "CSIStorageCapacity", CSIStorageCapacity)
+VOLUME_ATTACHMENT = Kind("storage.k8s.io/v1", "VolumeAttachment", VolumeAttachment)
 JOB = Kind("batch/v1", "Job", jobs.Job)
 NODE = Kind("v1", "Node", Node)
 NAMESPACE = Kind("v1", "Namespace", Namespace)

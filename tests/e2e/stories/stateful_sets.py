@@ -93,11 +93,9 @@ def a_stateful_set_that_starts_at_another_ordinal(town: Town) -> Scenes:
 def a_stateful_set_with_claims(town: Town) -> Scenes:
     """Claims outlive a set that is scaled down, unless it says otherwise, and go with one that says so."""
     kept = f"kept-{town.namespace}"[:40].rstrip("-")
-    if town.is_real:
-        # The embedded cluster has a volume for every claim.
-        for number in range(3):
-            answer = town.api.post("/api/v1/persistentvolumes", volume(f"e2e-{number}", storage_class=kept))
-            assert answer.code == 201, answer.body
+    for number in range(3):
+        answer = town.api.post("/api/v1/persistentvolumes", volume(f"e2e-{number}", storage_class=kept))
+        assert answer.code == 201, answer.body
     policy = {"whenDeleted": "Delete", "whenScaled": "Retain"}
     claims = [claim_template("data", storage_class=kept)]
     town.create(stateful_set("db", 2, volumeClaimTemplates=claims, persistentVolumeClaimRetentionPolicy=policy))

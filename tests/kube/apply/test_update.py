@@ -106,7 +106,7 @@ def test_no_more_than_ten_updaters_are_told_apart() -> None:
     assert world.fields_of("ancient-changes")["f:spec"]["f:labels"].keys() >= {"f:k0", "f:k1", "f:k2"}
 
 
-# Version v2 calls the image "picture"; version v0 is served no more.
+# Semver v2 calls the image "picture"; version v0 is served no more.
 V2: Schema = structural_schema(
     {
         "type": "object",

@@ -16,8 +16,8 @@ import msgspec
 
 from mooring.api.core.types import Node, Pod
 from mooring.kube.objects import Object
-from mooring.placement.answers import build
 from mooring.placement.engine import Engine
+from mooring.placement.requests import build
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"

@@ -25,9 +25,10 @@ from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, AdviceKind, Asked, advise
 from mooring.placement.advise.conditions import identifies
 from mooring.placement.advise.pointers import edited
-from mooring.placement.answers import build, explain_answer
+from mooring.placement.answers import explain_answer
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.plugins.interpod import clause_of
+from mooring.placement.requests import build
 from mooring.testing import node, pod, taint
 
 DATA = Path(__file__).parents[2] / "data" / "oracle"

@@ -28,6 +28,7 @@ class OwnerReference(View, frozen=True):
 class ObjectMeta(View, frozen=True):
     name: str = ""
     namespace: str = ""
+    uid: str = ""
     labels: Labels | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
@@ -148,7 +149,7 @@ class SchedulingGate(View, frozen=True):
 
 
 class Volume(View, frozen=True):
-    """Only the sources that can tie a pod to nodes; what they hold does not matter here."""
+    """Only the sources that can tie a pod to nodes, or that count against what a node can attach."""
 
     name: str = ""
     persistent_volume_claim: dict[str, Any] | None = None
@@ -157,10 +158,17 @@ class Volume(View, frozen=True):
     gce_persistent_disk: dict[str, Any] | None = None
     iscsi: dict[str, Any] | None = None
     rbd: dict[str, Any] | None = None
+    azure_disk: dict[str, Any] | None = None
+    cinder: dict[str, Any] | None = None
+    portworx_volume: dict[str, Any] | None = None
 
 
-class ResourceClaim(View, frozen=True):
+class PodResourceClaim(View, frozen=True):
+    """A reference to a claim, or to the template that one is made from."""
+
     name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
 
 
 class PodSpec(View, frozen=True):
@@ -178,7 +186,7 @@ class PodSpec(View, frozen=True):
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
     scheduler_name: str = ""
     volumes: tuple[Volume, ...] | None = None
-    resource_claims: tuple[ResourceClaim, ...] | None = None
+    resource_claims: tuple[PodResourceClaim, ...] | None = None
 
 
 class ContainerStatus(View, frozen=True):
@@ -195,6 +203,13 @@ class ConditionSummary(View, frozen=True):
     reason: str = ""
 
 
+class PodResourceClaimStatus(View, frozen=True):
+    """The claim that was made for a reference of a pod; none on purpose where it has no name."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(View, frozen=True):
     phase: str = ""
     start_time: str | None = None
@@ -202,6 +217,7 @@ class PodStatus(View, frozen=True):
     conditions: tuple[ConditionSummary, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
 
 
 class Pod(View, frozen=True):

@@ -157,12 +157,34 @@ class PersistentVolumeClaimSpec(View, frozen=True):
     volume_name: str = ""
     access_modes: tuple[str, ...] = ()
     resources: ClaimResources = ClaimResources()
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_attributes_class_name: str | None = None
+    selector: core.LabelSelector | None = None
+
+
+class ClaimNotes(View, frozen=True):
+    """The annotations of a claim that decide where its pods can go."""
+
+    bind_completed: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bind-completed")
+    selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
+    storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
+
+
+class ClaimMeta(Meta, frozen=True):
+    annotations: ClaimNotes = ClaimNotes()
 
 
 class PersistentVolumeClaim(View, frozen=True):
-    metadata: Meta = Meta()
+    metadata: ClaimMeta = ClaimMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: ClaimStatus = ClaimStatus()
+
+    @property
+    def class_name(self) -> str:
+        """The StorageClass it asks for; an old annotation goes before the field."""
+        noted = self.metadata.annotations.storage_class
+        return (self.spec.storage_class_name or "") if noted is None else noted
 
 
 class NodeNotes(View, frozen=True):

@@ -1,4 +1,4 @@
-"""StorageClasses: their defaults, and their validation in the API's order."""
+"""StorageClasses and VolumeAttributesClasses: their defaults, and their validation in the API's order."""
 
 from typing import Final
 
@@ -8,7 +8,13 @@ from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid,
 from mooring.kube.names import byte_length
 from mooring.kube.objects import Object
 
-__all__ = ["default_storage_class", "validate_storage_class", "validate_storage_class_update"]
+__all__ = [
+    "default_storage_class",
+    "validate_attributes_class",
+    "validate_attributes_class_update",
+    "validate_storage_class",
+    "validate_storage_class_update",
+]
 
 Errors = list[FieldError]
 
@@ -25,18 +31,8 @@ def default_storage_class(obj: Object) -> None:
 
 def validate_storage_class(obj: Object) -> list[FieldError]:
     errors: Errors = []
-    provisioner, parameters = obj["provisioner"], obj.get("parameters", {})
-    if provisioner:
-        check_label_key(errors, provisioner.lower(), "provisioner")
-    else:
-        errors.append(required("provisioner", ""))
-    if len(parameters) > _MAX_PARAMETERS:
-        errors.append(too_long("parameters", _MAX_PARAMETERS))
-    else:
-        if "" in parameters:
-            errors.append(invalid("parameters", "", "field can not be empty."))
-        if sum(byte_length(key) + byte_length(value) for key, value in parameters.items()) > _MAX_PARAMETERS_BYTES:
-            errors.append(too_long("parameters", _MAX_PARAMETERS_BYTES))
+    _check_provisioner(errors, obj, "provisioner")
+    _check_parameters(errors, obj)
     policy = obj["reclaimPolicy"]
     if policy and policy not in _RECLAIM_POLICIES:
         errors.append(not_supported("reclaimPolicy", Enum(policy), _RECLAIM_POLICIES))
@@ -51,6 +47,42 @@ def validate_storage_class(obj: Object) -> list[FieldError]:
             errors.append(duplicate(path, ""))
         terms.append(seen)
     return errors
+
+
+def _check_provisioner(errors: Errors, obj: Object, field: str) -> None:
+    if obj[field]:
+        check_label_key(errors, obj[field].lower(), field)
+    else:
+        errors.append(required(field, ""))
+
+
+def _check_parameters(errors: Errors, obj: Object, *, needed: bool = False) -> None:
+    parameters = obj.get("parameters", {})
+    if len(parameters) > _MAX_PARAMETERS:
+        errors.append(too_long("parameters", _MAX_PARAMETERS))
+        return
+    if "" in parameters:
+        errors.append(invalid("parameters", "", "field can not be empty."))
+    if sum(byte_length(key) + byte_length(value) for key, value in parameters.items()) > _MAX_PARAMETERS_BYTES:
+        errors.append(too_long("parameters", _MAX_PARAMETERS_BYTES))
+    if needed and not parameters:
+        errors.append(required("parameters", "must contain at least one key/value pair"))
+
+
+def validate_attributes_class(obj: Object) -> list[FieldError]:
+    errors: Errors = []
+    _check_provisioner(errors, obj, "driverName")
+    _check_parameters(errors, obj, needed=True)
+    return errors
+
+
+def validate_attributes_class_update(new: Object, old: Object) -> list[FieldError]:
+    errors = [
+        forbidden(name, f"updates to {name} are forbidden.")
+        for name in ("driverName", "parameters")
+        if new.get(name) != old.get(name)
+    ]
+    return errors + validate_attributes_class(new)
 
 
 def _check_term(errors: Errors, term: Object, path: str) -> dict[str, set[str]]:

@@ -32,6 +32,7 @@ _SHOWN_WHEN_GONE: Final = frozenset(
         "services",
         "storageclasses.storage.k8s.io",
         "volumeattachments.storage.k8s.io",
+        "volumeattributesclasses.storage.k8s.io",
     }
 )
 

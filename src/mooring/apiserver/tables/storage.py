@@ -99,6 +99,11 @@ def _storage_class(obj: Object, now: datetime) -> Cells:
     ]
 
 
+@printer("storage.k8s.io/v1", "VolumeAttributesClass", "Name, DriverName, Age")
+def _attributes_class(obj: Object, now: datetime) -> Cells:
+    return [name(obj), obj.get("driverName") or "", age(obj, now)]
+
+
 @printer("storage.k8s.io/v1", "CSINode", "Name, Drivers:integer, Age")
 def _csi_node(obj: Object, now: datetime) -> Cells:
     return [name(obj), len(items(part(obj, "spec"), "drivers")), age(obj, now)]

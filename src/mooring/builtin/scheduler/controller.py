@@ -3,6 +3,10 @@
 Each pod that is placed is held as bound before the next is looked at, so a batch is what a scheduler does that waits
 for every binding. All of that lies in an overlay, which the decision hands on: deciding changes nothing.
 
+A pod whose claims are to be given devices is bound once they are seen to have them (`device_claims.py`).
+A pod whose volume claims wait for it is bound in two steps: the volumes that they are given, or the node that they are
+to be made for, are written with a nomination, and the pod is bound once all of them are.
+
 A pod that finds no node may preempt. Its nomination and the marks of its victims are written first, and marked pods
 are deleted in the next run, after the nominations of that run: whatever is lost in between, a marked pod goes, and the
 one that it makes room for is known not to need another victim.
@@ -13,28 +17,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mooring.api.core.views import Pod
-from mooring.api.kinds import Key, key_of
+from mooring.api.kinds import Key, Kind, key_of
 from mooring.api.meta import Condition
+from mooring.builtin.scheduler import device_claims
 from mooring.builtin.scheduler.queue import Attempt, Queue, equivalence_class, ready_pods, requeued
 from mooring.placement import messages
+from mooring.placement.devices.dynamic_resources import pre_enqueue
 from mooring.placement.engine import Explanation
-from mooring.placement.filters import Verdicts
 from mooring.placement.overlay import Overlay
 from mooring.placement.pods import PodInfo
+from mooring.placement.reservations import Reservation, assume, reservation
+from mooring.placement.verdicts import Verdicts
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Assume, Bind, Decision, Delete, Event, Patch, Write
 from mooring.runtime.view import View
+from mooring.workloads.claimed_volumes import claimed
 from mooring.workloads.cluster_state import CLUSTER, ClusterState, is_victim
 from mooring.workloads.conditions import disruption_mark, pod_conditions
-from mooring.workloads.kinds import POD
+from mooring.workloads.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, POD, RESOURCE_CLAIM
 
 NAME = "default-scheduler"
 # Writes of one decision. A bound lets the next decision see what happens meanwhile; a bind costs more to execute than
 # to decide.
 MAX_WRITES = 1000
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 class Failure(NamedTuple):
@@ -46,6 +56,8 @@ class Failure(NamedTuple):
     # The node it is nominated to, "" for none; None leaves its nomination as it is.
     nominated: str | None
     victims: tuple[PodInfo, ...] = ()
+    # Whether it has a node and waits for its volumes there: nothing is said of that.
+    binding_volumes: bool = False
 
 
 class SchedulingBatch:
@@ -62,6 +74,10 @@ class SchedulingBatch:
         self._now = view.now
         self.binds: list[Write] = []
         self.marks: dict[str, Write] = {}
+        # What resource claims are given, or lose.
+        self.claims: dict[str, Write] = {}
+        # What claims are given, by claim or volume.
+        self.volumes: dict[tuple[Kind[Any], Key], Write] = {}
         # The status of pods that gain or lose a nomination.
         self.nominations: dict[str, Patch] = {}
         self.statuses: list[Write] = []
@@ -90,7 +106,8 @@ class SchedulingBatch:
 
     @property
     def writes(self) -> int:
-        return len(self.binds) + len(self.marks) + len(self.nominations) + len(self.statuses)
+        decided = (self.binds, self.marks, self.claims, self.volumes, self.nominations, self.statuses)
+        return sum(map(len, decided))
 
     def place(self, pod: Pod) -> Failure | None:
         """Bind a pod, or say why it cannot be bound."""
@@ -98,7 +115,8 @@ class SchedulingBatch:
         key = key_of(pod)
         info = self._cluster.pods[str(key)]
         alike = equivalence_class(info)
-        known = self._known(alike)
+        # What is assumed of volumes and claims is in no journal.
+        known = None if info.volumes or info.claims else self._known(alike)
         if known is not None:
             failure, moved = known
             self.start += moved
@@ -111,6 +129,15 @@ class SchedulingBatch:
             self.start = placed.next_start
             return failure
         self.start = placed.next_start
+        reserved = reservation(self._cluster, info, placed.slot)
+        if reserved.error:
+            return Failure(reserved.error, True, frozenset(), None)
+        if reserved.claims:
+            self._write_claims(info, placed.slot, reserved)
+            return None
+        if reserved.volumes:
+            self._bind_volumes(pod, info, placed.slot, reserved)
+            return Failure("", False, frozenset({"VolumeBinding"}), None, binding_volumes=True)
         if self._nominations.pop(info.key, None):
             self.nominations.pop(info.key, None)
         self._overlay.bind(info, placed.slot)
@@ -119,6 +146,34 @@ class SchedulingBatch:
         said = f"Successfully assigned {info.key} to {node}"
         self.events.append(Event(POD, key, "Normal", "Scheduled", said, action="Binding"))
         return None
+
+    def _write_claims(self, info: PodInfo, slot: int, reserved: Reservation) -> None:
+        """Write what the pod's claims get, and hold its place; seeing that is the reason for the next run."""
+        claims = [(self._cluster.devices.observed(write.claim), write) for write in reserved.claims]
+        missing = [patch for claim, _ in claims if (patch := device_claims.protected(claim))]
+        written = [device_claims.reserved(claim, write) for claim, write in claims]
+        self.claims.update({str(patch.key): patch for patch in missing or written})
+        assume(self._cluster, reserved)
+        self._overlay.bind(info, slot)
+
+    def _bind_volumes(self, pod: Pod, info: PodInfo, slot: int, reserved: Reservation) -> None:
+        """Write what the pod's claims are given, and hold its place meanwhile."""
+        storage, node = self._cluster.storage, self._cluster.names[slot]
+        for claim_key, volume, _ in reserved.volumes:
+            claim = storage.claims[claim_key]
+            if volume:
+                if (write := claimed(storage.volumes[volume].view, claim)) is not None:
+                    self.volumes[PERSISTENT_VOLUME, Key("", volume)] = write
+            elif claim.metadata.annotations.selected_node != node:
+                noted = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+                self.volumes[PERSISTENT_VOLUME_CLAIM, key_of(claim)] = Patch(
+                    PERSISTENT_VOLUME_CLAIM, key_of(claim), noted
+                )
+        assume(self._cluster, reserved)
+        if pod.status.nominated_node_name != node:
+            self.nominations[info.key] = _status(pod, {"nominatedNodeName": node})
+            self._nominations[info.key] = node
+        self._overlay.bind(info, slot)
 
     def _known(self, alike: tuple[object, ...]) -> tuple[Failure, int] | None:
         """The answer to a pod like this one, if the cluster is still as it was."""
@@ -131,6 +186,9 @@ class SchedulingBatch:
 
     def _explain(self, info: PodInfo) -> Failure:
         found = self._engine.explain(info)
+        if found.deallocated:
+            claim = self._cluster.devices.claims[found.deallocated]
+            self.claims[found.deallocated] = device_claims.deallocated(claim)
         if found.error:
             return Failure(found.error, True, frozenset(), "")
         preemption = found.preemption
@@ -240,18 +298,21 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
             # Having written, this runs again.
             break
         name = str(key_of(pod))
+        if pre_enqueue(state.cluster, state.cluster.pods[name]) is not None:
+            continue
         failure = batch.place(pod)
         if failure is None:
             attempts.pop(name, None)
             continue
-        batch.fail(pod, failure)
+        if not failure.binding_volumes:
+            batch.fail(pod, failure)
         attempt = attempts.get(name) or Attempt(pod.metadata.uid, now)
         attempts[name] = attempt.again(now, failure.blockers, error=failure.error)
     # 4. Backoffs that are sat out end at their time.
     if ready.next_backoff is not None:
         view.reached(ready.next_backoff)
     return Decision(
-        intent=(*batch.marks.values(), *batch.nominations.values()),
+        intent=(*batch.claims.values(), *batch.volumes.values(), *batch.marks.values(), *batch.nominations.values()),
         children=(*evictions, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
@@ -273,7 +334,12 @@ CONTROLLER: Final = Controller(
     "scheduler",
     reconcile,
     reads=(POD,),
-    writes={POD: ("binding", "status", "delete")},
+    writes={
+        POD: ("binding", "status", "delete"),
+        PERSISTENT_VOLUME_CLAIM: ("patch",),
+        PERSISTENT_VOLUME: ("patch",),
+        RESOURCE_CLAIM: ("patch", "status"),
+    },
     folds=(CLUSTER,),
     reporter="default-scheduler",
     memory=Queue,

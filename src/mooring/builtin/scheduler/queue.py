@@ -18,8 +18,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.api.core.views import Pod
-from mooring.placement.filters import UNSCHEDULABLE, code_of
 from mooring.placement.pods import PodInfo
+from mooring.placement.verdicts import UNSCHEDULABLE, code_of
 from mooring.workloads.cluster_state import ClusterEvent, ClusterState
 
 INITIAL_BACKOFF = timedelta(seconds=1)
@@ -28,7 +28,7 @@ MAX_BACKOFF = timedelta(seconds=10)
 BACKOFF_WINDOW = timedelta(seconds=1)
 
 # Plugins whose verdict on one node depends on pods on others.
-_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread"})
+_CROSS_NODE = frozenset({"InterPodAffinity", "PodTopologySpread", "VolumeRestrictions"})
 
 
 class Attempt(NamedTuple):
@@ -128,6 +128,8 @@ class _QueueingHints:
         self._touched = {h.name for h in events if h.what in ("node", "left")}
         self._changed = {h.name for h in events if h.what == "pod"}
         self._namespaces = any(h.what == "namespace" for h in events)
+        self._devices = any(h.what == "devices" for h in events)
+        self._storage = any(h.what == "storage" for h in events)
         self._came = [h for h in events if h.what == "came"]
         self._nothing = not events
         self._answers: dict[object, bool] = {}
@@ -150,6 +152,8 @@ class _QueueingHints:
         crossing = bool(asks) or bool(blockers & _CROSS_NODE)
         if self._touched and (crossing or not blockers):
             return True
+        if (self._devices and info.claims) or (self._storage and info.volumes):
+            return True
         if self._namespaces and crossing:
             return True
         if crossing and any(_concerns(info, event) for event in self._came):
@@ -171,7 +175,16 @@ class _QueueingHints:
 def equivalence_class(info: PodInfo) -> tuple[object, ...]:
     """Pods that share this get the same answer from the same cluster."""
     labels = id(info.labels) if info.labels else 0
-    return (id(info.template), info.namespace, labels, info.priority, info.preempts, info.nominated)
+    return (
+        id(info.template),
+        info.namespace,
+        labels,
+        info.priority,
+        info.preempts,
+        info.nominated,
+        info.volumes,
+        info.claims,
+    )
 
 
 def _concerns(info: PodInfo, came: ClusterEvent) -> bool:

@@ -28,7 +28,9 @@ def to_data(
 
 
 def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> Json:
-    data: Json = {"pod": outcome.unplaced.key, "lands": outcome.lands}
+    data: Json = {"pod": outcome.unplaced.key, "lands": outcome.lands and not outcome.unknowns}
+    if outcome.may_land:
+        data["mayLand"] = True
     if outcome.lands:
         data["node"] = outcome.node
     if outcome.unplaced.errors:
@@ -53,8 +55,8 @@ def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> 
         ]
     data["advice"] = [advice.to_json() for advice in outcome.advice]
     remarks = [*notes, *outcome.unplaced.notes]
-    if outcome.info is not None and outcome.info.template.unevaluated:
-        data["notEvaluated"] = list(outcome.info.template.unevaluated)
+    if outcome.unknowns:
+        data["notKnown"] = list(outcome.unknowns)
     if remarks:
         data["notes"] = remarks
     return data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
 from mooring.placement.advise.model import AdviceKind
+from mooring.placement.answers import VOLUME_FILTERS
 from mooring.placement.causes.amounts import scattered
 from mooring.placement.scheduler_cache import SchedulerCache
 
@@ -57,7 +58,7 @@ def explanation_page(
         if workload.selection is not None:
             add_selection(page, str(workload.source), workload.selection)
     remarks = [*notes, *(note for outcome in outcomes for note in outcome.unplaced.notes)]
-    _add_notes(page, dict.fromkeys([*remarks, *_unevaluated(outcomes)]))
+    _add_notes(page, dict.fromkeys(remarks))
     return page
 
 
@@ -79,7 +80,9 @@ def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, al
         headline = f"Without its gates: {headline}"
     elif outcome.unplaced.errors:
         headline = f"If it were accepted: {headline}"
-    page.line(headline, "good" if outcome.lands else "bad")
+    page.line(headline, "bad" if not outcome.lands else "warn" if outcome.may_land else "good")
+    for unknown in outcome.unknowns:
+        page.line(f"Not known: {unknown}.", indent=2)
     _add_event(page, outcome)
     _add_victims(page, outcome)
     if all_nodes:
@@ -112,9 +115,12 @@ def headline_of(cluster: SchedulerCache, outcome: PodOutcome) -> str:
     if explanation.error:
         return f"{key} cannot be placed: the scheduler fails on it, {explanation.error}"
     if outcome.victims:
-        return f"{key} would be scheduled on {outcome.node} {_after_victims(outcome)}"
+        would = "may" if outcome.may_land else "would"
+        return f"{key} {would} be scheduled on {outcome.node} {_after_victims(outcome)}"
     if outcome.slot < 0:
         return f"{key} cannot be placed: 0 of {nodes(count)} fit"
+    if outcome.may_land:
+        return f"{key} may be scheduled, on {outcome.node} as far as is known, {margin(cluster, outcome)}"
     return f"{key} would be scheduled on {outcome.node}, {margin(cluster, outcome)}"
 
 
@@ -186,7 +192,10 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
     if explanation.chosen >= 0 and not outcome.gates:
         return
     if not outcome.advice:
-        if outcome.slot < 0 and outcome.like is None:
+        rejected = explanation.rejected
+        # A pod that waits for a claim is told so above; no change of what exists makes the claim.
+        waits = rejected is not None and rejected.plugin in VOLUME_FILTERS
+        if outcome.slot < 0 and outcome.like is None and not waits:
             page.title("What would help")
             _add_nearest(page, cluster, outcome)
         return
@@ -244,7 +253,7 @@ def _add_several(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[Pod
         _add_counts(page, outcomes)
     told: dict[str, PodOutcome] = {}
     for outcome in outcomes:
-        if not outcome.lands and outcome.like is None:
+        if (not outcome.lands or outcome.may_land) and outcome.like is None:
             told.setdefault(str(outcome.unplaced.source), outcome)
     for outcome in list(told.values())[:MAX_STORIES]:
         page.line()
@@ -259,11 +268,13 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
     """One line per workload: how many of its pods land."""
     total: Counter[str] = Counter()
     landed: Counter[str] = Counter()
+    doubtful: dict[str, bool] = defaultdict(bool)
     units: dict[str, tuple[str, dict[str, bool]]] = {}
     for outcome in outcomes:
         owner = str(outcome.unplaced.source)
         total[owner] += 1
         landed[owner] += outcome.lands
+        doubtful[owner] |= outcome.may_land
         kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
         if kind is not None and kind.unit is not None:
             _, whole = units.setdefault(owner, (kind.unit.plural, {}))
@@ -271,16 +282,17 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
             whole[unit] = whole.get(unit, True) and outcome.lands
     for owner, count in total.items():
         good = landed[owner] == count
+        would = "may" if doubtful[owner] else "would"
         if owner in units:
             plural, whole = units[owner]
             what = f"all {len(whole):,}" if good else f"{sum(whole.values()):,} of {len(whole):,}"
-            text = f"{owner}: {what} {plural} would be scheduled, {landed[owner]:,} of {counted(count, 'pod')}"
+            text = f"{owner}: {what} {plural} {would} be scheduled, {landed[owner]:,} of {counted(count, 'pod')}"
         elif count == 1:
-            text = f"{owner} {'would be scheduled' if good else 'cannot be scheduled'}"
+            text = f"{owner} {f'{would} be scheduled' if good else 'cannot be scheduled'}"
         else:
             how_many = f"all {count:,}" if good else f"{landed[owner]:,} of {count:,}"
-            text = f"{owner}: {how_many} pods would be scheduled"
-        page.line(text, "good" if good else "bad")
+            text = f"{owner}: {how_many} pods {would} be scheduled"
+        page.line(text, "bad" if not good else "warn" if doubtful[owner] else "good")
 
 
 def _add_rows(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[PodOutcome]) -> None:
@@ -298,9 +310,8 @@ def _remark(cluster: SchedulerCache, outcome: PodOutcome) -> str:
         return f"as {outcome.like.unplaced.key}"
     if not outcome.lands:
         return "cannot be placed" if outcome.explanation is not None else outcome.message
-    if outcome.victims:
-        return _after_victims(outcome)
-    return margin(cluster, outcome)
+    told = _after_victims(outcome) if outcome.victims else margin(cluster, outcome)
+    return f"may land there; {told}" if outcome.may_land else told
 
 
 def _add_counts(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
@@ -321,14 +332,6 @@ def _add_counts(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
 
 
 # Notes
-
-
-def _unevaluated(outcomes: Sequence[PodOutcome]) -> list[str]:
-    """What can tie a pod to nodes and was not looked at. Nobody must take the answer for more than it is."""
-    found = dict.fromkeys(what for o in outcomes if o.info is not None for what in o.info.template.unevaluated)
-    if not found:
-        return []
-    return [f"not evaluated: {', '.join(found)}; a node that fits here may still be refused for it"]
 
 
 def _add_notes(page: TextPage, notes: dict[str, None]) -> None:

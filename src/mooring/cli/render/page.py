@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Style = Literal["", "bold", "command", "dim", "good", "bad", "title"]
+Style = Literal["", "bold", "command", "dim", "good", "bad", "warn", "title"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -19,8 +19,8 @@ from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.engine import Engine
 from mooring.placement.scheduler_cache import SchedulerCache
-from mooring.placement.snapshot import VIEWS, Snapshot
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
+from mooring.plan.final_state import final_snapshot
 from mooring.plan.planner import Plan, PlannedNode, PlannedPod
 
 # How many pods have a row each, and how many that wait are explained in full.
@@ -29,13 +29,17 @@ MAX_STORIES = 3
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
-def plan_page(plan: Plan, advice: int) -> TextPage:
+def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
     page = TextPage()
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
     head = f"{landed} of {counted(len(plan.pods), 'pod')} scheduled" if plan.pods else "No pod moves"
     is_bad = pending or plan.waiting or plan.settled.moving
-    page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if is_bad else "good")
+    if unknowns and plan.pods:
+        head += ", as far as is known"
+    page.line(f"{head}; {ended} after {spell(plan.took)}", "bad" if is_bad else "warn" if unknowns else "good")
+    for unknown in unknowns:
+        page.line(f"Not known: {unknown}.", indent=2)
     if plan.pods:
         page.line()
         columns = (
@@ -110,7 +114,7 @@ def _selections(plan: Plan) -> list[tuple[Object, NodeSelection]]:
         kind = CATALOG.workloads().get(obj["kind"])
         if kind is None or not kind.chooses_nodes:
             continue
-        known = known or known_cluster(_snapshot(plan), plan.cluster.configuration, plan.cluster.objects)
+        known = known or known_cluster(final_snapshot(plan), plan.cluster.configuration, plan.cluster.objects)
         metadata = obj["metadata"]
         if (selection := kind.select(obj, metadata["namespace"], known)) is not None:
             found.append((obj, selection))
@@ -136,14 +140,12 @@ def _explained(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, SchedulerC
     for pod in plan.pending:
         groups.setdefault(plan.origin(pod)[0]["metadata"]["uid"], []).append(pod)
     for members in list(groups.values())[:MAX_STORIES]:
-        snapshot = _snapshot(plan)
+        snapshot = final_snapshot(plan)
         first = members[0]
         snapshot.cluster.remove_pod(first.key)
         view = convert(first.object, Pod)
         unplaced = UnplacedPod(first.object, view, _source(plan, first))
-        explainer = Explainer(
-            Engine(snapshot.cluster), snapshot.priorities, thorough=False, each_node=False, limit=advice
-        )
+        explainer = Explainer(Engine(snapshot.cluster), snapshot, thorough=False, each_node=False, limit=advice)
         (outcome,) = explainer.run([unplaced])
         add_pool_notes([outcome], plan.pools, plan.pool_decisions)
         yield outcome, snapshot.cluster, len(members)
@@ -161,16 +163,7 @@ def _source(plan: Plan, pod: PlannedPod) -> PodSource:
     return PodSource(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
 
 
-def _snapshot(plan: Plan) -> Snapshot:
-    """The world as it ended, as the placement engine sees it."""
-    snapshot = Snapshot(len(plan.cluster.objects("v1", "Node")))
-    for (api_version, kind), view in VIEWS.items():
-        for obj in plan.cluster.objects(api_version, kind):
-            snapshot.add(convert(obj, view))
-    return snapshot
-
-
-def plan_data(plan: Plan, advice: int) -> dict[str, Any]:
+def plan_data(plan: Plan, advice: int, unknowns: Sequence[str]) -> dict[str, Any]:
     """The same as data."""
     pods = [
         {
@@ -213,6 +206,7 @@ def plan_data(plan: Plan, advice: int) -> dict[str, Any]:
         "evicted": plan.evicted,
         "moving": list(plan.settled.moving),
         "unfinished": plan.unfinished,
+        "notKnown": list(unknowns),
         "notes": list(_notes(plan)),
     }
 

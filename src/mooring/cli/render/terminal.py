@@ -17,6 +17,7 @@ STYLES: dict[Style, str] = {
     "command": "cyan",
     "dim": "dim",
     "good": "bold green",
+    "warn": "bold yellow",
     "bad": "bold red",
     "title": "bold",
 }

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from mooring.api.core.types import Namespace
 from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod, AutoscalerTaint
-from mooring.placement.filters import Filters, Reason, has_room, needs
+from mooring.placement.filters import Filters, has_room, needs
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.interpod import InterPodFilter
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.spread import SpreadFilter
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.verdicts import Reason
 
 __all__ = ["HOSTNAME", "AutoscalerSnapshot", "Fork", "NodeTemplate", "fresh_node"]
 
@@ -234,6 +235,8 @@ class AutoscalerSnapshot:
         if template.rejection is not None or not self.matching.admitted_at(template, slot):
             return False
         if not has_room(cluster, template, needs(cluster, template), slot):
+            return False
+        if info.volumes and self.rejections(info, slot) is not None:
             return False
         if template.spread_hard:
             missing, crowded = SpreadFilter(self.matching, info).verdicts()

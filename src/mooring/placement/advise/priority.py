@@ -11,9 +11,10 @@ from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import edited, pointer
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
-from mooring.placement.filters import CORDONED, Verdicts
+from mooring.placement.filters import CORDONED
 from mooring.placement.labels import Mask
 from mooring.placement.preemption import Preemption, preempt
+from mooring.placement.verdicts import Verdicts
 
 # Beyond this, priorities belong to Kubernetes itself.
 MAX_USER_PRIORITY = 1_000_000_000

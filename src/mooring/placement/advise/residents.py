@@ -9,19 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.placement.advise.search import Search
-from mooring.placement.filters import (
-    ALONE,
-    CROWDED,
-    PORT_TAKEN,
-    REPELLED,
-    TOO_MANY_PODS,
-    UNWELCOME,
-    Need,
-    Reason,
-    insufficient,
-)
+from mooring.placement.filters import ALONE, CROWDED, PORT_TAKEN, REPELLED, TOO_MANY_PODS, UNWELCOME, Need, insufficient
 from mooring.placement.labels import Mask
 from mooring.placement.pods import CompiledTemplate, PodInfo
+from mooring.placement.verdicts import Reason
 
 Column = NDArray[np.int64]
 

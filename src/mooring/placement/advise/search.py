@@ -21,9 +21,10 @@ from mooring.placement.advise import commands
 from mooring.placement.advise.model import MAX_NAMED, Advice, AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine, Explanation, Slots
-from mooring.placement.filters import CROWDED, NO_TOPOLOGY, Filters, Reason, Verdicts
+from mooring.placement.filters import CROWDED, NO_TOPOLOGY, Filters
 from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo
+from mooring.placement.verdicts import Reason, Verdicts
 
 # How many ideas of one kind are put to the engine before the search gives up on them.
 MAX_TRIES = 24

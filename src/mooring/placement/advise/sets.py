@@ -19,7 +19,7 @@ from mooring.placement.advise.model import Advice, AdviceKind
 from mooring.placement.advise.pointers import edited
 from mooring.placement.advise.ranking import effect_of, ranked
 from mooring.placement.advise.search import Search
-from mooring.placement.filters import Reason
+from mooring.placement.verdicts import Reason
 
 __all__ = ["MOST_CHANGES", "Finder", "SetSearch", "together"]
 

@@ -18,6 +18,7 @@ from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.kube.selectors import Requirement
 from mooring.placement.causes.amounts import shortage
 from mooring.placement.causes.pods import affinity_cause, anti_affinity_cause, port_cause, spread_causes, symmetry_cause
+from mooring.placement.causes.volumes import volume_causes
 from mooring.placement.engine import Explanation
 from mooring.placement.filters import (
     ALONE,
@@ -30,18 +31,15 @@ from mooring.placement.filters import (
     REPELLED,
     TAINTED,
     TOO_MANY_PODS,
-    UNSCHEDULABLE,
     UNSELECTED,
     UNWELCOME,
-    Bits,
     Filters,
-    Reason,
-    Verdicts,
 )
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.taints import UNSCHEDULABLE_TAINT, taint_text, untolerated
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.verdicts import UNSCHEDULABLE, Bits, Reason, Verdicts
 
 Slots = NDArray[np.int64]
 
@@ -85,7 +83,11 @@ def blocked_groups(explanation: Explanation, most: int = MAX_GROUPS) -> list[Blo
     if not order.size:
         return []
     checks = _checks(filters)
-    details = (_taint_parts(filters)[order], _check_parts(filters, checks)[order], _rival_parts(filters)[order])
+    details = [_taint_parts(filters)[order], _check_parts(filters, checks)[order], _rival_parts(filters)[order]]
+    if filters.checks.devices is not None:
+        from mooring.placement.causes.devices import device_parts
+
+        details.append(device_parts(filters)[order])
     group = _grouped(verdicts.bits[order], details)
     if int(group.max()) >= most:
         group = _grouped(_without_shortages(verdicts, order), details)
@@ -227,6 +229,12 @@ def _texts(filters: Filters, reason: Reason, slots: Slots, checks: list[_Check])
             return anti_affinity_cause(filters, slots)
         case _ if reason == UNWELCOME:
             return symmetry_cause(filters, slots)
+    if any(check.plugin == reason.plugin for check in filters.checks.volumes):
+        return volume_causes(filters, reason, int(slots[0])) or [reason.text]
+    if filters.checks.devices is not None and reason.plugin == filters.checks.devices.plugin:
+        from mooring.placement.causes.devices import device_causes
+
+        return device_causes(filters, reason, int(slots[0])) or [reason.text]
     for need in filters.needs():
         if need.name == reason.subject:
             allocatable = need.allocatable[slots]

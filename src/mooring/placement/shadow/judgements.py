@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
+from mooring.placement.devices.pod_claims import PodClaim
 from mooring.placement.shadow.outcomes import Outcome, outcome_of, waits
 from mooring.placement.shadow.predictions import Prediction, predict
 from mooring.placement.shadow.world import Place, World, WorldChange
+from mooring.placement.volumes.pod_volumes import PodVolume
 
 # How long to wait for what the scheduler decided before but wrote later, and how much of it to look at.
 RECHECK_SECONDS = 2.0
@@ -109,8 +111,8 @@ class Shadow:
 
     def _judge(self, place: Place, outcome: Outcome, now: float) -> list[Judgement]:
         info = self.world.snapshot.cluster.pods[place.key]
-        if info.template.unevaluated:
-            return [Judgement(place.key, Agreement.SKIPPED, outcome, why=", ".join(info.template.unevaluated))]
+        if unwatched := (*map(_volume_text, info.volumes), *map(_claim_text, info.claims)):
+            return [Judgement(place.key, Agreement.SKIPPED, outcome, why=", ".join(unwatched))]
         prediction = predict(self.world.engine, info)
         if prediction.is_exactly(outcome):
             return [Judgement(place.key, Agreement.EXACT, outcome, prediction)]
@@ -175,3 +177,14 @@ def _is_binding(change: WorldChange) -> bool:
     if change.place.kind != "Pod" or change.old is None or change.new is None:
         return False
     return not change.old.spec.node_name and bool(change.new.spec.node_name)
+
+
+def _volume_text(volume: PodVolume) -> str:
+    """Storage is not followed here: what a claim was given when its pod was bound cannot be told apart from before."""
+    if volume.ephemeral:
+        return f'ephemeral volume "{volume.name}"'
+    return f'persistent volume claim of volume "{volume.name}"' if volume.claim else f'disk of volume "{volume.name}"'
+
+
+def _claim_text(claim: PodClaim) -> str:
+    return f'resource claim "{claim.name}"'

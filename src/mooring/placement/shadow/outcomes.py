@@ -12,7 +12,7 @@ import msgspec
 
 from mooring.api.core.types import Pod, PodStatus
 from mooring.api.meta import Condition
-from mooring.placement.snapshot import VIEWS
+from mooring.placement.snapshot import SOMETIMES_ABSENT, VIEWS
 
 SCHEDULERS: Final = ("", "default-scheduler")
 REASONS: Final = ("Unschedulable", "SchedulerError")
@@ -28,7 +28,10 @@ class WatchedPod(Pod, frozen=True):
     status: WatchedStatus = WatchedStatus()
 
 
-WATCHED: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {**VIEWS, ("v1", "Pod"): WatchedPod}
+WATCHED: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
+    **{kind: view for kind, view in VIEWS.items() if kind[1] not in SOMETIMES_ABSENT},
+    ("v1", "Pod"): WatchedPod,
+}
 """How the kinds are read that a shadow follows."""
 
 

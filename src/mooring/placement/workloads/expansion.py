@@ -77,6 +77,8 @@ class Expansion(NamedTuple):
     waits: str = ""
     # Nodes that come because of the workload, before its pods are placed.
     new_nodes: tuple[Object, ...] = ()
+    # Claims that are made with the pods, where they are not there yet.
+    claims: tuple[Object, ...] = ()
 
 
 def expand(value: Object, namespace: str = "default", cluster: KnownCluster = NOTHING_KNOWN) -> Expansion:
@@ -220,6 +222,7 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
     start = spec.ordinals.start if spec.ordinals else 0
     version = f"{base.name}-{template_hash(base.template)}"
     pods = []
+    claims = []
     for ordinal in range(start, start + count):
         name = f"{base.name}-{ordinal}"
         labels = {
@@ -232,6 +235,9 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
         if spec.service_name:
             pod["spec"]["subdomain"] = spec.service_name
         pod["spec"]["volumes"] = _with_claims(pod["spec"].get("volumes"), _claims(spec, name))
+        for made in spec.volume_claim_templates or ():
+            metadata = {"name": f"{made['metadata']['name']}-{name}", "namespace": base.namespace}
+            claims.append({"metadata": metadata, "spec": made.get("spec") or {}})
         pods.append(pod)
     owner = StatefulSet(
         metadata=ObjectMeta(name=base.name, namespace=base.namespace),
@@ -241,7 +247,7 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
     if count > 1 and spec.pod_management_policy in ("", "OrderedReady"):
         notes.append("a StatefulSet starts its pods one by one: a pod that does not run holds up all later ones")
     errors = _selector_errors(base.template, spec.selector)
-    return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, tuple(notes))
+    return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, tuple(notes), claims=tuple(claims))
 
 
 def _with_claims(volumes: Any, claims: list[Object]) -> Any:

@@ -8,6 +8,7 @@ into a file.
 from __future__ import annotations
 
 from mooring.api.core.types import LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
+from mooring.api.core.views import PersistentVolumeClaimSpec
 
 
 class TemplateSpec(PodSpec, frozen=True):
@@ -16,6 +17,7 @@ class TemplateSpec(PodSpec, frozen=True):
     priority_class_name: str = ""
     host_network: bool | None = None
     restart_policy: str = ""
+    runtime_class_name: str | None = None
 
 
 class PodTemplate(View, frozen=True):
@@ -29,6 +31,7 @@ class Ordinals(View, frozen=True):
 
 class ClaimTemplate(View, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
 class WorkloadSpec(View, frozen=True):

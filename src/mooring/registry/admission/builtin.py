@@ -20,6 +20,7 @@ from mooring.registry.admission.classes import (
     protect_storage,
     runtime_class,
 )
+from mooring.registry.admission.device_access import check_admin_access
 from mooring.registry.admission.limit_ranges import check_limits, default_limits
 from mooring.registry.admission.node_restriction import node_restriction, restrict_deletion
 from mooring.registry.kinds.definitions import accept_definition
@@ -223,4 +224,9 @@ BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
     check_growth,
     check_overhead,
 )
-LATE_ADMISSION: Final[tuple[Admission, ...]] = (accept_definition, allocate_addresses, name_requester)
+LATE_ADMISSION: Final[tuple[Admission, ...]] = (
+    accept_definition,
+    allocate_addresses,
+    name_requester,
+    check_admin_access,
+)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from mooring.api.node import admission
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
 from mooring.kube.status import ForbiddenError
@@ -23,6 +25,7 @@ __all__ = [
 PROTECTION: Final = {
     "persistentvolumeclaims": "kubernetes.io/pvc-protection",
     "persistentvolumes": "kubernetes.io/pv-protection",
+    "volumeattributesclasses.storage.k8s.io": "kubernetes.io/vac-protection",
 }
 _BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 _DEFAULT_STORAGE: Final = (
@@ -34,7 +37,7 @@ _INGRESS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 
 
 def protect_storage(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Volumes and claims stay while something uses them."""
+    """Volumes, claims and classes of attributes stay while something uses them."""
     finalizer, obj = PROTECTION.get(request.resource.store), request.object
     if finalizer is None or obj is None or request.operation != "CREATE" or request.subresource:
         return None
@@ -85,7 +88,7 @@ def _runtime_class(request: AdmissionRequest, view: ClusterView) -> Object | Non
         return None
     found = view.find("node.k8s.io/v1", "RuntimeClass", "", name)
     if found is None:
-        raise _refusal(request, f'pod rejected: RuntimeClass "{name}" not found')
+        raise _refusal(request, admission.not_found(name))
     return found
 
 
@@ -97,9 +100,6 @@ def _is_new_pod(request: AdmissionRequest) -> bool:
     return request.resource.store == "pods" and request.operation == "CREATE" and not request.subresource
 
 
-_MISMATCH: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
-
-
 def runtime_class(request: AdmissionRequest, view: ClusterView) -> Object | None:
     """A pod has the overhead of its runtime class, and goes where that class is."""
     if not _is_new_pod(request):
@@ -107,23 +107,10 @@ def runtime_class(request: AdmissionRequest, view: ClusterView) -> Object | None
     found, pod = _runtime_class(request, view), request.object
     if found is None or pod is None:
         return None
-    spec = dict(pod["spec"])
-    overhead = found.get("overhead", {}).get("podFixed")
-    if overhead:
-        if spec.get("overhead", overhead) != overhead:
-            raise _refusal(request, _MISMATCH)
-        spec["overhead"] = overhead
-    scheduling = found.get("scheduling")
-    if scheduling is not None:
-        selector = spec.get("nodeSelector", {})
-        for key, value in sorted(scheduling.get("nodeSelector", {}).items()):
-            if selector.get(key, value) != value:
-                why = f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
-                raise _refusal(request, f"{why}pod.spec.nodeSelector[{key}] = {selector[key]}")
-        selector = selector | scheduling.get("nodeSelector", {})
-        tolerations = spec.get("tolerations", [])
-        tolerations = [*tolerations, *(each for each in scheduling.get("tolerations", ()) if each not in tolerations)]
-        spec |= {name: value for name, value in (("nodeSelector", selector), ("tolerations", tolerations)) if value}
+    try:
+        spec = admission.with_runtime_class(pod["spec"], found)
+    except MooringError as error:
+        raise _refusal(request, error.message) from None
     return None if spec == pod["spec"] else {**pod, "spec": spec}
 
 
@@ -132,13 +119,10 @@ def check_overhead(request: AdmissionRequest, view: ClusterView) -> Object | Non
     pod = request.object
     if pod is None or not _is_new_pod(request):
         return None
-    found = _runtime_class(request, view)
-    overhead = (found or {}).get("overhead", {}).get("podFixed")
-    if overhead:
-        if pod["spec"].get("overhead") != overhead:
-            raise _refusal(request, _MISMATCH)
-    elif "overhead" in pod["spec"]:
-        raise _refusal(request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+    try:
+        admission.check_overhead(pod["spec"], _runtime_class(request, view))
+    except MooringError as error:
+        raise _refusal(request, error.message) from None
     return None
 
 

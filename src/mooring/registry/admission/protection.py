@@ -1,4 +1,4 @@
-"""Storage object in use protection: deleted volumes and claims stay until no pod uses them.
+"""Storage object in use protection: deleted volumes, claims and classes of attributes stay until nothing uses them.
 
 A real cluster has controllers that remove the protection finalizers. Here the registry removes them itself when the
 last user is gone, so that deleting a claim works without controllers.
@@ -16,6 +16,7 @@ __all__ = ["Protection"]
 
 
 _CLAIMS: Final = "persistentvolumeclaims"
+_ATTRIBUTES: Final = "volumeattributesclasses.storage.k8s.io"
 _FINISHED: Final = ("Succeeded", "Failed")
 
 
@@ -28,6 +29,7 @@ class Protection:
         core.after[_CLAIMS] = self._claim_changed
         core.after["persistentvolumes"] = self._volume_changed
         core.after["pods"] = self._pod_changed
+        core.after[_ATTRIBUTES] = self._attributes_changed
         for claim in core.storage.items(_CLAIMS):
             self._claim_changed(claim)
 
@@ -36,6 +38,7 @@ class Protection:
 
     def _claim_changed(self, claim: Object | None) -> None:
         if claim is None:
+            self._attributes_released()
             return
         metadata = claim["metadata"]
         key = metadata["namespace"], metadata["name"]
@@ -56,11 +59,34 @@ class Protection:
         return False
 
     def _volume_changed(self, volume: Object | None) -> None:
-        if volume is None or "deletionTimestamp" not in volume["metadata"]:
+        if volume is None:
+            self._attributes_released()
+            return
+        if "deletionTimestamp" not in volume["metadata"]:
             return
         held = PROTECTION["persistentvolumes"] in volume["metadata"].get("finalizers", ())
         if held and volume["status"].get("phase") != "Bound":
             self._release(self._resource("PersistentVolume"), volume)
+
+    def _attributes_changed(self, found: Object | None) -> None:
+        if found is None or "deletionTimestamp" not in found["metadata"]:
+            return
+        held = PROTECTION[_ATTRIBUTES] in found["metadata"].get("finalizers", ())
+        if held and not self._names_attributes(found["metadata"]["name"]):
+            self._release(self._core.resources.of_kind("storage.k8s.io/v1", "VolumeAttributesClass"), found)
+
+    def _names_attributes(self, name: str) -> bool:
+        stores = (_CLAIMS, "persistentvolumes")
+        return any(
+            obj["spec"].get("volumeAttributesClassName") == name
+            for store in stores
+            for obj in self._core.storage.items(store)
+        )
+
+    def _attributes_released(self) -> None:
+        """A claim or a volume that named a class may have been the last."""
+        for found in list(self._core.storage.items(_ATTRIBUTES)):
+            self._attributes_changed(found)
 
     def _pod_changed(self, pod: Object | None) -> None:
         for namespace, name in list(self._leaving):

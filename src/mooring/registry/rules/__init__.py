@@ -9,9 +9,10 @@ from typing import Final
 
 from mooring.registry.rules.administration import ADMINISTRATION
 from mooring.registry.rules.core import CORE
+from mooring.registry.rules.devices import DEVICES
 from mooring.registry.rules.workloads import WORKLOADS
 from mooring.registry.strategies import Strategy
 
 __all__ = ["STRATEGIES"]
 
-STRATEGIES: Final[Mapping[str, Strategy]] = {**CORE, **WORKLOADS, **ADMINISTRATION}
+STRATEGIES: Final[Mapping[str, Strategy]] = {**CORE, **WORKLOADS, **ADMINISTRATION, **DEVICES}

@@ -90,6 +90,11 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         validate=storage_classes.validate_storage_class,
         validate_update=storage_classes.validate_storage_class_update,
     ),
+    "volumeattributesclasses.storage.k8s.io": Strategy(
+        validate=storage_classes.validate_attributes_class,
+        validate_update=storage_classes.validate_attributes_class_update,
+        update_is_whole=True,
+    ),
     "csidrivers.storage.k8s.io": Strategy(
         default=csi.default_driver,
         prepare_update=csi.prepare_driver_update,

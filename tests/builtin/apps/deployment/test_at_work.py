@@ -11,8 +11,8 @@ import pytest
 from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
-from mooring.builtin.claims import CONTROLLER as CLAIMS
 from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
+from mooring.builtin.volumes.claims import CONTROLLER as CLAIMS
 from mooring.kube.objects import Object
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import Simulation
@@ -87,7 +87,7 @@ def test_updates_arrive_under_all_kinds_of_faults(seed: int) -> None:
             podManagementPolicy=draw.choice(("Parallel", "OrderedReady")),
             **with_claims(whenScaled=draw.choice(("Retain", "Delete"))),
         ),
-        controllers=(*CONTROLLERS, *OURS),
+        controllers=(*CONTROLLERS, CLAIMS, *OURS),
         seed=seed,
         faults=Faults.everything(0.04),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooring.builtin.apps.statefulset import controller as statefulset
-from mooring.builtin.claims import CONTROLLER as CLAIMS
+from mooring.builtin.volumes.claims import CONTROLLER as CLAIMS
 from mooring.kube.objects import Object
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.crashes import survives_every_crash

@@ -1,0 +1,1 @@
+"""resource.k8s.io: devices that drivers offer, classes of them, and claims of pods to them."""
