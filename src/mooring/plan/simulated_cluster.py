@@ -20,13 +20,13 @@ from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
-from mooring.builtin.volumes import claims, ephemeral, matching, phases
+from mooring.builtin.volumes import ephemeral, matching, phases
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT
 from mooring.placement.workloads.node_readiness import with_readiness
-from mooring.plan import new_nodes, nodes
+from mooring.plan import claims, new_nodes, nodes
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
@@ -47,7 +47,7 @@ CONTROLLERS = (
     replicaset.CONTROLLER,
     statefulset.CONTROLLER,
     daemonset.CONTROLLER,
-    claims.IN_PLAN,
+    claims.CONTROLLER,
     phases.CONTROLLER,
     matching.CONTROLLER,
     ephemeral.CONTROLLER,

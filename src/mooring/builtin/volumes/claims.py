@@ -2,8 +2,7 @@
 
 A volume that names a claim, as `matching.py` and the scheduler make one do, is the claim's. Nothing here makes volumes
 for a StorageClass: a claim of a class waits for whoever does. A claim without a class, which elsewhere waits for a
-volume that somebody makes by hand, gets one at once with all that it asks for, because storage is not simulated. In a
-plan every class that has a provisioner is served like that, once the claim is to be bound.
+volume that somebody makes by hand, gets one at once with all that it asks for, because storage is not simulated.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from typing import Final
 
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.kinds import Key
-from mooring.api.storage.views import PersistentVolume, StorageClass
+from mooring.api.storage.views import PersistentVolume
 from mooring.builtin.volumes.matching import FREE, free_volumes
 from mooring.builtin.volumes.phases import PROVISIONER
 from mooring.kube.objects import Object
-from mooring.placement.volumes.binding import NO_PROVISIONER, smallest_volume
+from mooring.placement.volumes.binding import smallest_volume
 from mooring.placement.volumes.in_tree import BY_PLUGIN
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Create, Decision, Patch, Write, status
 from mooring.runtime.view import View
-from mooring.workloads.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
+from mooring.workloads.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 
 _BOUND: Final = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
 
@@ -33,27 +32,11 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision()
     # Claims that are bound to a volume that was never more than a name get it.
     is_served = not claim.class_name or claim.spec.volume_name == _name(claim)
-    return _bind(key, view, claim, PROVISIONER if is_served else None)
+    return bind(key, view, claim, PROVISIONER if is_served else None)
 
 
-def reconcile_in_plan(key: Key, view: View, now: datetime) -> Decision:
-    claim = view.get(PERSISTENT_VOLUME_CLAIM, *key)
-    if claim is None or claim.metadata.deleting:
-        return Decision()
-    if not claim.class_name:
-        return _bind(key, view, claim, PROVISIONER)
-    found = view.get(STORAGE_CLASS, "", claim.class_name)
-    return _bind(key, view, claim, None if found is None else _provisioner(found, claim))
-
-
-def _provisioner(found: StorageClass, claim: PersistentVolumeClaim) -> str | None:
-    """Who makes a volume for a claim now: nobody before a class that delays binding has been told the node."""
-    if found.provisioner == NO_PROVISIONER or (found.delays and not claim.metadata.annotations.selected_node):
-        return None
-    return found.provisioner
-
-
-def _bind(key: Key, view: View, claim: PersistentVolumeClaim, provisioner: str | None) -> Decision:
+def bind(key: Key, view: View, claim: PersistentVolumeClaim, provisioner: str | None) -> Decision:
+    """The next step of binding a claim; where no volume is there, `provisioner` makes one."""
     volume = _given(view, key, claim)
     # 1. The claim waits for a volume.
     if volume is None:
@@ -129,14 +112,6 @@ CONTROLLER: Final = Controller(
     reconcile,
     of=PERSISTENT_VOLUME_CLAIM,
     reads=(PERSISTENT_VOLUME,),
-    writes={PERSISTENT_VOLUME_CLAIM: ("patch", "status"), PERSISTENT_VOLUME: ("create", "status")},
-    indexers=(FREE,),
-)
-IN_PLAN: Final = Controller(
-    "claims",
-    reconcile_in_plan,
-    of=PERSISTENT_VOLUME_CLAIM,
-    reads=(PERSISTENT_VOLUME, STORAGE_CLASS),
     writes={PERSISTENT_VOLUME_CLAIM: ("patch", "status"), PERSISTENT_VOLUME: ("create", "status")},
     indexers=(FREE,),
 )
