@@ -5,7 +5,7 @@ A feature takes part with one line here. Nothing is loaded before it is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -130,9 +130,14 @@ class Catalog:
         """The kinds whose objects make pods, by name."""
         return _workloads(self.features)
 
-    def node_pools(self) -> tuple[NodePoolKinds, ...]:
-        """The kinds whose objects bring nodes."""
-        return tuple(each for feature in self.features for each in feature.node_pools())
+    def node_pools(self, is_there: Callable[[str], bool] = lambda kind: True) -> tuple[NodePoolKinds, ...]:
+        """The kinds whose objects bring nodes, of which there may be some; nothing else is loaded."""
+        return tuple(
+            each
+            for feature in self.features
+            if any(map(is_there, feature.node_pools.names))
+            for each in feature.node_pools.all(lambda part: part.kind)
+        )
 
     def pool_report(self) -> PoolReport:
         """What is told of pools that are scaled."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from mooring.api.core.types import Pod
@@ -59,7 +60,11 @@ class SnapshotSource:
         ]
 
     def pools(self) -> list[NodePool]:
-        return [pool for kinds in CATALOG.node_pools() for pool in self._pools(kinds)]
+        return [pool for kinds in CATALOG.node_pools(self._mention) for pool in self._pools(kinds)]
+
+    def _mention(self, kind: str) -> bool:
+        """Whether there may be objects of a kind: most files have no pools, and their readers take a while to load."""
+        return any(kind.encode() in Path(file).read_bytes() for file in self._files if file != "-")
 
     def _pools(self, kinds: NodePoolKinds) -> list[NodePool]:
         names = {view: kind for (_, kind), view in kinds.views.items()}

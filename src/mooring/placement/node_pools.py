@@ -43,8 +43,9 @@ class NodePool(NamedTuple):
 
 
 class NodePoolKinds(NamedTuple):
-    """The kinds that tell of pools, by apiVersion and kind, and the pools that their objects, by kind, come to."""
+    """A kind whose objects are pools, the views of all that tells of them, and the pools that objects of these are."""
 
+    kind: str
     views: Mapping[tuple[str, str], type[Any]]
     pools_of: Callable[[Mapping[str, Sequence[Any]]], list[NodePool]]
 

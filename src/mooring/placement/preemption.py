@@ -46,7 +46,7 @@ def preempt(filters: Filters, verdicts: Verdicts, claims: str = messages.NO_CLAI
     if reason := _ineligible(filters, verdicts):
         return Preemption(message=f"{claims}, preemption: {reason}")
     bits = verdicts.bits[cluster.order]
-    resolvable = [each for each in np.unique(bits).tolist() if code_of(verdicts.first(each)) == UNSCHEDULABLE]
+    resolvable = [each for each in set(bits.tolist()) if code_of(verdicts.first(each)) == UNSCHEDULABLE]
     potential: list[int] = cluster.order[np.isin(bits, resolvable)].tolist()
     wanted = min(max(len(potential) * MIN_CANDIDATES_PERCENT // 100, MIN_CANDIDATES), len(potential))
     candidates: list[Candidate] = []

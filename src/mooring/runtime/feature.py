@@ -77,7 +77,7 @@ class Feature:
     # Kinds whose objects make pods, by the name of the kind: what `explain` and snapshots know of them.
     workloads: Parts[WorkloadKind] = Parts()
     # Kinds whose objects bring nodes, for `explain` and `plan`: a pod that would suit them is told what they wait for.
-    node_pools: Callable[[], tuple[NodePoolKinds, ...]] = _nothing
+    node_pools: Parts[NodePoolKinds] = Parts()
     # What `mooring pools` tells, of the one feature that scales pools.
     pool_report: Callable[[], PoolReport] | None = None
     # By apiVersion and kind, for `plan`.

@@ -42,7 +42,7 @@ def _node_pools() -> tuple[NodePoolKinds, ...]:
 AUTOSCALER: Final = Feature(
     "autoscaler",
     controllers=Parts(("cluster-autoscaler", "replica-pools"), _controllers),
-    node_pools=_node_pools,
+    node_pools=Parts(("MachineDeployment",), _node_pools),
     pool_report=_pool_report,
     settings=FLAGS,
     # A plan shows what comes of a workload: what stands idle beside it does not matter to it.

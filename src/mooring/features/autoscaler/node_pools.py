@@ -142,6 +142,7 @@ def _otherwise(pool: MachineDeployment, world: PoolWorld) -> str:
 
 
 MACHINE_DEPLOYMENTS: Final = NodePoolKinds(
+    POOL,
     {
         (API_VERSION, POOL): MachineDeployment,
         (HOSTS_VERSION, HOST): HostClaim,
