@@ -11,7 +11,7 @@ The controller declares `folds=(CLUSTER,)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ from mooring.runtime.view import Unavailable, View
 from mooring.workloads.cluster_state import CLUSTER
 
 if TYPE_CHECKING:
-    from mooring.placement.advise import CommandTarget
+    from mooring.placement.advise import Advice, CommandTarget
     from mooring.placement.engine import Engine, Explanation
 
 __all__ = [
@@ -128,14 +128,20 @@ def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
     return smallest_change(state.engine, state.engine.explain(info), plain, target)
 
 
-def smallest_change(engine: Engine, explanation: Explanation, pod: Object, target: CommandTarget | None = None) -> str:
-    """The best advice for a rejected pod as a sentence; empty where nothing was found."""
+def smallest_change(
+    engine: Engine,
+    explanation: Explanation,
+    pod: Object,
+    target: CommandTarget | None = None,
+    suits: Callable[[Advice], bool] = lambda advice: True,
+) -> str:
+    """The best advice for a rejected pod as a sentence, of that which suits; empty where nothing was found."""
     # Most workloads land, and then there is no need to load it.
     from mooring.placement.advise import MOST_CHANGES, Asked, advise
 
     most_changes = MOST_CHANGES if engine.cluster.node_count <= _SMALL_CLUSTER_NODES else 1
-    found = advise(engine, Asked(explanation, pod, target), limit=1, most_changes=most_changes).advice
-    return found[0].title if found else ""
+    found = advise(engine, Asked(explanation, pod, target), most_changes=most_changes).advice
+    return next((each.title for each in found if suits(each)), "")
 
 
 def _plain(pod: Pod) -> Object:

@@ -36,6 +36,15 @@ def test_a_taint_that_exists_is_tolerated_and_one_of_another_value_is_not() -> N
     )
 
 
+def test_what_would_help_is_a_change_for_a_node_where_the_notebook_runs() -> None:
+    others = [simulated(node(f"fake-{i}", gpu=8, taints=["nvidia.com/gpu=present:NoSchedule"])) for i in range(2)]
+    world = NotebookWorld(notebook_job(gpu=1), nodes=[*others, gpu_node()], run=False)
+    world.run(10)
+    message = world.condition("Placeable")[2]
+    assert "gpu (taint nvidia.com/gpu=True:NoSchedule is not tolerated)" in message
+    assert message.endswith("what would help: Tolerate taint nvidia.com/gpu=True:NoSchedule")
+
+
 def test_no_node_fits_is_told_at_once_and_fails_after_the_grace_period_without_a_retry() -> None:
     world = NotebookWorld(notebook_job(selector={"disk": "ssd"}), run=False)
     world.run(10)

@@ -92,7 +92,10 @@ def _answer(
         return "SimulatedNode", simulated_text(name, chosen, _closest(view, explanation, real_only=True))
     if nodes := _nodes_of_notebooks(engine, info):
         return "WaitingForRoom", f"{_listed(nodes)} can take pod {name} once other notebooks there are done"
-    return "Unschedulable", f"no node can take pod {name}: {_why(view, explanation)}; {_help(engine, explanation, pod)}"
+    return (
+        "Unschedulable",
+        f"no node can take pod {name}: {_why(view, explanation)}; {_help(view, engine, explanation, pod)}",
+    )
 
 
 def simulated_text(pod: str, node: str, real: str = "") -> str:
@@ -117,7 +120,8 @@ def _nodes_of_notebooks(engine: Engine, info: PodInfo) -> list[str]:
 
 
 def _why(view: View, explanation: Explanation) -> str:
-    return _closest(view, explanation) or explanation.message.partition(". ")[0].rstrip(".")
+    closest = _closest(view, explanation, real_only=True) or _closest(view, explanation)
+    return closest or explanation.message.partition(". ")[0].rstrip(".")
 
 
 def _closest(view: View, explanation: Explanation, *, real_only: bool = False) -> str:
@@ -135,12 +139,14 @@ def _closest(view: View, explanation: Explanation, *, real_only: bool = False) -
     return ""
 
 
-def _help(engine: Engine, explanation: Explanation, pod: Object) -> str:
-    """The smallest change that would let it in."""
+def _help(view: View, engine: Engine, explanation: Explanation, pod: Object) -> str:
+    """The smallest change that would let it in, on a node where it runs."""
     from mooring.placement.advise import CommandTarget
 
     target = CommandTarget("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], fields=EDITABLE)
-    found = smallest_change(engine, explanation, pod, target)
+    found = smallest_change(
+        engine, explanation, pod, target, lambda advice: any(not is_simulated(view, each) for each in advice.nodes)
+    )
     return f"what would help: {found}" if found else "no change that was tried would help"
 
 
