@@ -41,6 +41,7 @@ __all__ = [
 
 # The engine looks at the whole cluster; a pod that waits is asked about at most this often.
 MAX_ANSWER_AGE: Final = timedelta(seconds=30)
+HOSTNAME: Final = "kubernetes.io/hostname"
 _MOST_NODES: Final = 3
 
 PlacingAnswer = Literal["Fits", "WaitingForRoom", "Unschedulable", "SimulatedNode"]
@@ -89,7 +90,7 @@ def _answer(
         if real is not None:
             return "Fits", f"node {real} can take pod {name}"
         chosen = engine.cluster.names[explanation.chosen] if explanation.chosen >= 0 else names[0]
-        return "SimulatedNode", simulated_text(name, chosen, _closest(view, explanation, real_only=True))
+        return "SimulatedNode", simulated_text(view, name, chosen, _closest(view, explanation, real_only=True))
     if nodes := _nodes_of_notebooks(engine, info):
         return "WaitingForRoom", f"{_listed(nodes)} can take pod {name} once other notebooks there are done"
     return (
@@ -98,10 +99,17 @@ def _answer(
     )
 
 
-def simulated_text(pod: str, node: str, real: str = "") -> str:
+def simulated_text(view: View, pod: str, node: str, closest: str = "") -> str:
     text = f"pod {pod} would land on node {node}, which is simulated, so that the notebook would not run"
-    way_out = "select a real node with spec.podConfig.nodeSelector, and tolerate its taints"
-    return f"{text}; {way_out}" + (f". Closest real: {real}" if real else "")
+    cluster = view.peek(CLUSTER).cluster
+    names = (cluster.names[slot] for slot in cluster.order.tolist())
+    real = next((each for each in names if not is_simulated(view, each)), None)
+    if real is None:
+        return f"{text}; there is no real node, so run mooring up with its process node, or join one"
+    selector = f"spec.podConfig.nodeSelector, such as {HOSTNAME}: {real}"
+    return f"{text}; select a real node with {selector}, and tolerate its taints" + (
+        f". Closest real: {closest}" if closest else ""
+    )
 
 
 def _nodes_of_notebooks(engine: Engine, info: PodInfo) -> list[str]:

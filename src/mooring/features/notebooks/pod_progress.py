@@ -45,7 +45,7 @@ def follow_pod(
 
     # 1. What runs on a simulated node does not run.
     if node and is_simulated(view, node):
-        condition = Condition(PLACEABLE, "False", "SimulatedNode", simulated_text(name, node))
+        condition = Condition(PLACEABLE, "False", "SimulatedNode", simulated_text(view, name, node))
         return fail(job, "SimulatedNode", condition.message, now, pod=pod, conditions=(condition,))
 
     # 2. A run that ended says what it found in its log, and nowhere else.
