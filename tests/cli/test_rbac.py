@@ -47,6 +47,8 @@ MAKES_SECRETS = "k8sinstallerconfig"
 # Writes the token that was minted for a machine into that machine's kubeconfig, and so reads it back. It asks for
 # single Secrets; rules cannot say which.
 READS_ITS_TOKENS = "bootstrapkubeconfig"
+# It asks for metadata only, of the Secrets that jobs name: whether they are there.
+LOOKS_FOR_SECRETS = "notebook-validation"
 
 
 def test_no_controller_may_read_all_secrets_unless_it_covers_every_kind() -> None:
@@ -58,6 +60,7 @@ def test_no_controller_may_read_all_secrets_unless_it_covers_every_kind() -> Non
     assert {name: verbs for name, verbs in reading.items() if verbs} == {
         MAKES_SECRETS: {"get"},
         READS_ITS_TOKENS: {"get", "list", "watch"},
+        LOOKS_FOR_SECRETS: {"list", "watch"},
     }
 
 
