@@ -100,6 +100,17 @@ def test_the_limit_of_an_extended_resource_is_lowered_with_its_request() -> None
     ]
 
 
+def test_a_part_of_a_gpu_that_no_node_has_is_asked_for_as_the_next_larger_one() -> None:
+    asked = pod("trainer")
+    amounts = {"nvidia.com/mig-1g.5gb": "1"}
+    asked["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": dict(amounts)}
+    made = node("a")
+    made["status"]["allocatable"] |= {"nvidia.com/mig-3g.40gb": "2", "nvidia.com/mig-1g.10gb": "7"}
+    assert titles(AdviceKind.WIDEN, cluster(made), asked) == [
+        "Ask for nvidia.com/mig-1g.10gb, which nodes have, instead of nvidia.com/mig-1g.5gb"
+    ]
+
+
 def test_gpus_are_halved_until_they_fit() -> None:
     scene = cluster(node("a", gpu=7))
     assert titles(AdviceKind.LOWER, scene, pod("trainer", gpu=8)) == [

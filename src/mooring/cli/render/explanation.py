@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mooring.catalog import CATALOG
@@ -293,6 +293,21 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
             how_many = f"all {count:,}" if good else f"{landed[owner]:,} of {count:,}"
             text = f"{owner}: {how_many} pods {would} be scheduled"
         page.line(text, "bad" if not good else "warn" if doubtful[owner] else "good")
+        if owner in units:
+            _add_idle(page, [o for o in outcomes if str(o.unplaced.source) == owner], units[owner][1])
+
+
+def _add_idle(page: TextPage, outcomes: Sequence[PodOutcome], whole: Mapping[str, bool]) -> None:
+    """The devices that pods would hold while the rest of their unit finds no place."""
+    held: Counter[str] = Counter()
+    for outcome in outcomes:
+        kind = CATALOG.workloads()[outcome.unplaced.source.kind]
+        assert kind.unit is not None
+        unit = kind.unit.of(outcome.unplaced.pod["metadata"].get("labels") or {})
+        if outcome.lands and not whole[unit] and outcome.info is not None:
+            held.update({name: amount for name, amount in outcome.info.requests.scalars if "/" in name})
+    for name, amount in held.items():
+        page.line(f"{amount} {name} would be held for nothing, by pods whose others find no place", "bad", 2)
 
 
 def _add_rows(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[PodOutcome]) -> None:

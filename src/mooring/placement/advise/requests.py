@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from mooring.placement.filters import TOO_MANY_PODS, Need
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import Amounts
 
+# A part of an NVIDIA GPU as a resource: so many of its slices and so much of its memory.
+_MIG_PROFILE = re.compile(r"nvidia\.com/mig-(?P<slices>[0-9]+)g\.(?P<memory>[0-9]+)gb(\.me)?")
 _BYTES = (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 
 
@@ -174,8 +177,12 @@ def _rename(search: Search, need: Need, found_requests: list[_ContainerRequest])
     """No node has the resource at all: perhaps its name is misspelt."""
     cluster = search.cluster
     offered = [name for name, column in cluster.alloc_scalar.items() if bool((column[cluster.valid] > 0).any())]
-    other = meant_key(need.name, offered)
-    if other is None:
+    other = _larger_profile(need.name, offered)
+    if other is not None:
+        kind, title = AdviceKind.WIDEN, f"Ask for {other}, which nodes have, instead of {need.name}"
+    elif (other := meant_key(need.name, offered)) is not None:
+        kind, title = AdviceKind.CORRECT, f'Correct resource "{need.name}" to "{other}"'
+    else:
         return
     edits = []
     for request in found_requests:
@@ -185,7 +192,21 @@ def _rename(search: Search, need: Need, found_requests: list[_ContainerRequest])
             if before is not None:
                 edits.append(Edit("pod", "replace", path, before, None))
                 edits.append(Edit("pod", "replace", pointer(*request.path, field, other), None, before))
-    title = f'Correct resource "{need.name}" to "{other}"'
-    advice = search.on_pod(AdviceKind.CORRECT, title, *edits)
+    advice = search.on_pod(kind, title, *edits)
     if advice is not None:
         yield advice
+
+
+def _larger_profile(name: str, offered: list[str]) -> str | None:
+    """The smallest MIG profile that exists and has no less of a GPU than the one that is asked for."""
+    asked = _MIG_PROFILE.fullmatch(name)
+    if asked is None:
+        return None
+    wanted = int(asked["memory"]), int(asked["slices"])
+    found = [
+        ((int(profile["memory"]), int(profile["slices"])), each)
+        for each in offered
+        if (profile := _MIG_PROFILE.fullmatch(each)) is not None
+    ]
+    large = [(size, each) for size, each in found if size[0] >= wanted[0] and size[1] >= wanted[1]]
+    return min(large)[1] if large else None
