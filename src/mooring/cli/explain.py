@@ -94,7 +94,8 @@ def command(
 
     KIND/NAME is a pod or a workload (deployment, job, ...); pods stands for all that wait for a node. A pod
     that runs already is explained as if it were not yet placed. FILE may hold Pods, Deployments, ReplicaSets,
-    StatefulSets, Jobs and the workloads of features; their pods are placed one after another.
+    StatefulSets, DaemonSets, Jobs, CronJobs, ReplicationControllers and the workloads of features; their pods are
+    placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
     about it cannot be known, and 1 when the input is wrong.

@@ -32,13 +32,6 @@ from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.runtime.settings import Configuration
 
-# Kinds that cannot be expanded here, and what to do instead.
-_REFUSED = {
-    "DaemonSet": "its controller picks the nodes itself, one pod each; explain one of its pods as a Pod",
-    "CronJob": "explain its spec.jobTemplate as a Job",
-    "ReplicationController": "explain its spec.template as a Pod",
-}
-
 
 def read_manifest_pods(
     snapshot: Snapshot, files: Sequence[str], namespace: str, home: str, configuration: Configuration
@@ -58,8 +51,6 @@ def read_manifest_pods(
                     text = f"apiVersion {value['apiVersion']} is not known; use {kind.api_version}"
                     raise document.error(f"{_label(value)}: {text}")
                 workloads.append(document)
-            elif value["kind"] in _REFUSED:
-                raise document.error(f"{_label(value)} is not explained: {_REFUSED[value['kind']]}")
             elif not _take_in(snapshot, document, namespace or home):
                 ignored.append(document)
     if not workloads:
