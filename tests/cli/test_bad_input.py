@@ -141,9 +141,11 @@ def test_a_missing_snapshot(cluster: World) -> None:
     assert complaint(cluster, "pod/web", "--snapshot", "nowhere.yaml") == "nowhere.yaml: no such file"
 
 
-def test_a_directory(cluster: World) -> None:
+def test_a_directory_without_manifests(cluster: World) -> None:
     (cluster.folder / "manifests").mkdir()
-    assert complaint(cluster, "-f", "manifests", real=True) == "manifests: is a directory, not a file"
+    assert complaint(cluster, "-f", "manifests", real=True) == (
+        "manifests: holds no files that end in .json, .yaml, .yml; -R looks into its folders too"
+    )
 
 
 def test_an_empty_file(cluster: World) -> None:

@@ -46,10 +46,10 @@ class PlannedNode(NamedTuple):
 
 
 class PlannedWorkload(NamedTuple):
-    """An object to apply, and the file it came from."""
+    """An object to apply, and the file it came from, where one holds it as it is."""
 
     object: Object
-    file: str
+    file: str | None
 
 
 @dataclass
