@@ -57,3 +57,15 @@ def test_a_snapshot_without_generations_leaves_the_pods_of_a_daemon_set_alone_to
     plan = make_plan(SimulatedCluster([node("a"), node("b"), owner, there]), [], "default", HOUR)
     assert plan.evicted == []
     assert [planned.node for planned in plan.pods] == ["b"]
+
+
+def test_a_daemon_set_that_is_applied_again_waits_for_no_nodes() -> None:
+    """Its pod runs, and a snapshot may say nothing of its readiness."""
+    there = pod("agent-x", node="a", labels={**LABELS, "controller-revision-hash": "h"})
+    there["status"] = {"phase": "Running"}
+    there["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+    ]
+    cluster = SimulatedCluster([node("a"), daemon_set(uid="u"), there])
+    plan = make_plan(cluster, [PlannedWorkload(daemon_set(), "agent.yaml")], "default", HOUR)
+    assert (plan.pods, plan.waiting) == ([], [])

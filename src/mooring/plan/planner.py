@@ -167,7 +167,7 @@ def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], names
 
 def _tells_what_it_waits_for(obj: Object) -> bool:
     kind = CATALOG.workloads().get(obj["kind"])
-    return kind is not None and (kind.chooses_nodes or kind.withdraws_pods)
+    return kind is not None and (kind.waits_for_nodes or kind.withdraws_pods)
 
 
 def _place(obj: Object, namespace: str) -> tuple[str, str]:

@@ -76,6 +76,8 @@ class WorkloadKind(NamedTuple):
     fields: Mapping[str, str] = _TEMPLATE
     # Whether a change of the template does nothing to pods that are there, so that no command can be given for them.
     create_only: bool = False
+    # Whether it makes no pods before the nodes that it needs are there, and tells how many it waits for.
+    waits_for_nodes: bool = False
     # Whether its controller takes back pods that no node can take, and tells what they waited for.
     withdraws_pods: bool = False
     # Whether a controller of ours makes its pods. Without one, a plan does not know where they land.
