@@ -36,15 +36,8 @@ def test_an_object_of_a_kind_that_makes_no_pods(cluster: World) -> None:
     cluster.write("map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
     assert complaint(cluster, "-f", "map.yaml", real=True) == (
         "map.yaml: document 1: ConfigMap settings makes no pods; "
-        "-f takes Pod, Deployment, ReplicaSet, StatefulSet, Job, LeaderWorkerSet and Workspace"
-    )
-
-
-def test_a_kind_whose_pods_are_not_told(cluster: World) -> None:
-    cluster.write("ds.yaml", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\n")
-    assert complaint(cluster, "-f", "ds.yaml") == (
-        "ds.yaml: document 1: DaemonSet agent is not explained: its controller picks the nodes itself, one pod each; "
-        "explain one of its pods as a Pod"
+        "-f takes Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, ReplicationController, DaemonSet, "
+        "LeaderWorkerSet, Workspace and NotebookValidationJob"
     )
 
 
@@ -148,9 +141,11 @@ def test_a_missing_snapshot(cluster: World) -> None:
     assert complaint(cluster, "pod/web", "--snapshot", "nowhere.yaml") == "nowhere.yaml: no such file"
 
 
-def test_a_directory(cluster: World) -> None:
+def test_a_directory_without_manifests(cluster: World) -> None:
     (cluster.folder / "manifests").mkdir()
-    assert complaint(cluster, "-f", "manifests", real=True) == "manifests: is a directory, not a file"
+    assert complaint(cluster, "-f", "manifests", real=True) == (
+        "manifests: holds no files that end in .json, .yaml, .yml; -R looks into its folders too"
+    )
 
 
 def test_an_empty_file(cluster: World) -> None:
@@ -173,8 +168,8 @@ def test_neither_a_pod_nor_a_file(cluster: World) -> None:
 
 def test_something_that_makes_no_pods(cluster: World) -> None:
     assert complaint(cluster, "service/web") == (
-        "expected pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME, lws/NAME or workspace/NAME, "
-        'or pods for all that wait, not "service/web"'
+        "expected pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME, cronjob/NAME, rc/NAME, "
+        'daemonset/NAME, lws/NAME, workspace/NAME or nvj/NAME, or pods for all that wait, not "service/web"'
     )
 
 

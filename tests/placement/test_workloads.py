@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mooring.api.core.types import LabelSelector
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import Expansion, WorkloadError, expand, template_hash
 from mooring.placement.workloads.known_cluster import KnownCluster
@@ -38,7 +39,7 @@ def test_a_deployment_makes_pods_through_a_replica_set_that_selects_them() -> No
     assert made.pods[0]["metadata"]["labels"] == {"app": "web", "pod-template-hash": version}
     assert made.owner is not None
     assert made.owner.metadata.name == f"web-{version}"
-    assert made.owner.spec.selector is not None
+    assert isinstance(made.owner.spec.selector, LabelSelector)
     assert made.owner.spec.selector.match_labels == {"app": "web", "pod-template-hash": version}
 
 

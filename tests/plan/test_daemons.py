@@ -43,3 +43,29 @@ def test_the_pods_of_a_daemon_set_in_a_snapshot_are_left_alone() -> None:
     plan = make_plan(SimulatedCluster([node("a"), node("b"), owner, there]), [], "default", HOUR)
     assert plan.evicted == []
     assert [planned.node for planned in plan.pods] == ["b"]
+
+
+def test_a_snapshot_without_generations_leaves_the_pods_of_a_daemon_set_alone_too() -> None:
+    """As `mooring snapshot` writes it: pods with the hash of their revision, no revisions and no uids."""
+    born = {"creationTimestamp": "2026-01-01T00:00:00Z"}
+    owner = daemon_set(**born)
+    there = pod("agent-x", node="a", labels={**LABELS, "controller-revision-hash": "h"})
+    there["metadata"] |= born
+    there["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "controller": True}
+    ]
+    plan = make_plan(SimulatedCluster([node("a"), node("b"), owner, there]), [], "default", HOUR)
+    assert plan.evicted == []
+    assert [planned.node for planned in plan.pods] == ["b"]
+
+
+def test_a_daemon_set_that_is_applied_again_waits_for_no_nodes() -> None:
+    """Its pod runs, and a snapshot may say nothing of its readiness."""
+    there = pod("agent-x", node="a", labels={**LABELS, "controller-revision-hash": "h"})
+    there["status"] = {"phase": "Running"}
+    there["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+    ]
+    cluster = SimulatedCluster([node("a"), daemon_set(uid="u"), there])
+    plan = make_plan(cluster, [PlannedWorkload(daemon_set(), "agent.yaml")], "default", HOUR)
+    assert (plan.pods, plan.waiting) == ([], [])

@@ -19,9 +19,10 @@ def _controllers() -> tuple[Controller, ...]:
 
 
 def _workloads() -> tuple[WorkloadKind, ...]:
+    from mooring.builtin.apps.daemonset.workload import DAEMON_SET_PODS
     from mooring.placement.workloads.kinds import BUILT_IN
 
-    return BUILT_IN
+    return (*BUILT_IN, DAEMON_SET_PODS)
 
 
 _NAMES: Final = (
@@ -57,10 +58,21 @@ _NAMES: Final = (
     "namespace",
 )
 
+_WORKLOADS: Final = (
+    "Pod",
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "ReplicationController",
+    "DaemonSet",
+)
+
 CONTROL_PLANE: Final = Feature(
     "control-plane",
     controllers=Parts(_NAMES, _controllers),
-    workloads=Parts(("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job"), _workloads),
+    workloads=Parts(_WORKLOADS, _workloads),
     progress={
         ("batch/v1", "Job"): job_progress,
         ("apps/v1", "DaemonSet"): daemon_set_progress,

@@ -15,6 +15,7 @@ from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.cli.explain_target import ExplainTarget, parse_target
+from mooring.cli.given_manifests import GivenManifests, given_manifests, manifest_options
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ ALL_NODES = 100
 
 @click.command(cls=Command)
 @click.argument("target", required=False, metavar="[KIND/NAME]")
-@click.option(
-    "-f", "--filename", "files", multiple=True, metavar="FILE", help="Manifest with pods to place; - is standard input."
-)
+@manifest_options
 @click.option(
     "--snapshot",
     "snapshots",
@@ -68,6 +67,8 @@ ALL_NODES = 100
 def command(
     target: str | None,
     files: tuple[str, ...],
+    recursive: bool,
+    kustomization: str,
     snapshots: tuple[str, ...],
     kubeconfig: Path | None,
     context: str | None,
@@ -87,20 +88,23 @@ def command(
       mooring explain deployment/web
       mooring explain pods -A
       mooring explain -f pod.yaml
+      mooring explain -k overlays/production
       mooring explain -f pod.yaml --snapshot cluster.yaml
 
     The cluster is the one of your kubeconfig, or a file that mooring snapshot or kubectl get -o yaml wrote. Nothing is
     ever written to a cluster.
 
     KIND/NAME is a pod or a workload (deployment, job, ...); pods stands for all that wait for a node. A pod
-    that runs already is explained as if it were not yet placed. FILE may hold Pods, Deployments, ReplicaSets,
-    StatefulSets, Jobs and the workloads of features; their pods are placed one after another.
+    that runs already is explained as if it were not yet placed. FILE, a file or a folder of them, may hold Pods,
+    Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, ReplicationControllers and the workloads of
+    features; their pods are placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
     about it cannot be known, and 1 when the input is wrong.
     """
-    asked = _asked(target, files)
-    if "-" in files and "-" in snapshots:
+    given = given_manifests(files, recursive, kustomization)
+    asked = _asked(target, given)
+    if "-" in given.files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
     if everywhere and namespace:
         raise InputError("-A and -n cannot be given together")
@@ -119,7 +123,7 @@ def command(
             found = find_cluster_pods(cluster_source, snapshot, asked, home, configuration)
         else:
             default = home or cluster_source.namespace
-            found = read_manifest_pods(snapshot, files, namespace, default, configuration)
+            found = read_manifest_pods(snapshot, given, namespace, default, configuration)
         notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
         notes += _sampling(snapshot.cluster.node_count, percentage)
         engine = Engine(snapshot.cluster, percentage)
@@ -155,14 +159,15 @@ def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context
     return SnapshotSource(snapshots)
 
 
-def _asked(target: str | None, files: tuple[str, ...]) -> ExplainTarget | None:
+def _asked(target: str | None, given: GivenManifests) -> ExplainTarget | None:
     """What to look up in the cluster, or None when files say what to place."""
     if target is None:
-        if not files:
+        if not given:
             raise InputError("say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait")
         return None
-    if files:
-        raise InputError(f"{target} and -f cannot be explained together: give one of them")
+    if given:
+        option = "-f" if given.files else "-k"
+        raise InputError(f"{target} and {option} cannot be explained together: give one of them")
     return parse_target(target)
 
 

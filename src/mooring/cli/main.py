@@ -61,6 +61,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.token",
         "Let others use the cluster of mooring up.",
     ),
+    "completion": (
+        "mooring.cli.completion",
+        "Print the script that lets a shell complete commands and options.",
+    ),
 }
 """Command name to the module that defines it (as `command`) and the line that `--help` shows."""
 

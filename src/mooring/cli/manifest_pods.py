@@ -18,11 +18,12 @@ from mooring.api.scheduling.views import PriorityClass
 from mooring.api.storage.views import PersistentVolume
 from mooring.catalog import CATALOG
 from mooring.cli.found_pods import FoundPods, FoundWorkload
+from mooring.cli.given_manifests import GivenManifests, GivenObject
 from mooring.cli.known_cluster import Objects, known_cluster
 from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError, forbidden
 from mooring.kube.objects import Object
-from mooring.manifests import Document, read_manifests
+from mooring.manifests import Document
 from mooring.manifests.views import convert
 from mooring.placement.devices.generated_claims import with_generated_claims
 from mooring.placement.pods import PodInfo
@@ -32,49 +33,39 @@ from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.runtime.settings import Configuration
 
-# Kinds that cannot be expanded here, and what to do instead.
-_REFUSED = {
-    "DaemonSet": "its controller picks the nodes itself, one pod each; explain one of its pods as a Pod",
-    "CronJob": "explain its spec.jobTemplate as a Job",
-    "ReplicationController": "explain its spec.template as a Pod",
-}
-
 
 def read_manifest_pods(
-    snapshot: Snapshot, files: Sequence[str], namespace: str, home: str, configuration: Configuration
+    snapshot: Snapshot, given: GivenManifests, namespace: str, home: str, configuration: Configuration
 ) -> FoundPods:
-    """The pods of all files in order. Other objects that matter to placement go into the snapshot.
+    """The pods of all manifests in order. Other objects that matter to placement go into the snapshot.
 
     `namespace` is the one that objects must be in; without it, `home` is where those are that name none.
     """
     known = CATALOG.workloads()
-    workloads: list[Document[Object]] = []
+    workloads: list[GivenObject] = []
     ignored: list[Document[Object]] = []
-    for file in files:
-        for document in read_manifests(file):
-            value = document.value
-            if (kind := known.get(value["kind"])) is not None:
-                if kind.api_version != value["apiVersion"]:
-                    text = f"apiVersion {value['apiVersion']} is not known; use {kind.api_version}"
-                    raise document.error(f"{_label(value)}: {text}")
-                workloads.append(document)
-            elif value["kind"] in _REFUSED:
-                raise document.error(f"{_label(value)} is not explained: {_REFUSED[value['kind']]}")
-            elif not _take_in(snapshot, document, namespace or home):
-                ignored.append(document)
+    for each in given.objects():
+        document, value = each.document, each.document.value
+        if (kind := known.get(value["kind"])) is not None:
+            if kind.api_version != value["apiVersion"]:
+                text = f"apiVersion {value['apiVersion']} is not known; use {kind.api_version}"
+                raise document.error(f"{_label(value)}: {text}")
+            workloads.append(each)
+        elif not _take_in(snapshot, document, namespace or home):
+            ignored.append(document)
     if not workloads:
         if ignored:
             kinds = " and ".join([", ".join(list(known)[:-1]), list(known)[-1]])
             raise ignored[0].error(f"{_label(ignored[0].value)} makes no pods; -f takes {kinds}")
-        raise InputError(f"{', '.join(files)}: holds no object that makes pods")
+        raise InputError(f"{given}: holds no object that makes pods")
     found = FoundPods()
     cluster = known_cluster(snapshot, configuration, _others(ignored, namespace or home))
     if ignored:
         counts = Counter(str(document.value["kind"]) for document in ignored)
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
         found.notes.append(f"left out, as placement does not depend on it: {listed}")
-    for document in workloads:
-        _read_workload(found, snapshot, document, namespace, home, cluster)
+    for each in workloads:
+        _read_workload(found, snapshot, each, namespace, home, cluster)
     return found
 
 
@@ -138,12 +129,12 @@ def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> 
 def _read_workload(
     found: FoundPods,
     snapshot: Snapshot,
-    document: Document[Object],
+    each: GivenObject,
     namespace: str,
     home: str,
     cluster: KnownCluster,
 ) -> None:
-    value = document.value
+    document, value = each.document, each.document.value
     prefix = ""
     try:
         expansion = _expand(value, namespace or home, cluster)
@@ -155,7 +146,7 @@ def _read_workload(
             )
         found.notes.extend(f"{_label(value)}: {note}" for note in _unknown(expansion, prefix))
         selection = CATALOG.workloads()[value["kind"]].select(value, expansion.namespace, cluster)
-        _take_pods(found, snapshot, expansion, selection, value, document.file)
+        _take_pods(found, snapshot, expansion, selection, value, each.file)
     except msgspec.ValidationError as error:
         raise document.error(f"{_label(value)}: {message_of(error)}") from None
     except InvalidObjectError as error:

@@ -11,6 +11,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.durations import duration
 from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND, Command, exit_code
+from mooring.cli.given_manifests import given_manifests, manifest_options
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ ADVICE = 3
 
 
 @click.command(cls=Command)
-@click.option(
-    "-f", "--filename", "files", multiple=True, required=True, metavar="FILE", help="Manifests; - is standard input."
-)
+@manifest_options
 @click.option(
     "--snapshot",
     "snapshots",
@@ -47,6 +46,8 @@ ADVICE = 3
 @configured(CATALOG.settings)
 def command(
     files: tuple[str, ...],
+    recursive: bool,
+    kustomization: str,
     snapshots: tuple[str, ...],
     namespace: str,
     form: str,
@@ -65,11 +66,13 @@ def command(
     The exit code is 0 when every pod lands, 2 when some stay pending or never come, 3 when all land as far as is known
     and something is not, and 1 when the input is wrong.
     """
-    if "-" in files and "-" in snapshots:
+    given = given_manifests(files, recursive, kustomization)
+    if not given:
+        raise InputError("say what to plan: -f FILE, or -k DIR")
+    if "-" in given.files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
 
     from mooring.kube.status import ApiError
-    from mooring.manifests import read_manifests
     from mooring.plan.final_state import unknowns_of
     from mooring.plan.planner import PlannedWorkload, make_plan
     from mooring.plan.simulated_cluster import SimulatedCluster
@@ -81,11 +84,11 @@ def command(
             f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "
             "kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml"
         )
-    workloads = [PlannedWorkload(document.value, document.file) for file in files for document in read_manifests(file)]
+    workloads = [PlannedWorkload(each.document.value, each.file) for each in given.objects()]
     try:
         plan = make_plan(cluster, workloads, namespace, horizon)
     except ApiError as error:
-        raise InputError(f"{', '.join(files)}: {error}") from None
+        raise InputError(f"{given}: {error}") from None
     unknowns = unknowns_of(plan)
     if form == "text":
         from mooring.cli.render.plan import plan_page

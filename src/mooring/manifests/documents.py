@@ -51,6 +51,11 @@ def read_manifests(path: str | Path) -> Iterator[Document[dict[str, Any]]]:
         yield from _Reader(name, None).read(stream)
 
 
+def read_manifest_stream(stream: IO[bytes], name: str) -> Iterator[Document[dict[str, Any]]]:
+    """The same from an open stream, which errors call by the name."""
+    yield from _Reader(name, None).read(stream)
+
+
 def read_views(path: str | Path, views: Views) -> Iterator[Document[Any]]:
     """The objects of the given kinds as views; objects of other kinds are left out."""
     return _read(path, views, None)

@@ -9,6 +9,7 @@ import msgspec
 from mooring.api.core.types import Pod
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.resource.views import ResourceClaim, ResourceClaimStatus
+from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.snapshot import VIEWS, Snapshot
@@ -25,7 +26,7 @@ def final_snapshot(plan: Plan) -> Snapshot:
 
 
 def unknowns_of(plan: Plan) -> list[str]:
-    """What the plan could not know and went on without, in the order of its pods."""
+    """What the plan could not know and went on without: workloads that nothing acts on, then by pod."""
     snapshot = Snapshot(len(plan.cluster.objects("v1", "Node")))
     for kind, obj in _objects(plan):
         view = convert(obj, VIEWS[kind])
@@ -41,7 +42,7 @@ def unknowns_of(plan: Plan) -> list[str]:
         else:
             snapshot.add(view)
     snapshot.unread_kinds = set(plan.cluster.unread_kinds)
-    found: dict[str, None] = {}
+    found = dict.fromkeys(text for obj in plan.objects if (text := _not_acted_on(obj)))
     for pod in plan.pods:
         name = pod.object["spec"].get("runtimeClassName")
         if ("RuntimeClass", f"/{name}") in plan.cluster.stand_ins:
@@ -49,6 +50,17 @@ def unknowns_of(plan: Plan) -> list[str]:
         info = snapshot.cluster.compiler.compile(convert(pod.object, Pod))
         found |= dict.fromkeys(unknown.text for unknown in snapshot.unknowns(info))
     return list(found)
+
+
+def _not_acted_on(obj: Object) -> str:
+    kind = CATALOG.workloads().get(obj["kind"])
+    if kind is None or kind.has_controller:
+        return ""
+    metadata = obj["metadata"]
+    return (
+        f"nothing here acts on {obj['kind']} {metadata['namespace']}/{metadata['name']}, so it makes no pods; "
+        "mooring explain -f says where they would land"
+    )
 
 
 def _objects(plan: Plan) -> Iterator[tuple[tuple[str, str], Object]]:

@@ -46,10 +46,10 @@ class PlannedNode(NamedTuple):
 
 
 class PlannedWorkload(NamedTuple):
-    """An object to apply, and the file it came from."""
+    """An object to apply, and the file it came from, where one holds it as it is."""
 
     object: Object
-    file: str
+    file: str | None
 
 
 @dataclass
@@ -167,7 +167,7 @@ def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], names
 
 def _tells_what_it_waits_for(obj: Object) -> bool:
     kind = CATALOG.workloads().get(obj["kind"])
-    return kind is not None and (kind.chooses_nodes or kind.withdraws_pods)
+    return kind is not None and (kind.waits_for_nodes or kind.withdraws_pods)
 
 
 def _place(obj: Object, namespace: str) -> tuple[str, str]:

@@ -170,7 +170,8 @@ class SimulatedCluster:
             return
 
     def _restore_revisions(self) -> None:
-        sets, revisions = self.objects("apps/v1", "StatefulSet"), self.objects("apps/v1", "ControllerRevision")
+        sets = [*self.objects("apps/v1", "StatefulSet"), *self.objects("apps/v1", "DaemonSet")]
+        revisions = self.objects("apps/v1", "ControllerRevision")
         for revision in missing_revisions(sets, revisions, self.objects("v1", "Pod") if sets else ()):
             self._restore(revision)
 

@@ -7,15 +7,20 @@ from difflib import get_close_matches
 
 from mooring.api.kinds import HasMeta
 
-__all__ = ["nearest_labels"]
+__all__ = ["nearest_labels", "nearest_of"]
 
 
 def nearest_labels(wanted: Mapping[str, str], objects: Iterable[HasMeta]) -> str:
     """`; the nearest label is pool=gpu-b on n0, n1`, or nothing where all labels are found or none is near."""
+    return nearest_of(wanted, ((obj.metadata.name, obj.metadata.labels) for obj in objects))
+
+
+def nearest_of(wanted: Mapping[str, str], named: Iterable[tuple[str, Mapping[str, str]]]) -> str:
+    """The same of labels with the name of their object."""
     carriers: dict[str, list[str]] = {}
-    for obj in objects:
-        for key, value in obj.metadata.labels.items():
-            carriers.setdefault(f"{key}={value}", []).append(obj.metadata.name)
+    for name, labels in named:
+        for key, value in labels.items():
+            carriers.setdefault(f"{key}={value}", []).append(name)
     found = []
     for key, value in sorted(wanted.items()):
         label = f"{key}={value}"

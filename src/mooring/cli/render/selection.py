@@ -19,10 +19,11 @@ _MAX_NAMES = 4
 def add_selection(page: TextPage, owner: str, selection: NodeSelection) -> None:
     page.title(f"Nodes of {owner}")
     rows = [
-        ("required", str(selection.required or "?"), selection.reason),
         ("matching", str(len(selection.matching)), f"{_names(selection.matching)}{_labels(selection)}"),
-        ("ready", str(len(selection.counted)), _names(selection.counted)),
+        (selection.counted_as, str(len(selection.counted)), _names(selection.counted)),
     ]
+    if selection.reason:
+        rows.insert(0, ("required", str(selection.required or "?"), selection.reason))
     away = [f"{node.name} {node.reason}" for node in selection.uncounted]
     if len(away) > _MAX_NAMES:
         away[_MAX_NAMES:] = [f"and {counted(len(away) - _MAX_NAMES, 'more node')}"]
@@ -48,7 +49,7 @@ def selection_data(selection: NodeSelection) -> dict[str, Any]:
         "required": selection.required or None,
         "reason": selection.reason,
         "matching": list(selection.matching),
-        "ready": list(selection.counted),
+        selection.counted_as: list(selection.counted),
         "notCounted": [node._asdict() for node in selection.uncounted],
     }
     if selection.claimed_type:

@@ -113,5 +113,6 @@ WORKSPACE_PODS: Final = WorkloadKind(
     template_path=_template_path,
     fixed=_fixed_parts,
     create_only=True,
+    waits_for_nodes=True,
     restored=_restored,
 )

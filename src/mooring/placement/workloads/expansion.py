@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from mooring.api.apps.owners import ReplicaSet, SelectorSpec, StatefulSet
-from mooring.api.core.types import LabelSelector, ObjectMeta
+from mooring.api.core.types import LabelSelector, ObjectMeta, ReplicationController, ReplicationControllerSpec
 from mooring.kube.errors import FieldError, MooringError, go_json, invalid, required
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
@@ -67,7 +67,7 @@ class Expansion(NamedTuple):
     namespace: str
     name: str
     pods: list[Object]
-    owner: ReplicaSet | StatefulSet | None = None
+    owner: ReplicaSet | StatefulSet | ReplicationController | None = None
     # Why the API would refuse the workload itself; its pods are told apart from this.
     errors: tuple[FieldError, ...] = ()
     notes: tuple[str, ...] = ()
@@ -89,11 +89,13 @@ def expand(value: Object, namespace: str = "default", cluster: KnownCluster = NO
     kind = value["kind"]
     value = {
         **value,
-        **{field: _written(value[field]) for field in ("metadata", "spec") if value.get(field) is not None},
+        **{field: written(value[field]) for field in ("metadata", "spec") if value.get(field) is not None},
     }
     if kind == "Pod":
         metadata = msgspec.convert(value, _PodHead).metadata
         return _one_pod(value, metadata.namespace or namespace, metadata.name)
+    if kind == "ReplicationController":
+        value = _with_label_selector(value)
     view = msgspec.convert(value, _Workload)
     name = view.metadata.name
     if not name:
@@ -107,7 +109,7 @@ def expand(value: Object, namespace: str = "default", cluster: KnownCluster = NO
     return _replicas(base, view.spec)
 
 
-def _written(value: Any) -> Any:
+def written(value: Any) -> Any:
     """A field that is null counts as absent, as it does for the API."""
     return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
 
@@ -182,7 +184,7 @@ def _count(path: str, value: int | None, otherwise: int = 1) -> int:
     return count
 
 
-def _selector_errors(template: Object, selector: LabelSelector | None) -> tuple[FieldError, ...]:
+def selector_errors(template: Object, selector: LabelSelector | None) -> tuple[FieldError, ...]:
     """A controller that does not select its own pods is refused by the API."""
     if selector is None:
         return (required("spec.selector", ""),)
@@ -200,8 +202,23 @@ def template_hash(template: Object) -> str:
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:10])
 
 
+def _with_label_selector(value: Object) -> Object:
+    """A ReplicationController with its selector in the form of newer kinds; without one it selects its template."""
+    spec = value.get("spec")
+    if not isinstance(spec, dict):
+        return value
+    labels = spec.get("selector")
+    if not labels:
+        template = spec.get("template")
+        metadata = template.get("metadata") if isinstance(template, dict) else None
+        labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return {**value, "spec": {**spec, "selector": {"matchLabels": labels} if labels else None}}
+
+
 def _replicas(base: _Base, spec: _Spec) -> Expansion:
     count = _count("spec.replicas", spec.replicas)
+    if base.kind == "ReplicationController":
+        return _old_replicas(base, spec, count)
     owner_name, labels = base.name, {}
     selector = spec.selector or LabelSelector()
     if base.kind == "Deployment":
@@ -213,7 +230,17 @@ def _replicas(base: _Base, spec: _Spec) -> Expansion:
     )
     names = base.free_names()
     pods = [base.pod(next(names), ("apps/v1", "ReplicaSet", owner_name), labels) for _ in range(count)]
-    errors = _selector_errors(base.template, spec.selector)
+    errors = selector_errors(base.template, spec.selector)
+    return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, _nothing(count, "spec.replicas"))
+
+
+def _old_replicas(base: _Base, spec: _Spec, count: int) -> Expansion:
+    labels = spec.selector.match_labels if spec.selector is not None else None
+    metadata = ObjectMeta(name=base.name, namespace=base.namespace)
+    owner = ReplicationController(metadata=metadata, spec=ReplicationControllerSpec(selector=labels))
+    names = base.free_names()
+    pods = [base.pod(next(names), ("v1", base.kind, base.name), {}) for _ in range(count)]
+    errors = selector_errors(base.template, spec.selector)
     return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, _nothing(count, "spec.replicas"))
 
 
@@ -246,7 +273,7 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
     notes = list(_nothing(count, "spec.replicas"))
     if count > 1 and spec.pod_management_policy in ("", "OrderedReady"):
         notes.append("a StatefulSet starts its pods one by one: a pod that does not run holds up all later ones")
-    errors = _selector_errors(base.template, spec.selector)
+    errors = selector_errors(base.template, spec.selector)
     return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, tuple(notes), claims=tuple(claims))
 
 

@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.placement.pods import Owner
+from mooring.placement.workloads.cron_jobs import TEMPLATE_PATH, expand_cron_job, is_of_cron_job
 from mooring.placement.workloads.expansion import Expansion, expand
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
-from mooring.placement.workloads.owners import Workload
+from mooring.placement.workloads.owners import PlacedCronJob, PlacedReplicationController, Workload
 
 __all__ = ["BUILT_IN", "Unit", "WorkloadKind"]
 
@@ -75,8 +76,12 @@ class WorkloadKind(NamedTuple):
     fields: Mapping[str, str] = _TEMPLATE
     # Whether a change of the template does nothing to pods that are there, so that no command can be given for them.
     create_only: bool = False
+    # Whether it makes no pods before the nodes that it needs are there, and tells how many it waits for.
+    waits_for_nodes: bool = False
     # Whether its controller takes back pods that no node can take, and tells what they waited for.
     withdraws_pods: bool = False
+    # Whether a controller of ours makes its pods. Without one, a plan does not know where they land.
+    has_controller: bool = True
     # What a plan cannot know of its objects, in a sentence.
     plan_note: str = ""
     # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
@@ -110,4 +115,24 @@ BUILT_IN: Final = (
     WorkloadKind("apps/v1", "ReplicaSet", "replicasets", "rs", Workload, scales=True),
     WorkloadKind("apps/v1", "StatefulSet", "statefulsets", "sts", Workload, scales=True),
     WorkloadKind("batch/v1", "Job", "jobs", "job", Workload, scales=True),
+    WorkloadKind(
+        "batch/v1",
+        "CronJob",
+        "cronjobs",
+        "cj",
+        PlacedCronJob,
+        expand=expand_cron_job,
+        owns=is_of_cron_job,
+        template_path=lambda manifest, labels: TEMPLATE_PATH,
+        has_controller=False,
+    ),
+    WorkloadKind(
+        "v1",
+        "ReplicationController",
+        "replicationcontrollers",
+        "rc",
+        PlacedReplicationController,
+        scales=True,
+        has_controller=False,
+    ),
 )

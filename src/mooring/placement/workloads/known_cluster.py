@@ -46,7 +46,8 @@ class NodeSelection(NamedTuple):
 
     # The labels, as "key=value, ...".
     labels: str
-    # How many nodes must be there, and what follows from: 0 where it cannot be told, and then why not.
+    # How many nodes must be there, and what follows from: 0 where it cannot be told, and then why not. Without a reason
+    # there is no such number.
     required: int
     reason: str
     matching: tuple[str, ...]
@@ -55,3 +56,5 @@ class NodeSelection(NamedTuple):
     # How many nodes more are asked for, and of which type; nothing where none ever are.
     claims: int = 0
     claimed_type: str = ""
+    # What the nodes are that count.
+    counted_as: str = "ready"

@@ -7,7 +7,7 @@ into a file.
 
 from __future__ import annotations
 
-from mooring.api.core.types import LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
+from mooring.api.core.types import Labels, LabelSelector, ObjectMeta, OwnerReference, PodSpec, View
 from mooring.api.core.views import PersistentVolumeClaimSpec
 
 
@@ -49,10 +49,39 @@ class WorkloadSpec(View, frozen=True):
 
 
 class Workload(View, frozen=True):
-    """A Deployment, ReplicaSet, StatefulSet or Job."""
+    """A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadSpec = WorkloadSpec()
+
+
+class JobTemplate(View, frozen=True):
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class PlacedCronJobSpec(View, frozen=True):
+    job_template: JobTemplate = JobTemplate()
+    suspend: bool | None = None
+
+
+class PlacedCronJob(View, frozen=True):
+    """A CronJob, as far as placement asks."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PlacedCronJobSpec = PlacedCronJobSpec()
+
+
+class PlacedReplicationControllerSpec(View, frozen=True):
+    replicas: int | None = None
+    selector: Labels | None = None
+    template: PodTemplate | None = None
+
+
+class PlacedReplicationController(View, frozen=True):
+    """A ReplicationController, as far as placement asks."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PlacedReplicationControllerSpec = PlacedReplicationControllerSpec()
 
 
 def controller_of(metadata: ObjectMeta) -> OwnerReference | None:

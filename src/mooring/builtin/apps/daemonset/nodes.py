@@ -81,9 +81,7 @@ def _essence(node: Node | None) -> Any:
 
 
 def judge(demand: Demand, node: Node) -> NodeVerdict:
-    if demand.node_name not in ("", node.metadata.name):
-        return _NEVER
-    if demand.terms is not None and not _selects(demand.terms, node):
+    if not selects(demand, node.metadata.name, node.metadata.labels):
         return _NEVER
     taints = node.spec.taints or ()
     if not untolerated(demand.tolerations, taints):
@@ -92,8 +90,13 @@ def judge(demand: Demand, node: Node) -> NodeVerdict:
     return NodeVerdict(False, all(tolerated(demand.tolerations, t) for t in taints if t.effect == "NoExecute"))
 
 
-def _selects(terms: NodeTerms, node: Node) -> bool:
-    name, labels = node.metadata.name, node.metadata.labels
+def selects(demand: Demand, name: str, labels: Mapping[str, str]) -> bool:
+    """Whether the template chooses a node, whatever its taints are."""
+    if demand.node_name not in ("", name):
+        return False
+    terms = demand.terms
+    if terms is None:
+        return True
     if not all(labels.get(key) == value for key, value in terms.node_selector):
         return False
     return terms.terms is None or any(term.matches(labels, name) for term in terms.terms)

@@ -1,0 +1,105 @@
+"""The manifests that a command is given: files, folders, standard input, or what a kustomization comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+import click
+
+from mooring.kube.errors import InputError
+
+if TYPE_CHECKING:
+    from mooring.kube.objects import Object
+    from mooring.manifests import Document
+
+__all__ = ["GivenManifests", "GivenObject", "given_manifests", "manifest_options"]
+
+F = TypeVar("F", bound=Callable[..., object])
+
+# The names of manifests in a folder, as kubectl knows them.
+_SUFFIXES: Final = (".json", ".yaml", ".yml")
+
+
+class GivenObject(NamedTuple):
+    document: Document[Object]
+    # The file that a command can patch; None where none holds the object as it is.
+    file: str | None
+
+
+class GivenManifests(NamedTuple):
+    files: tuple[str, ...] = ()
+    recursive: bool = False
+    kustomization: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.kustomization)
+
+    def __str__(self) -> str:
+        return ", ".join(self.files) or self.kustomization
+
+    def objects(self) -> Iterator[GivenObject]:
+        """Every object in the order of the files, those of a folder by name."""
+        from mooring.manifests import read_manifests
+
+        if self.kustomization:
+            yield from _kustomized(self.kustomization)
+        for given in self.files:
+            for file in _files(given, recursive=self.recursive):
+                for document in read_manifests(file):
+                    yield GivenObject(document, None if file == "-" else file)
+
+
+def manifest_options(command: F) -> F:
+    """`-f`, `-R` and `-k`, which `given_manifests` takes."""
+    filename = click.option(
+        "-f",
+        "--filename",
+        "files",
+        multiple=True,
+        metavar="FILE",
+        help="Manifests to place: a file, a folder, or - for standard input.",
+    )
+    recursion = click.option("-R", "--recursive", is_flag=True, help="Read the folders in folders of -f too.")
+    kustomize = click.option(
+        "-k", "--kustomize", "kustomization", default="", metavar="DIR", help="What kubectl kustomize makes of DIR."
+    )
+    return filename(recursion(kustomize(command)))
+
+
+def given_manifests(files: tuple[str, ...], recursive: bool, kustomization: str) -> GivenManifests:
+    if files and kustomization:
+        raise InputError("-f and -k cannot be given together")
+    return GivenManifests(files, recursive, kustomization)
+
+
+def _files(given: str, *, recursive: bool) -> list[str]:
+    from pathlib import Path
+
+    folder = Path(given)
+    if given == "-" or not folder.is_dir():
+        return [given]
+    entries = folder.rglob("*") if recursive else folder.iterdir()
+    found = sorted(str(entry) for entry in entries if entry.suffix in _SUFFIXES and entry.is_file())
+    if not found:
+        deeper = "" if recursive else "; -R looks into its folders too"
+        raise InputError(f"{given}: holds no files that end in {', '.join(_SUFFIXES)}{deeper}")
+    return found
+
+
+def _kustomized(folder: str) -> Iterator[GivenObject]:
+    import subprocess
+    from io import BytesIO
+
+    from mooring.manifests import read_manifest_stream
+
+    try:
+        done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise InputError(
+            "-k runs kubectl kustomize, and there is no kubectl in the PATH; install it, or use -f"
+        ) from None
+    if done.returncode:
+        raise InputError(f"kubectl kustomize {folder}: {done.stderr.decode(errors='replace').removeprefix('error: ')}")
+    for document in read_manifest_stream(BytesIO(done.stdout), f"kubectl kustomize {folder}"):
+        yield GivenObject(document, None)
