@@ -13,7 +13,7 @@ from mooring.testing.homes import simulated
 NAME = "web"
 LABELS = {"app": NAME}
 TAINTS = ("team=ml:NoSchedule", "old:NoSchedule", "nvidia.com/gpu=present:NoSchedule")
-KINDS = ("Deployment", "Job", "Pod")
+KINDS = ("Deployment", "StatefulSet", "Job", "Pod", "LeaderWorkerSet")
 # How the workload is asked about: as it stands in the cluster, or as a file that nobody has applied yet.
 LIVE, FILE = "live", "file"
 
@@ -78,7 +78,12 @@ def _workload(rng: random.Random, namespace: str) -> Object:
     if kind == "Deployment":
         return deployment(NAME, template, replicas=replicas)
     if kind == "StatefulSet":
-        spec: Object = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": body, "serviceName": NAME}
+        spec: Object = {
+            "replicas": replicas,
+            "selector": {"matchLabels": LABELS},
+            "template": body,
+            "serviceName": NAME,
+        }
         spec["podManagementPolicy"] = rng.choice(["OrderedReady", "Parallel"])
         return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
     if kind == "Job":

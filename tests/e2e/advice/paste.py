@@ -64,7 +64,7 @@ class PastingUser:
         self._file.write_text("---\n".join(to_yaml(each) for each in [namespace, *scene.nodes, *scene.residents]))
         self._shell(f"kubectl apply --validate=false -f {self._file}")
         self._wait("nodes that are ready", self._nodes_are_ready)
-        self._wait("residents that run", self._residents_run)
+        self._wait("residents that run, or are refused", self._residents_are_settled)
         self._file.write_text(to_yaml(scene.workload))
         if scene.form != FILE:
             self._shell(f"kubectl apply --validate=false -f {self._file}")
@@ -86,6 +86,9 @@ class PastingUser:
             added = [edit["after"] for edit in advice["edits"] if edit["op"] == "addNode"]
             if advice["command"] is not None or len(added) == len(advice["edits"]):
                 promised = advice.get("brings", min(landing + 1, len(pods)))
+                if promised < len(pods) and self._scene.workload["kind"] == "LeaderWorkerSet":
+                    # Its groups are renewed one after another, and the next only when this one is whole.
+                    promised = min(promised, 1)
                 return Proposal(advice["title"], advice["command"], added, promised)
         return None
 
@@ -157,8 +160,9 @@ class PastingUser:
     def _nodes_are_ready(self) -> bool:
         return all(_is_ready(each) for each in self._api.get("/api/v1/nodes").body["items"])
 
-    def _residents_run(self) -> bool:
-        return all(pod["status"].get("phase") == "Running" for pod in self._listed("resident=true"))
+    def _residents_are_settled(self) -> bool:
+        """More may be put on a node than it has room for: it then refuses some, which hold nothing."""
+        return all(pod["status"].get("phase") in ("Running", "Failed") for pod in self._listed("resident=true"))
 
     def _is_settled(self) -> bool:
         pods = self._own_pods()

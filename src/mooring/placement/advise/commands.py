@@ -24,6 +24,7 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     """A patch of the workload's manifest, or of the workload in the cluster; None where neither can be patched."""
     if workload is None:
         return None
+    name = str(pod["metadata"]["name"])
     if workload.manifest is not None:
         template = workload.manifest if not workload.pod_path else resolve(workload.manifest, workload.pod_path)
         pod = template if isinstance(template, dict) else {}
@@ -38,7 +39,14 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     if not workload.live or not _patchable(workload, edits):
         return None
     namespace = shlex.quote(workload.namespace or "default")
-    return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
+    command = f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
+    return f"{command} && {_renewal(name, namespace)}" if workload.kind == "StatefulSet" else command
+
+
+def _renewal(pod: str, namespace: str) -> str:
+    """Takes away a pod that waits, and no other: its StatefulSet changes no pod before this one has become ready."""
+    chosen = shlex.quote(f"metadata.name={pod},status.phase=Pending")
+    return f"kubectl delete pods -n {namespace} --field-selector {chosen}"
 
 
 def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:
