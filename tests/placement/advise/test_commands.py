@@ -110,9 +110,9 @@ def test_pointers_escape_what_they_must(key: str) -> None:
 
 def test_the_waiting_pod_of_a_patched_stateful_set_is_taken_away() -> None:
     """In order, a StatefulSet waits for it to become ready before it looks at the new template."""
-    web = pod("web-0")
+    web = pod("web-1")
     workload = CommandTarget(
-        "StatefulSet", "web", "default", "/spec/template", live=True, manifest=deployment("web", web)
+        "StatefulSet", "web", "default", "/spec/template", live=True, manifest=deployment("web", web), waiting="web-0"
     )
     command = toleration_patch(workload, web)
     assert command is not None

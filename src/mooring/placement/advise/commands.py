@@ -24,7 +24,6 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     """A patch of the workload's manifest, or of the workload in the cluster; None where neither can be patched."""
     if workload is None:
         return None
-    name = str(pod["metadata"]["name"])
     if workload.manifest is not None:
         template = workload.manifest if not workload.pod_path else resolve(workload.manifest, workload.pod_path)
         pod = template if isinstance(template, dict) else {}
@@ -40,11 +39,11 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
         return None
     namespace = shlex.quote(workload.namespace or "default")
     command = f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
-    return f"{command} && {_renewal(name, namespace)}" if workload.kind == "StatefulSet" else command
+    return f"{command} && {_renewal(workload.waiting, namespace)}" if workload.kind == "StatefulSet" else command
 
 
 def _renewal(pod: str, namespace: str) -> str:
-    """Takes away a pod that waits, and no other: its StatefulSet changes no pod before this one has become ready."""
+    """Takes away a pod if it waits: its StatefulSet changes no pod before this one has become ready."""
     chosen = shlex.quote(f"metadata.name={pod},status.phase=Pending")
     return f"kubectl delete pods -n {namespace} --field-selector {chosen}"
 
