@@ -6,6 +6,7 @@
 #   make lint    the first three only
 #   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
 #   make conformance  run upstream's own suites of LeaderWorkerSets against ours (Go and `make tools` needed; minutes)
+#   make advice-proof  paste what `mooring explain` proposes, 500 times, and count the pods that land (kubectl needed; minutes)
 #   make bench   measure against the budgets
 #   make setup   make .venv/ (the others do it when needed)
 
@@ -13,7 +14,7 @@ BIN := .venv/bin
 # PYTHON=... names the interpreter for .venv; UV= goes without uv.
 
 .DEFAULT_GOAL := test
-.PHONY: up tour test lint tools conformance bench setup clean
+.PHONY: up tour test lint tools conformance advice-proof bench setup clean
 
 setup: .venv/ready
 
@@ -40,6 +41,9 @@ tools:
 
 conformance: .venv/ready
 	@sh scripts/conformance.sh
+
+advice-proof: .venv/ready
+	ADVICE_PROOF_SCENES=500 $(BIN)/pytest -q tests/e2e/test_advice_proof.py
 
 bench: .venv/ready
 	$(BIN)/python -m bench

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from mooring.placement import messages
+from mooring.testing.groups import leader_worker_set
 from tests.cli.world import World, requests
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
@@ -155,6 +156,17 @@ def test_a_pod_that_the_api_refuses_is_told_so_first(fleet: World) -> None:
     assert lines[1].startswith("* spec.nodeSelector: Invalid value: ")
     assert "If it were accepted: default/web cannot be placed: 0 of 4 nodes fit" in lines
     assert any(line.startswith("spec.nodeSelector") for line in fleet.answer(pod)["invalid"])
+
+
+def test_of_a_leader_with_a_template_of_its_own_that_one_is_patched(fleet: World) -> None:
+    lws = leader_worker_set("serve", replicas=1, size=2, pod={"nodeSelector": {"team": "nobody"}})
+    spec = {"containers": [{"name": "lead", "image": "registry.example.com/lead:1"}], "nodeSelector": {"team": "none"}}
+    lws["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = {"spec": spec}
+    leader, worker = fleet.answer(lws)["pods"]
+    for told, template in ((leader, "leaderTemplate"), (worker, "workerTemplate")):
+        commands = [advice["command"] for advice in told["advice"] if "--local" in (advice["command"] or "")]
+        assert commands
+        assert all(f"/spec/leaderWorkerTemplate/{template}/" in command for command in commands)
 
 
 def test_a_template_that_the_api_refuses_is_told_as_the_workloads(fleet: World) -> None:

@@ -105,8 +105,8 @@ class Explainer:
         # Pods are placed as by a scheduler at work: each search begins where the last one ended.
         self._start = 0
         self._failed: list[PodOutcome] = []
-        # Workloads with an outcome that has advice: one per workload is enough.
-        self._told: set[str] = set()
+        # By workload, the first pod that waits, which has advice: one per workload is enough.
+        self._told: dict[str, str] = {}
         # The pods that are explained: most of them are not in the cluster, so nobody can make room by deleting them.
         self._own: frozenset[str] = frozenset()
 
@@ -157,7 +157,7 @@ class Explainer:
         if self._each_node:
             outcome.causes = all_node_causes(explanation)
         if (explanation.chosen < 0 or info.gates) and (self._thorough or str(unplaced.source) not in self._told):
-            self._told.add(str(unplaced.source))
+            self._told.setdefault(str(unplaced.source), unplaced.view.metadata.name)
             outcome.advice, is_complete = self._advice(unplaced, explanation)
             outcome.is_hopeless = is_complete and not outcome.advice
         if self._thorough:
@@ -214,7 +214,16 @@ class Explainer:
         fixed, fields = ((), {}) if kind is None else (kind.fixed(source.manifest or {}), kind.fields)
         live = source.live and (kind is None or not kind.create_only)
         workload = CommandTarget(
-            source.kind, source.name, source.namespace, pod_path, source.file, live, source.manifest, fixed, fields
+            source.kind,
+            source.name,
+            source.namespace,
+            pod_path,
+            source.file,
+            live,
+            source.manifest,
+            fixed,
+            fields,
+            self._told[str(unplaced.source)],
         )
         return Asked(
             explanation,

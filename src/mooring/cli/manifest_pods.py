@@ -181,7 +181,10 @@ def _take_pods(
         value,
         live=checked or bool(replaced),
     )
-    found.pods.extend(_unplaced(snapshot, expansion, pod, source, checked=checked) for pod in expansion.pods)
+    kind = CATALOG.workloads()[value["kind"]]
+    for pod in expansion.pods:
+        path = kind.template_path(value, pod["metadata"].get("labels") or {})
+        found.pods.append(_unplaced(snapshot, expansion, pod, source._replace(template_path=path), checked=checked))
     for claim in (*expansion.claims, *(made for pod in expansion.pods for made in ephemeral_claims(pod))):
         snapshot.add_new_claim(convert(claim, PersistentVolumeClaim))
     errors = () if expansion.pods else expansion.errors
@@ -240,8 +243,8 @@ def _unplaced(
     pod = with_generated_claims(snapshot.cluster.devices, default_pod(pod))
     notes = _set_priority(snapshot, pod)
     refused = _admit(snapshot, pod)
-    errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), expansion.template_path)]
-    errors += _prefixed(refused, expansion.template_path)
+    errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), source.template_path)]
+    errors += _prefixed(refused, source.template_path)
     name = pod["spec"].get("runtimeClassName")
     unknowns = []
     if name is not None and name not in snapshot.runtime_classes and "RuntimeClass" in snapshot.unread_kinds:

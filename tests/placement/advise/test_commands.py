@@ -106,3 +106,29 @@ def test_pointers_escape_what_they_must(key: str) -> None:
     changed = edited(document, (Edit("pod", "drop", pointer("labels", key), "1", None),))
     assert changed == {"labels": {}}
     assert document == {"labels": {key: "1"}}
+
+
+def test_the_waiting_pod_of_a_patched_stateful_set_is_taken_away() -> None:
+    """In order, a StatefulSet waits for it to become ready before it looks at the new template."""
+    web = pod("web-1")
+    workload = CommandTarget(
+        "StatefulSet", "web", "default", "/spec/template", live=True, manifest=deployment("web", web), waiting="web-0"
+    )
+    command = toleration_patch(workload, web)
+    assert command is not None
+    assert command.endswith(
+        " && kubectl delete pods -n default --field-selector metadata.name=web-0,status.phase=Pending"
+    )
+    in_a_file = CommandTarget("StatefulSet", "web", "default", "/spec/template", file="web.yaml")
+    assert "delete" not in (toleration_patch(in_a_file, web) or "")
+
+
+def test_of_a_set_for_a_file_the_manifest_is_printed_last() -> None:
+    """What a pipe takes from there on is the manifest alone."""
+    web = pod("web")
+    workload = CommandTarget(
+        "Deployment", "web", "default", "/spec/template", "web.yaml", manifest=deployment("web", web)
+    )
+    advice = advised(cluster(node("a", taints=["x=1:NoSchedule"], unschedulable=True)), web, workload)[0]
+    assert advice.command is not None
+    assert advice.command.startswith("kubectl uncordon a && kubectl patch -f web.yaml --local ")

@@ -38,7 +38,14 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     if not workload.live or not _patchable(workload, edits):
         return None
     namespace = shlex.quote(workload.namespace or "default")
-    return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
+    command = f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} -n {namespace} --type=json -p {text}"
+    return f"{command} && {_renewal(workload.waiting, namespace)}" if workload.kind == "StatefulSet" else command
+
+
+def _renewal(pod: str, namespace: str) -> str:
+    """Takes away a pod if it waits: its StatefulSet changes no pod before this one has become ready."""
+    chosen = shlex.quote(f"metadata.name={pod},status.phase=Pending")
+    return f"kubectl delete pods -n {namespace} --field-selector {chosen}"
 
 
 def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:

@@ -127,6 +127,8 @@ class CommandTarget(msgspec.Struct, frozen=True):
     fixed: tuple[str, ...] = ()
     # Where the parts of the pod that can be edited stand in an object without a template; see WorkloadKind.
     fields: Mapping[str, str] = msgspec.field(default_factory=dict)
+    # The first of its pods that waits.
+    waiting: str = ""
 
     def edit_in_object(self, edit: Edit) -> Edit | None:
         """An edit of the pod as one of an object without a template; None where its author cannot make it."""

@@ -140,4 +140,5 @@ def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
     patch = commands.patch(search.workload, search.pod, of_pod) if of_pod else ""
     if patch is None or None in others:
         return None
-    return " && ".join(text for text in (patch, *others) if text) or None
+    # A patch of a file prints what is to be applied, and what is printed after it would be applied with it.
+    return " && ".join(text for text in (*others, patch) if text) or None

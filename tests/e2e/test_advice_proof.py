@@ -1,0 +1,49 @@
+"""Advice holds what it promises: the first command that is printed is pasted, and so many pods land.
+
+The number of scenes is that of ADVICE_PROOF_SCENES; `make advice-proof` plays more of them than CI does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mooring.testing.builders import node
+from mooring.testing.fixtures import running
+from mooring.testing.homes import EMBEDDED, Home, whole
+from mooring.testing.http import Api
+from tests.e2e.advice.broken import broken_scene
+from tests.e2e.advice.paste import PastingUser
+
+SCENES = int(os.environ.get("ADVICE_PROOF_SCENES", "40"))
+FIRST = int(os.environ.get("ADVICE_PROOF_FIRST", "0"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    yield from running(whole(EMBEDDED, tmp_path_factory.mktemp("advice"), [node("first")]))
+
+
+@pytest.fixture(scope="module")
+def api(home: Home) -> Iterator[Api]:
+    with home.api() as api:
+        # Every scene brings its own nodes.
+        api.delete("/api/v1/nodes/first")
+        yield api
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + SCENES))
+def test_as_many_pods_land_as_the_pasted_command_promised(home: Home, api: Api, seed: int, tmp_path: Path) -> None:
+    user = PastingUser(home, api, broken_scene(seed), tmp_path)
+    try:
+        user.set_the_scene()
+        proposal = user.proposal()
+        if proposal is not None:
+            user.paste(proposal)
+            assert user.wait_for(proposal.promised), f"{proposal}: {user.landed()} landed\n{user.story()}"
+    finally:
+        user.leave()
