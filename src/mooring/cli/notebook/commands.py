@@ -140,7 +140,7 @@ def report(
       mooring notebook report whisper-eval -n training -o whisper.html --executed whisper.ipynb
     """
     from mooring.cli.notebook.job_artifact import fetch_artifact
-    from mooring.cli.notebook.whole_file import write_whole
+    from mooring.cli.whole_file import write_whole
 
     artifact = fetch_artifact(job, namespace, kubeconfig, context)
     page = page or Path(f"{job}.html")
