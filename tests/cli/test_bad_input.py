@@ -36,7 +36,7 @@ def test_an_object_of_a_kind_that_makes_no_pods(cluster: World) -> None:
     cluster.write("map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
     assert complaint(cluster, "-f", "map.yaml", real=True) == (
         "map.yaml: document 1: ConfigMap settings makes no pods; "
-        "-f takes Pod, Deployment, ReplicaSet, StatefulSet, Job, LeaderWorkerSet and Workspace"
+        "-f takes Pod, Deployment, ReplicaSet, StatefulSet, Job, LeaderWorkerSet, Workspace and NotebookValidationJob"
     )
 
 
@@ -173,8 +173,8 @@ def test_neither_a_pod_nor_a_file(cluster: World) -> None:
 
 def test_something_that_makes_no_pods(cluster: World) -> None:
     assert complaint(cluster, "service/web") == (
-        "expected pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME, lws/NAME or workspace/NAME, "
-        'or pods for all that wait, not "service/web"'
+        "expected pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME, lws/NAME, workspace/NAME "
+        'or nvj/NAME, or pods for all that wait, not "service/web"'
     )
 
 
