@@ -33,8 +33,24 @@ def test_every_command_answers_help(name: str) -> None:
 
 def test_an_unknown_command_is_an_error() -> None:
     answer = CliRunner().invoke(cli, ["levitate"])
-    assert answer.exit_code == 2
-    assert "No such command 'levitate'" in answer.output
+    assert answer.exit_code == 1
+    assert answer.stderr == 'error: there is no command "levitate". See cli --help.\n'
+
+
+@pytest.mark.parametrize(
+    ("typed", "where", "meant"),
+    [(["expalin"], "cli", "explain"), (["snap"], "cli", "snapshot"), (["token", "creat"], "cli token", "create")],
+)
+def test_a_mistyped_command_is_told_what_it_may_be(typed: list[str], where: str, meant: str) -> None:
+    answer = CliRunner().invoke(cli, typed)
+    assert answer.exit_code == 1
+    assert answer.stderr == (f'error: there is no command "{typed[-1]}"; did you mean {meant}? See {where} --help.\n')
+
+
+def test_wrong_usage_of_a_group_does_not_mean_that_a_pod_cannot_land() -> None:
+    assert CliRunner().invoke(cli, ["--fast"]).exit_code == 1
+    nothing = CliRunner().invoke(cli, [])
+    assert (nothing.exit_code, "Commands:" in nothing.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("explain", "--help"), ("run", "--list")])

@@ -46,6 +46,11 @@ def complain_of_io(error: OSError) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def complain_of_usage(problem: str, context: click.Context | None) -> None:
+    where = context.command_path if context else "mooring"
+    complain(f"{problem}{'' if problem[-1] in '.?)' else '.'} See {where} --help.")
+
+
 class Command(click.Command):
     """A command whose wrong usage is an error like any other: click's own code for it, 2, means something else here."""
 
@@ -53,9 +58,7 @@ class Command(click.Command):
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
-            where = error.ctx.command_path if error.ctx else "mooring"
-            problem = error.format_message()
-            complain(f"{problem}{'' if problem[-1] in '.?)' else '.'} See {where} --help.")
+            complain_of_usage(error.format_message(), error.ctx)
             raise click.exceptions.Exit(ERROR) from None
 
 

@@ -27,7 +27,7 @@ ALL_NODES = 100
 
 
 @click.command(cls=Command)
-@click.argument("target", required=False, metavar="[KIND/NAME]")
+@click.argument("targets", nargs=-1, metavar="[KIND/NAME]")
 @click.option(
     "-f", "--filename", "files", multiple=True, metavar="FILE", help="Manifest with pods to place; - is standard input."
 )
@@ -66,7 +66,7 @@ ALL_NODES = 100
 @exit_code
 @configured(CATALOG.workload_settings)
 def command(
-    target: str | None,
+    targets: tuple[str, ...],
     files: tuple[str, ...],
     snapshots: tuple[str, ...],
     kubeconfig: Path | None,
@@ -99,7 +99,7 @@ def command(
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
     about it cannot be known, and 1 when the input is wrong.
     """
-    asked = _asked(target, files)
+    asked = _asked(targets, files)
     if "-" in files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
     if everywhere and namespace:
@@ -155,12 +155,16 @@ def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context
     return SnapshotSource(snapshots)
 
 
-def _asked(target: str | None, files: tuple[str, ...]) -> ExplainTarget | None:
+def _asked(targets: tuple[str, ...], files: tuple[str, ...]) -> ExplainTarget | None:
     """What to look up in the cluster, or None when files say what to place."""
-    if target is None:
+    if not targets:
         if not files:
             raise InputError("say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait")
         return None
+    target, *more = targets
+    if more:
+        hint = f"write {target}/{more[0]}" if "/" not in target + more[0] else "ask for them one by one"
+        raise InputError(f'"{" ".join(targets)}" is more than one target: {hint}')
     if files:
         raise InputError(f"{target} and -f cannot be explained together: give one of them")
     return parse_target(target)

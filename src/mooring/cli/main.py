@@ -15,6 +15,7 @@ from typing import Final
 import click
 
 import mooring
+from mooring.cli.command_group import CommandGroup
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "plan": (
@@ -65,7 +66,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Command name to the module that defines it (as `command`) and the line that `--help` shows."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """A click group whose commands are imported when they are invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from mooring.cli.cluster_access import cluster_options
+from mooring.cli.command_group import CommandGroup
 from mooring.cli.durations import duration
 from mooring.cli.errors import ERROR, Command, complain, exit_code
 from mooring.kube.errors import InputError
@@ -20,7 +21,7 @@ _NORMALIZERS: Final = ("timestamps", "addresses", "paths", "uuids", "ansi", "whi
 _LEVELS: Final = ("learning", "development", "staging", "production")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Run a notebook and compare it with a golden one, or fetch the report of a job."""
 
