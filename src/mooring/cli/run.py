@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mooring.catalog import CATALOG
-from mooring.cli.cluster_access import cluster_options
+from mooring.cli.cluster_access import cluster_options, refusal
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
@@ -88,6 +88,7 @@ def command(
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
+    from mooring.kube.status import UnauthorizedError
     from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.external.process import run_controllers
 
@@ -101,18 +102,20 @@ def command(
         elif webhooks:
             note = _they_are_off(webhooks, alone=not controllers)
         access = find_access(kubeconfig, context)
-        run(
-            run_controllers(
-                controllers,
-                access,
-                elect=elect,
-                named=names is not None and not names.strip().startswith("-"),
-                health=address,
-                webhook_serving=webhook_serving,
-                note=note,
-                configuration=configuration,
-            )
+        running = run_controllers(
+            controllers,
+            access,
+            elect=elect,
+            named=names is not None and not names.strip().startswith("-"),
+            health=address,
+            webhook_serving=webhook_serving,
+            note=note,
+            configuration=configuration,
         )
+        try:
+            run(running)
+        except UnauthorizedError as error:
+            raise refusal(access.server, "run controllers", error) from None
     return 0
 
 
