@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 from mooring.catalog import CATALOG
 from mooring.cli.main import cli
+from mooring.cli.run import listing
 from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
 from mooring.workloads.kinds import POD
@@ -115,6 +116,21 @@ def test_all_controllers_are_listed_with_a_line_each() -> None:
     assert [line[2:].split()[0] for line in lines if line.startswith("*")][: len(CATALOG.external)] == list(
         CATALOG.external
     )
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (None, ["* nodes      Simulated nodes become ready, keep a Lease, and run pods."]),
+        (56, ["* nodes      Simulated nodes become ready, keep a Lease,", "             and run pods."]),
+        (44, ["* nodes", "    Simulated nodes become ready, keep a", "    Lease, and run pods."]),
+    ],
+)
+def test_a_list_is_wrapped_beside_the_names_and_in_a_narrow_window_below_them(
+    columns: int | None, expected: list[str]
+) -> None:
+    lines = {"nodes": "Simulated nodes become ready, keep a Lease, and run pods.", "scheduler": "Places."}
+    assert list(listing(lines, ["nodes"], columns))[: len(expected)] == expected
 
 
 def test_every_controller_is_known_by_name() -> None:
