@@ -177,6 +177,20 @@ def test_a_workload_that_is_not_there(cluster: World) -> None:
     assert complaint(cluster, "deploy/web") == 'Deployment "web" not found in namespace "default" of cluster.yaml'
 
 
+def test_a_workload_that_is_not_there_names_those_that_are_near(cluster: World) -> None:
+    cluster.add(cluster.workload("Deployment", "frontend"))
+    assert complaint(cluster, "deploy/forntend") == (
+        'Deployment "forntend" not found in namespace "default" of cluster.yaml; did you mean frontend?'
+    )
+
+
+def test_a_kind_and_a_name_in_two_words(cluster: World) -> None:
+    assert complaint(cluster, "pod", "web") == '"pod web" is more than one target: write pod/web'
+    assert complaint(cluster, "pod/web", "pod/web-2") == (
+        '"pod/web pod/web-2" is more than one target: ask for them one by one'
+    )
+
+
 def test_another_namespace_than_the_manifests(cluster: World) -> None:
     cluster.manifest(cluster.pod("web"))
     assert complaint(cluster, "-f", "pod.yaml", "-n", "shop") == (

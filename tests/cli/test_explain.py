@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mooring.cli.render.words import share
 from mooring.placement import messages
 from mooring.testing.groups import leader_worker_set
 from tests.cli.world import World, requests
@@ -373,3 +374,21 @@ def test_a_terminal_without_colour(fleet: World) -> None:
     commands = [line for line in text.splitlines() if line.strip().startswith("kubectl patch")]
     assert commands
     assert all(line.endswith("-o yaml") for line in commands), "a command must not be wrapped"
+
+
+@pytest.mark.parametrize("running", ["9E", "9999999999999999Ei"])
+def test_amounts_beyond_all_memory_of_the_world_warn_of_nothing(fleet: World, running: str) -> None:
+    """Warnings are errors in tests: what two such pods hold together is more than 64 bits."""
+    for name in ("huge-1", "huge-2"):
+        fleet.running(name, "cpu-2", resources=requests(memory=running))
+    result = fleet.explain(fleet.pod("web", resources=requests(memory="9999999999999999Ei")))
+    assert (result.exit_code, result.stderr) == (2, "")
+    assert headline(result.stdout) == "default/web cannot be placed: 0 of 4 nodes fit"
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "said"),
+    [(8, 8, "all 8 groups"), (3, 8, "3 of 8 groups"), (1, 1, "the group"), (0, 1, "0 of 1 group")],
+)
+def test_a_single_one_is_not_counted_in_the_plural(count: int, total: int, said: str) -> None:
+    assert share(count, total, "groups") == said

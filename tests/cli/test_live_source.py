@@ -150,7 +150,10 @@ def test_credentials_that_have_expired(town: Live) -> None:
 def test_a_server_that_is_not_there(live: Live) -> None:
     kubeconfig = live.cluster.kubeconfig(url="http://127.0.0.1:1")
     for command in (("explain", "pod/web"), ("snapshot",), ("shadow", "--for", "5s"), ("pools",), ("doctor",)):
-        assert live.complaint(*command, "--kubeconfig", kubeconfig).startswith("http://127.0.0.1:1 cannot be reached: ")
+        assert live.complaint(*command, "--kubeconfig", kubeconfig) == (
+            "http://127.0.0.1:1 cannot be reached: connection refused; "
+            "see that it runs and that the address in the kubeconfig is right"
+        )
 
 
 def test_a_context_that_is_not_there_names_those_that_are(live: Live) -> None:

@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 from mooring.catalog import CATALOG
 from mooring.cli.main import cli
+from mooring.cli.run import listing
 from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
 from mooring.workloads.kinds import POD
@@ -117,6 +118,21 @@ def test_all_controllers_are_listed_with_a_line_each() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (None, ["* nodes      Simulated nodes become ready, keep a Lease, and run pods."]),
+        (56, ["* nodes      Simulated nodes become ready, keep a Lease,", "             and run pods."]),
+        (44, ["* nodes", "    Simulated nodes become ready, keep a", "    Lease, and run pods."]),
+    ],
+)
+def test_a_list_is_wrapped_beside_the_names_and_in_a_narrow_window_below_them(
+    columns: int | None, expected: list[str]
+) -> None:
+    lines = {"nodes": "Simulated nodes become ready, keep a Lease, and run pods.", "scheduler": "Places."}
+    assert list(listing(lines, ["nodes"], columns))[: len(expected)] == expected
+
+
 def test_every_controller_is_known_by_name() -> None:
     assert [controller.name for controller in CATALOG.controllers()] == list(CATALOG.controller_names)
 
@@ -193,7 +209,35 @@ def test_rights_that_are_too_narrow_are_told_by_kind_and_verb(cluster: ServedClu
         assert running.stop() == 0
 
 
+def test_credentials_that_are_refused_end_it(cluster: ServedCluster) -> None:
+    cluster.front.expired = True
+    with mooring_run("--kubeconfig", cluster.kubeconfig()) as running:
+        assert running.process.wait(30) == 1
+        assert running.says("error: ").startswith(
+            f"error: {cluster.url} does not accept these credentials (Unauthorized); they may have expired: "
+        )
+
+
 # Others who do the same
+
+
+def test_it_does_not_start_beside_mooring_up_unless_it_is_named(cluster: ServedCluster, api: Api) -> None:
+    """The bindings that `mooring up` writes for the controllers that it runs tell which these are."""
+    labels = {"app.kubernetes.io/managed-by": "mooring-up"}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "x"}
+    for name in ("nodes", "lws", "job"):
+        binding = {"metadata": {"name": f"mooring-up:{name}", "labels": labels}, "roleRef": role}
+        assert api.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding).code == 201
+    arguments = ("--kubeconfig", cluster.kubeconfig(), "--no-leader-elect")
+    with mooring_run(*arguments) as running:
+        assert running.process.wait(30) == 1
+        assert running.says("error: ") == (
+            "error: mooring up runs nodes, lws in this cluster already; choose others with --controllers, "
+            "or start it with mooring up --controllers -nodes,-lws\n"
+        )
+    with mooring_run(*arguments, "--controllers", "nodes") as running:
+        assert running.says("mooring up runs nodes in this cluster already")
+        assert running.stop() == 0
 
 
 def test_a_built_in_controller_is_warned_about(cluster: ServedCluster, api: Api) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from click.testing import CliRunner
 
@@ -157,7 +160,44 @@ def test_a_snapshot_says_what_it_could_not_read(town: Live) -> None:
 
 
 def test_a_folder_that_is_not_there_is_one_line(town: Live) -> None:
-    assert "No such file or directory" in town.complaint("snapshot", "-o", "absent/cluster.yaml")
+    complaint = town.complaint("snapshot", "-o", "absent/cluster.yaml")
+    assert complaint == "absent/cluster.yaml: No such file or directory"
+
+
+def test_a_name_that_ends_in_json_gives_json_with_the_same_objects(town: Live) -> None:
+    for name in ("cluster.yaml", "cluster.json", "cluster.json.gz"):
+        assert town.run("snapshot", "-o", name).exit_code == 0
+    plain = (town.world.folder / "cluster.json").read_bytes()
+    assert gzip.decompress((town.world.folder / "cluster.json.gz").read_bytes()) == plain
+    objects = [document.value for document in read_manifests("cluster.yaml")]
+    assert json.loads(plain) == {"apiVersion": "v1", "kind": "List", "items": objects}
+    saved = CliRunner().invoke(cli, ["explain", "pod/web", "--snapshot", "cluster.json"])
+    assert (saved.exit_code, saved.stdout) == (0, town.run("explain", "pod/web").stdout)
+
+
+def test_a_symlink_stays_one_and_what_it_points_to_is_written(town: Live) -> None:
+    folder = town.world.folder
+    (folder / "link.yaml").symlink_to("cluster.yaml")
+    assert town.run("snapshot", "-o", "link.yaml").exit_code == 0
+    assert (folder / "link.yaml").is_symlink()
+    assert (folder / "cluster.yaml").read_bytes() == town.run("snapshot").stdout_bytes
+
+
+def test_a_fifo_is_written_through(town: Live) -> None:
+    fifo = town.world.folder / "fifo.yaml"
+    os.mkfifo(fifo)
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(fifo.read_bytes)
+        result = town.run("snapshot", "-o", "fifo.yaml")
+        assert fifo.is_fifo()
+        assert (result.exit_code, result.stdout.endswith(" objects\n")) == (0, True)
+        assert read.result(10) == town.run("snapshot").stdout_bytes
+
+
+def test_a_full_device_is_named_and_stays_a_device(town: Live) -> None:
+    (town.world.folder / "full.yaml").symlink_to("/dev/full")
+    assert town.complaint("snapshot", "-o", "full.yaml") == "full.yaml: No space left on device"
+    assert Path("/dev/full").is_char_device()
 
 
 def test_a_packed_file_that_is_cut_off(town: Live) -> None:

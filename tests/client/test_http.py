@@ -7,16 +7,19 @@ import base64
 import socket
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from mooring.client.access import Access
+from mooring.client.dial_errors import dial_error
 from mooring.client.http import HttpTransport
 from mooring.client.transport import UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, UnauthorizedError
 from mooring.net.certificates import ensure_certificates
+from mooring.net.client_connection import ConnectionCut
 from mooring.net.tls import client_context, server_context
 from tests.client.faulty import Proxy
 from tests.client.stories import Served, awaited, config_map, creation, everything, next_changes, now, plain, served
@@ -276,9 +279,43 @@ async def test_a_server_is_trusted_by_its_authority_and_by_nothing_else(tmp_path
             assert plain(found.object)["metadata"]["name"] == "b"
         await transport.close()
         distrust = HttpTransport(Access(server.url, client_context(authority=strangers.authority.read_bytes())))
-        with pytest.raises(Unreachable, match="cannot be trusted"):
+        with pytest.raises(Unreachable, match="cannot be trusted: its certificate is signed by an unknown authority"):
             await everything(distrust, "v1", "ConfigMap")
         await distrust.close()
+
+
+@awaited
+async def test_a_certificate_that_has_expired_is_told_from_one_that_is_not_known(tmp_path: Path) -> None:
+    for age, said in ((timedelta(days=400), "has expired; have the server"), (timedelta(days=-400), "not valid yet")):
+        files = ensure_certificates(tmp_path / str(age.days), ["127.0.0.1"], now=now() - age)
+        async with served(tls=server_context(files.certificate, files.key)) as server:
+            transport = HttpTransport(Access(server.url, client_context(authority=files.authority.read_bytes())))
+            with pytest.raises(Unreachable, match=said):
+                await everything(transport, "v1", "ConfigMap")
+            await transport.close()
+
+
+@awaited
+async def test_a_certificate_for_another_name_is_told_so(tmp_path: Path) -> None:
+    files = ensure_certificates(tmp_path, ["elsewhere.example.com"], now=now())
+    async with served(tls=server_context(files.certificate, files.key)) as server:
+        transport = HttpTransport(Access(server.url, client_context(authority=files.authority.read_bytes())))
+        with pytest.raises(Unreachable, match="is for another name"):
+            await everything(transport, "v1", "ConfigMap")
+        await transport.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 7999)"), "connection refused; see that it "),
+        (OSError("Multiple exceptions: [Errno 111] Connect call failed ('::1', 1)"), "connection refused; see that "),
+        (socket.gaierror(-2, "Name or service not known"), "its name is not known (Name or service not known); "),
+        (ConnectionCut("the proxy p answered 403", begun=True), "the proxy p answered 403"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_a_sentence_with_the_way_out(error: Exception, said: str) -> None:
+    assert dial_error("https://here:7999", error).startswith(f"https://here:7999 cannot be reached: {said}")
 
 
 @pytest.mark.parametrize(

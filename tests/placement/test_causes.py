@@ -141,7 +141,7 @@ ALONE: list[tuple[str, list[Object], list[Object], Object, list[str]]] = [
         [node("a", allocatable={"cpu": "8", "memory": "8Gi", "pods": "1"})],
         [pod("q", "a")],
         pod("p"),
-        ["full: 1 pods at most"],
+        ["full: 1 pod at most"],
     ),
     (
         "a port that another pod holds",

@@ -14,13 +14,14 @@ from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import Response, json_response, text_response
 from mooring.apiserver.routing import RequestInfo
 
-__all__ = ["Check", "health", "version"]
+__all__ = ["VERSION_SUFFIX", "Check", "health", "version"]
 
 # Says what is wrong, or nothing.
 Check = Callable[[], str]
 
 _OPTIONS: Final = ((b"x-content-type-options", b"nosniff"),)
-_VERSION: Final = "v1.35.8+mooring"
+VERSION_SUFFIX: Final = "+mooring"
+_VERSION: Final = f"v1.35.8{VERSION_SUFFIX}"
 _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 

@@ -13,6 +13,7 @@ from mooring.cli.cluster_source import ClusterSource, top_owner, workload_object
 from mooring.cli.explain_target import ExplainTarget
 from mooring.cli.found_pods import FoundPods
 from mooring.cli.manifest_pods import workload_pods
+from mooring.cli.near_names import did_you_mean
 from mooring.cli.unplaced_pods import DEFAULT_SCHEDULER, PodSource, UnplacedPod, remarks
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
@@ -65,7 +66,8 @@ def _workload(cluster_source: ClusterSource, target: ExplainTarget, namespace: s
     found = cluster_source.find(target.kind, target.name, namespace)
     if not found:
         where = "in any namespace" if namespace is None else f'in namespace "{namespace}"'
-        raise InputError(f'{target.kind} "{target.name}" not found {where} of {cluster_source.name}')
+        hint = did_you_mean(target.name, cluster_source.names(target.kind, namespace))
+        raise InputError(f'{target.kind} "{target.name}" not found {where} of {cluster_source.name}{hint}')
     _require_one(target, [view.metadata.namespace for view in found])
     api_version = CATALOG.workloads()[target.kind].api_version
     return workload_object(api_version, target.kind, found[0])
@@ -106,8 +108,4 @@ def _unknown_pod(snapshot: Snapshot, name: str, namespace: str | None, place: st
     names = [p.name for p in pods if p.namespace == namespace]
     if not names:
         return f"{problem}, which holds no pods of that namespace"
-    # Asked for rarely, so it does not slow down every start.
-    from difflib import get_close_matches
-
-    near = [n for n in names if n.startswith(name)][:3] or get_close_matches(name, names, 3)
-    return f"{problem}; did you mean {' or '.join(near)}?" if near else problem
+    return f"{problem}{did_you_mean(name, names)}"

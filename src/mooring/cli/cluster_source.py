@@ -39,6 +39,10 @@ class ClusterSource(Protocol):
         """The workloads of a kind and name, in one namespace or in all."""
         ...
 
+    def names(self, kind: str, namespace: str | None) -> set[str]:
+        """The names of all workloads of a kind, in one namespace or in all; none where they may not be read."""
+        ...
+
     def pools(self) -> list[NodePool]:
         """The pools that bring nodes, as far as they can be read."""
         ...

@@ -21,7 +21,7 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
         return None
     found = parse_duration(value)
     if found is None:
-        raise click.BadParameter(f'"{value}" is not a duration such as 90s, 5m or 1h30m')
+        raise click.BadParameter(f'"{value}" is not a duration such as 90s, 5m or 1h30m, of at most 2562047h')
     return found
 
 

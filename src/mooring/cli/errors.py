@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, Final, ParamSpec
 
 import click
 
@@ -26,12 +27,28 @@ ERROR = 1
 CANNOT_LAND = 2
 MAY_LAND = 3
 INTERRUPTED = 130
+# The errors of standard output: nobody reads it, or it has no room.
+_OUTPUT_ERRORS: Final = (errno.EPIPE, errno.ENOSPC)
 
 
 def complain(problem: str) -> None:
     # Texts from files may hold line breaks and control characters; the complaint stays one line.
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in problem).split())
     click.echo(f"error: {line}", err=True)
+
+
+def complain_of_io(error: OSError) -> None:
+    """One line about a file, or about the output; none where nobody reads it any more."""
+    if not isinstance(error, BrokenPipeError):
+        complain(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
+    if not error.filename and error.errno in _OUTPUT_ERRORS:
+        # Python would complain once more when it closes the stream at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain_of_usage(problem: str, context: click.Context | None) -> None:
+    where = context.command_path if context else "mooring"
+    complain(f"{problem}{'' if problem[-1] in '.?)' else '.'} See {where} --help.")
 
 
 class Command(click.Command):
@@ -41,8 +58,7 @@ class Command(click.Command):
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
-            where = error.ctx.command_path if error.ctx else "mooring"
-            complain(f"{error.format_message()} See {where} --help.")
+            complain_of_usage(error.format_message(), error.ctx)
             raise click.exceptions.Exit(ERROR) from None
 
 
@@ -57,12 +73,8 @@ def exit_code(command: Callable[P, int]) -> Callable[P, None]:
         except MooringError as error:
             complain(str(error))
             code = ERROR
-        except BrokenPipeError:
-            # Python would complain once more when it closes the stream at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = ERROR
         except OSError as error:
-            complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            complain_of_io(error)
             code = ERROR
         except KeyboardInterrupt:
             code = INTERRUPTED

@@ -28,7 +28,7 @@ ALL_NODES = 100
 
 
 @click.command(cls=Command)
-@click.argument("target", required=False, metavar="[KIND/NAME]")
+@click.argument("targets", nargs=-1, metavar="[KIND/NAME]")
 @manifest_options
 @click.option(
     "--snapshot",
@@ -65,7 +65,7 @@ ALL_NODES = 100
 @exit_code
 @configured(CATALOG.workload_settings)
 def command(
-    target: str | None,
+    targets: tuple[str, ...],
     files: tuple[str, ...],
     recursive: bool,
     kustomization: str,
@@ -103,7 +103,7 @@ def command(
     about it cannot be known, and 1 when the input is wrong.
     """
     given = given_manifests(files, recursive, kustomization)
-    asked = _asked(target, given)
+    asked = _asked(targets, given)
     if "-" in given.files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
     if everywhere and namespace:
@@ -159,12 +159,16 @@ def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context
     return SnapshotSource(snapshots)
 
 
-def _asked(target: str | None, given: GivenManifests) -> ExplainTarget | None:
+def _asked(targets: tuple[str, ...], given: GivenManifests) -> ExplainTarget | None:
     """What to look up in the cluster, or None when files say what to place."""
-    if target is None:
+    if not targets:
         if not given:
             raise InputError("say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait")
         return None
+    target, *more = targets
+    if more:
+        hint = f"write {target}/{more[0]}" if "/" not in target + more[0] else "ask for them one by one"
+        raise InputError(f'"{" ".join(targets)}" is more than one target: {hint}')
     if given:
         option = "-f" if given.files else "-k"
         raise InputError(f"{target} and {option} cannot be explained together: give one of them")

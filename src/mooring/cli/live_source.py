@@ -194,16 +194,21 @@ class LiveSource:
         if namespace is not None:
             found = self._run(self._get(known, name, namespace))
             return found
-        found = []
-
-        def take(_: str, view: Workload) -> None:
-            if view.metadata.name == name:
-                found.append(view)
-
-        gaps = self._run(read_kinds(self._transport, {(known.api_version, kind): known.view}, take))
+        found, gaps = self._all(kind)
         if gaps:
             raise InputError(f"{self.name}: {gaps[0].text}")
-        return found
+        return [view for view in found if view.metadata.name == name]
+
+    def names(self, kind: str, namespace: str | None) -> set[str]:
+        return {view.metadata.name for view in self._all(kind)[0] if namespace in (None, view.metadata.namespace)}
+
+    def _all(self, kind: str) -> tuple[list[Workload], list[Gap]]:
+        known, found = CATALOG.workloads()[kind], list[Workload]()
+        reading = read_kinds(
+            self._transport, {(known.api_version, kind): known.view}, lambda _, view: found.append(view)
+        )
+        gaps: list[Gap] = self._run(reading)
+        return found, gaps
 
     def pools(self) -> list[NodePool]:
         return [pool for kinds in CATALOG.node_pools() for pool in self._pools(kinds)]

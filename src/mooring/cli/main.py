@@ -15,6 +15,7 @@ from typing import Final
 import click
 
 import mooring
+from mooring.cli.command_group import CommandGroup
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "plan": (
@@ -69,7 +70,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Command name to the module that defines it (as `command`) and the line that `--help` shows."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """A click group whose commands are imported when they are invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -104,4 +105,11 @@ def program_name(argv0: str) -> str:
 def main() -> None:
     # NumPy starts a thread per core for linear algebra when it is imported; nothing here uses it, and it costs 100 ms.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    cli(prog_name=program_name(sys.argv[0]))
+    try:
+        cli(prog_name=program_name(sys.argv[0]))
+    except OSError as error:
+        # Of a command's own errors nothing comes here: this is help or a version that could not be written.
+        from mooring.cli.errors import ERROR, complain_of_io
+
+        complain_of_io(error)
+        sys.exit(ERROR)

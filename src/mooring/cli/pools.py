@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from mooring.cli.cluster_access import cluster_options
+from mooring.cli.command_group import CommandGroup
 from mooring.cli.errors import Command, exit_code
 from mooring.cli.pool_source import read_pools
 from mooring.kube.errors import InputError
@@ -16,7 +17,7 @@ from mooring.kube.errors import InputError
 _COLUMNS: Final = ("NAMESPACE", "NAME", "MIN", "MAX", "TARGET", "READY", "FREE HOSTS", "STATE")
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=CommandGroup, invoke_without_command=True)
 @cluster_options
 @click.pass_context
 def command(context_: click.Context, kubeconfig: Path | None, context: str | None) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from mooring.catalog import CATALOG
-from mooring.cli.cluster_access import cluster_options
+from mooring.cli.cluster_access import cluster_options, refusal
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from mooring.runtime.settings import Configuration
     from mooring.runtime.webhooks.model import Webhook
     from mooring.supervisor.external.webhooks import WebhookServing
+
+# Columns that a description needs beside its name to be readable.
+_LEAST_ROOM: Final = 40
 
 
 @click.command(cls=Command)
@@ -88,6 +94,7 @@ def command(
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
 
     from mooring.client.kubeconfig import find_access
+    from mooring.kube.status import UnauthorizedError
     from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.external.process import run_controllers
 
@@ -101,18 +108,20 @@ def command(
         elif webhooks:
             note = _they_are_off(webhooks, alone=not controllers)
         access = find_access(kubeconfig, context)
-        run(
-            run_controllers(
-                controllers,
-                access,
-                elect=elect,
-                named=names is not None and not names.strip().startswith("-"),
-                health=address,
-                webhook_serving=webhook_serving,
-                note=note,
-                configuration=configuration,
-            )
+        running = run_controllers(
+            controllers,
+            access,
+            elect=elect,
+            named=names is not None and not names.strip().startswith("-"),
+            health=address,
+            webhook_serving=webhook_serving,
+            note=note,
+            configuration=configuration,
         )
+        try:
+            run(running)
+        except UnauthorizedError as error:
+            raise refusal(access.server, "run controllers", error) from None
     return 0
 
 
@@ -140,9 +149,26 @@ def _list() -> None:
     lines = {controller.name: described(controller) for controller in CATALOG.controllers()}
     for webhook in CATALOG.webhooks():
         lines.setdefault(webhook.switch, described(webhook))
-    width, usual = max(map(len, lines)), CATALOG.external
-    for name, line in lines.items():
-        if name in CATALOG.embedded_only:
-            continue
-        click.echo(f"{'*' if name in usual else ' '} {name:{width}}  {line}")
+    shown = {name: line for name, line in lines.items() if name not in CATALOG.embedded_only}
+    columns = get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in listing(shown, CATALOG.external, columns):
+        click.echo(line)
     click.echo("\n* runs unless others are chosen. The rest is what Kubernetes has of its own.")
+
+
+def listing(lines: Mapping[str, str], usual: Collection[str], columns: int | None) -> Iterator[str]:
+    """A line for each name, and where there are so many columns, what does not fit under it, at its indentation."""
+    width = max(map(len, lines))
+    for name, line in lines.items():
+        head = f"{'*' if name in usual else ' '} {name:{width}}  "
+        if columns is None:
+            yield head + line
+            continue
+        room = columns - len(head)
+        # In a very narrow window the text has lines of its own.
+        if room < _LEAST_ROOM:
+            yield head.rstrip()
+            head, room = " " * 4, max(columns, _LEAST_ROOM) - 4
+        for part in wrap(line, room, break_long_words=False, break_on_hyphens=False):
+            yield head + part
+            head = " " * len(head)

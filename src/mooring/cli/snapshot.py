@@ -19,7 +19,7 @@ from mooring.cli.errors import Command, exit_code
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Where to write it; packed if the name ends in .gz. Without it, to standard output.",
+    help="Where to write it: JSON for .json, else YAML; packed for .gz at the end. Without it, to standard output.",
 )
 @cluster_options
 @exit_code
@@ -39,9 +39,9 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
 
     from mooring.catalog import CATALOG
     from mooring.cli.live_source import DEVICES, PAGE, Gap, read_kinds
-    from mooring.cli.snapshot_writer import Item, SnapshotEncoder, save_snapshot, saved_kinds, write
+    from mooring.cli.snapshot_writer import Item, SnapshotEncoder, is_json, save_snapshot, saved_kinds, write
 
-    encoder, items = SnapshotEncoder(), list[Item]()
+    encoder, items = SnapshotEncoder(json=file is not None and is_json(file)), list[Item]()
 
     def take(kind: str, view: Any) -> None:
         items.append(encoder.item(kind, view))
@@ -62,7 +62,8 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
         write(sys.stdout.buffer, items)
         return 0
     save_snapshot(file, items)
-    click.echo(f"{file}: {len(items):,} objects, {_size(file.stat().st_size)}")
+    size = f", {_size(file.stat().st_size)}" if file.is_file() else ""
+    click.echo(f"{file}: {len(items):,} objects{size}")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,15 +49,18 @@ class SnapshotSource:
         return load_snapshot(self._files, wanted)
 
     def find(self, kind: str, name: str, namespace: str | None) -> list[Workload]:
+        return [view for view in self._all(kind, namespace) if view.metadata.name == name]
+
+    def names(self, kind: str, namespace: str | None) -> set[str]:
+        return {view.metadata.name for view in self._all(kind, namespace)}
+
+    def _all(self, kind: str, namespace: str | None) -> Iterator[Workload]:
         known = CATALOG.workloads()[kind]
         # Looked for apart, because most snapshots are never asked for a workload. Standard input cannot be read twice.
-        return [
-            document.value
-            for file in self._files
-            if file != "-"
-            for document in read_views(file, {(known.api_version, kind): known.view})
-            if document.value.metadata.name == name and namespace in (None, document.value.metadata.namespace)
-        ]
+        for file in self._files:
+            for document in read_views(file, {(known.api_version, kind): known.view}) if file != "-" else ():
+                if namespace in (None, document.value.metadata.namespace):
+                    yield document.value
 
     def pools(self) -> list[NodePool]:
         return [pool for kinds in CATALOG.node_pools(self._mention) for pool in self._pools(kinds)]

@@ -18,12 +18,13 @@ from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate
 from mooring.api.storage.views import PersistentVolume, StorageClass
 from mooring.catalog import CATALOG
+from mooring.cli.whole_file import whole_file
 from mooring.manifests.emit import to_yaml
 from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT, VIEWS, SnapshotContents, to_object, wire_fields
 from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
 from mooring.placement.workloads.owners import PodTemplate, Workload, controller_of
 
-__all__ = ["Item", "SnapshotEncoder", "save_snapshot", "saved_kinds", "write"]
+__all__ = ["Item", "SnapshotEncoder", "is_json", "save_snapshot", "saved_kinds", "write"]
 
 # Small and general things first, so that a file is readable from the top; kinds of features come before Pods.
 _FIRST: Final = (
@@ -71,9 +72,10 @@ def saved_kinds() -> dict[tuple[str, str], type[msgspec.Struct]]:
 
 
 class SnapshotEncoder:
-    """Encodes views as YAML items; equal parts are encoded once."""
+    """Encodes views as items of YAML, where equal parts are encoded once, or of JSON."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, json: bool = False) -> None:
+        self._json = json
         self._encode = msgspec.msgpack.Encoder().encode
         self._known: dict[tuple[str, bytes], str] = {}
         self._api_versions = {kind: api_version for api_version, kind in (CONTENTS, *saved_kinds())}
@@ -88,7 +90,12 @@ class SnapshotEncoder:
     def item(self, kind: str, view: Any) -> Item:
         metadata = view.metadata
         key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-        return (self._ranks[kind], key), "".join(self._lines(kind, trimmed(view)))
+        kept = trimmed(view)
+        return (self._ranks[kind], key), self._json_text(kind, kept) if self._json else "".join(self._lines(kind, kept))
+
+    def _json_text(self, kind: str, view: Any) -> str:
+        obj = {"apiVersion": self._api_versions[kind], "kind": kind, **to_object(view)}
+        return msgspec.json.encode(obj, order="sorted").decode()
 
     def _lines(self, kind: str, view: Any) -> Iterator[str]:
         yield f"- apiVersion: {self._api_versions[kind]}\n  kind: {kind}\n"
@@ -226,25 +233,34 @@ def _sources(view: Any) -> dict[str, Any]:
     return found
 
 
+def is_json(file: Path) -> bool:
+    """Whether a snapshot of this name is JSON; all others are YAML."""
+    return file.name.lower().removesuffix(".gz").endswith(".json")
+
+
 def save_snapshot(file: Path, items: Iterable[Item], comment: str = "") -> None:
-    """Write a snapshot; one whose name ends in .gz is packed. It is renamed into place when it is complete."""
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    try:
-        with unfinished.open("wb") as raw:
-            if file.name.endswith(".gz"):
-                # Without a time in it, the same cluster gives the same bytes.
-                with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as packed:
-                    write(packed, items, comment)
-            else:
-                write(raw, items, comment)
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    """Write a snapshot; one whose name ends in .gz is packed. The items are of the form that the name asks for."""
+    with whole_file(file) as raw:
+        if file.name.endswith(".gz"):
+            # Without a time in it, the same cluster gives the same bytes.
+            with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as packed:
+                _write(packed, items, comment, json=is_json(file))
+        else:
+            _write(raw, items, comment, json=is_json(file))
 
 
-def write(stream: IO[bytes] | gzip.GzipFile, items: Iterable[Item], comment: str = "") -> None:
-    """Write a snapshot to a stream."""
+def write(stream: IO[bytes], items: Iterable[Item]) -> None:
+    """Write a snapshot to a stream, as YAML."""
+    _write(stream, items, "", json=False)
+
+
+def _write(stream: IO[bytes] | gzip.GzipFile, items: Iterable[Item], comment: str, *, json: bool) -> None:
     texts = [text for _, text in sorted(items)]
+    if json:
+        stream.write(b'{"apiVersion":"v1","items":[\n')
+        stream.write(",\n".join(texts).encode())
+        stream.write(b'\n],"kind":"List"}\n')
+        return
     # kubectl's own first lines come first: they are how large files are known to be readable in pieces.
     stream.write(b"apiVersion: v1\nitems:\n" if texts else b"apiVersion: v1\nitems: []\n")
     for text in texts:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mooring.cli.command_group import CommandGroup
 from mooring.cli.durations import lifetime
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
@@ -28,7 +29,7 @@ _data = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Let others use the cluster of mooring up."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from mooring.client.access import Access
+from mooring.client.dial_errors import dial_error
 from mooring.client.transport import Unreachable
 from mooring.kube.errors import MooringError
 from mooring.net.client_connection import ClientConnection, ConnectionCut, request_bytes
@@ -80,10 +80,7 @@ class Connections:
         server = self._access.server
         if isinstance(error, TimeoutError):
             return Unreachable(f"{server} does not answer: no connection in {DIAL_SECONDS:.0f} s")
-        if isinstance(error, ssl.SSLError):
-            return Unreachable(f"{server} cannot be trusted: {error.reason or error}")
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
-        return Unreachable(f"{server} cannot be reached: {why}")
+        return Unreachable(dial_error(server, error))
 
 
 def _split(url: str) -> SplitResult:

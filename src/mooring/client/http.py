@@ -105,6 +105,10 @@ class HttpTransport:
 
     # Reading
 
+    async def version(self) -> str:
+        """The version of the server, such as v1.35.8."""
+        return str(_object(await self._read("/version", self._headers), Unreachable).get("gitVersion", ""))
+
     async def get(
         self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
     ) -> Object:

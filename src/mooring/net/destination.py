@@ -11,10 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 from mooring.net.client_connection import ClientConnection, ConnectionCut
 
-__all__ = ["Destination", "dial_failure"]
+__all__ = ["UNKNOWN_AUTHORITY", "Destination", "dial_failure"]
 
 # What OpenSSL says of a certificate whose authority it does not know.
-_UNKNOWN_AUTHORITY: Final = frozenset({18, 19, 20, 21})
+UNKNOWN_AUTHORITY: Final = frozenset({18, 19, 20, 21})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Destination:
 def dial_failure(error: Exception, destination: Destination) -> str:
     """Why there is no connection, in the words of Go programs: API servers are expected to use them."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        if error.verify_code in _UNKNOWN_AUTHORITY:
+        if error.verify_code in UNKNOWN_AUTHORITY:
             return "tls: failed to verify certificate: x509: certificate signed by unknown authority"
         return f"tls: failed to verify certificate: x509: {error.verify_message}"
     if isinstance(error, ssl.SSLError):

@@ -303,14 +303,14 @@ class SchedulerCache:
         resources = pod.template.resources
         held = resources.node
         self.pod_count[slot] += sign
-        self.used_cpu[slot] += sign * held.cpu
-        self.used_memory[slot] += sign * held.memory
-        self.nonzero_cpu[slot] += sign * resources.nonzero[0]
-        self.nonzero_memory[slot] += sign * resources.nonzero[1]
+        _add(self.used_cpu, slot, sign * held.cpu)
+        _add(self.used_memory, slot, sign * held.memory)
+        _add(self.nonzero_cpu, slot, sign * resources.nonzero[0])
+        _add(self.nonzero_memory, slot, sign * resources.nonzero[1])
         if held.ephemeral:
-            self.used_ephemeral[slot] += sign * held.ephemeral
+            _add(self.used_ephemeral, slot, sign * held.ephemeral)
         for name, amount in held.scalars:
-            self.scalar(name)[1][slot] += sign * amount
+            _add(self.scalar(name)[1], slot, sign * amount)
         for port in pod.template.ports:
             self._account_port(port.ip, (port.protocol, port.port), slot, sign)
         self.journal.append(slot)
@@ -385,3 +385,9 @@ class SchedulerCache:
 def _claims(pod: PodInfo) -> list[str]:
     """The claims that a pod names, ephemeral volumes aside, as often as it mounts them."""
     return [f"{pod.namespace}/{v.claim}" for v in pod.volumes if v.claim and not v.ephemeral]
+
+
+def _add(column: Amounts, slot: int, amount: int) -> None:
+    """Add as kube-scheduler does, which wraps at 64 bits: NumPy would warn of it."""
+    total = column.item(slot) + amount
+    column[slot] = total if -(1 << 63) <= total < 1 << 63 else (total + (1 << 63)) % (1 << 64) - (1 << 63)

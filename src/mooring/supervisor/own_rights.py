@@ -23,7 +23,7 @@ from mooring.supervisor.access import CONTROLLERS_USER
 if TYPE_CHECKING:
     from mooring.registry import Registry
 
-__all__ = ["RULES", "grant_rights"]
+__all__ = ["BINDING_PREFIX", "MANAGED_BY_UP", "RULES", "grant_rights"]
 
 RULES: Final = Path(__file__).parent / "data" / "rules.json"
 """The rules of every controller, by its name, and those of the runtime under all of them."""
@@ -33,6 +33,10 @@ _FLEET: Final = "fleet"
 _KUBELETS: Final = "kubelets"
 _GROUP: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/part-of": "mooring", "app.kubernetes.io/managed-by": "mooring-up"}
+
+# Who reads them can tell which controllers run.
+BINDING_PREFIX: Final = "mooring-up:"
+MANAGED_BY_UP: Final = "app.kubernetes.io/managed-by=mooring-up"
 
 
 def grant_rights(
@@ -55,7 +59,7 @@ def grant_rights(
 
 
 def _role(name: str, rules: list[Object]) -> Object:
-    metadata = {"name": f"mooring-up:{name}", "labels": dict(_LABELS)}
+    metadata = {"name": f"{BINDING_PREFIX}{name}", "labels": dict(_LABELS)}
     return {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
 
 
@@ -63,8 +67,8 @@ def _binding(name: str) -> Object:
     return {
         "apiVersion": f"{_GROUP}/v1",
         "kind": "ClusterRoleBinding",
-        "metadata": {"name": f"mooring-up:{name}", "labels": dict(_LABELS)},
-        "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": f"mooring-up:{name}"},
+        "metadata": {"name": f"{BINDING_PREFIX}{name}", "labels": dict(_LABELS)},
+        "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": f"{BINDING_PREFIX}{name}"},
         "subjects": [{"apiGroup": _GROUP, "kind": "User", "name": CONTROLLERS_USER}],
     }
 

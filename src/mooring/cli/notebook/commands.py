@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from mooring.cli.cluster_access import cluster_options
+from mooring.cli.command_group import CommandGroup
 from mooring.cli.durations import duration
 from mooring.cli.errors import ERROR, Command, complain, exit_code
 from mooring.kube.errors import InputError
@@ -20,7 +21,7 @@ _NORMALIZERS: Final = ("timestamps", "addresses", "paths", "uuids", "ansi", "whi
 _LEVELS: Final = ("learning", "development", "staging", "production")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Run a notebook and compare it with a golden one, or fetch the report of a job."""
 
@@ -140,7 +141,7 @@ def report(
       mooring notebook report whisper-eval -n training -o whisper.html --executed whisper.ipynb
     """
     from mooring.cli.notebook.job_artifact import fetch_artifact
-    from mooring.cli.notebook.whole_file import write_whole
+    from mooring.cli.whole_file import write_whole
 
     artifact = fetch_artifact(job, namespace, kubeconfig, context)
     page = page or Path(f"{job}.html")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from mooring.cli.notebook.whole_file import write_whole
+from mooring.cli.whole_file import write_whole
 from mooring.kube.errors import InputError
 from mooring.notebook_runner.frames import RESULT, FrameError, decode
 

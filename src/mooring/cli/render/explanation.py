@@ -12,7 +12,7 @@ from mooring.cli.found_pods import FoundWorkload
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection
-from mooring.cli.render.words import and_more, counted, nodes
+from mooring.cli.render.words import and_more, counted, nodes, share
 from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
@@ -215,7 +215,7 @@ def _brings(outcome: PodOutcome, advice: Advice) -> str:
         return ""
     count, total = kind.whole_units(outcome.replicas, advice.brings)
     plural = "pods" if kind.unit is None else kind.unit.plural
-    return f": all {total:,} {plural} land" if count == total else f": {count:,} of {total:,} {plural} land"
+    return f": {share(count, total, plural)} {'lands' if total == 1 else 'land'}"
 
 
 def _add_nearest(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:
@@ -285,13 +285,12 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
         would = "may" if doubtful[owner] else "would"
         if owner in units:
             plural, whole = units[owner]
-            what = f"all {len(whole):,}" if good else f"{sum(whole.values()):,} of {len(whole):,}"
-            text = f"{owner}: {what} {plural} {would} be scheduled, {landed[owner]:,} of {counted(count, 'pod')}"
+            what = share(sum(whole.values()), len(whole), plural)
+            text = f"{owner}: {what} {would} be scheduled, {landed[owner]:,} of {counted(count, 'pod')}"
         elif count == 1:
             text = f"{owner} {f'{would} be scheduled' if good else 'cannot be scheduled'}"
         else:
-            how_many = f"all {count:,}" if good else f"{landed[owner]:,} of {count:,}"
-            text = f"{owner}: {how_many} pods {would} be scheduled"
+            text = f"{owner}: {share(landed[owner], count, 'pods')} {would} be scheduled"
         page.line(text, "bad" if not good else "warn" if doubtful[owner] else "good")
         if owner in units:
             _add_idle(page, [o for o in outcomes if str(o.unplaced.source) == owner], units[owner][1])

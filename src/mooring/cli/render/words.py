@@ -12,6 +12,14 @@ def counted(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def share(count: int, total: int, plural: str) -> str:
+    """`all 8 pods`, `3 of 8 pods`; of a single one `the pod`, or `0 of 1 pod`."""
+    if total == 1:
+        singular = plural.removesuffix("s")
+        return f"the {singular}" if count else f"0 of 1 {singular}"
+    return f"all {total:,} {plural}" if count == total else f"{count:,} of {total:,} {plural}"
+
+
 def nodes(count: int) -> str:
     return counted(count, "node")
 

@@ -245,7 +245,7 @@ def _texts(filters: Filters, reason: Reason, slots: Slots, checks: list[_Check])
 def _pods_text(cluster: SchedulerCache, slots: Slots) -> str:
     counts, limits = cluster.pod_count[slots], cluster.alloc_pods[slots]
     if int(limits.min()) == int(limits.max()):
-        return f"full: {int(limits[0])} pods at most"
+        return f"full: {int(limits[0])} pod{'' if limits[0] == 1 else 's'} at most"
     return f"full: {int(counts.min())} to {int(counts.max())} pods, all that each takes"
 
 

@@ -6,28 +6,33 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import aclosing
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from mooring.apiserver.health import VERSION_SUFFIX
 from mooring.catalog import CATALOG
+from mooring.client.http import HttpTransport
 from mooring.client.transport import AsyncTransport, Item, Scope, Unreachable
 from mooring.kube.objects import Object
-from mooring.kube.status import ApiError
+from mooring.kube.status import ApiError, UnauthorizedError
 from mooring.kube.times import moment
 from mooring.runtime.controller import Controller
+from mooring.supervisor.own_rights import BINDING_PREFIX, MANAGED_BY_UP
 
 if TYPE_CHECKING:
     from mooring.runtime.webhooks.model import Webhook
 
-__all__ = ["conflict_warnings", "described", "upstream_conflicts"]
+__all__ = ["conflict_warnings", "described", "embedded_conflicts", "upstream_conflicts"]
+
+_BINDING: Final = ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 
 
 def described(part: Controller | Webhook) -> str:
     """What a controller or a webhook does, in one line: the first line of its module's docstring."""
     function = part.reconcile if isinstance(part, Controller) else part.admit
-    function = function.func if isinstance(function, partial) else function
+    # One that is given a setting beforehand is a partial, whose module is that of functools.
+    function = getattr(function, "func", function)
     text = sys.modules[function.__module__].__doc__ or ""
     return text.partition("\n")[0].strip()
 
@@ -48,6 +53,29 @@ async def upstream_conflicts(transport: AsyncTransport, names: Iterable[str]) ->
                 f"leave them out with --controllers {left_out}"
             )
     return found
+
+
+async def embedded_conflicts(transport: HttpTransport, names: Iterable[str]) -> list[str]:
+    """What to say of `mooring up` where it runs these controllers in the cluster that it serves.
+
+    Credentials that the server refuses are refused here, before anything waits for them.
+    """
+    try:
+        if not (await transport.version()).endswith(VERSION_SUFFIX):
+            return []
+        async with aclosing(transport.list(*_BINDING, Scope(labels=MANAGED_BY_UP))) as pages:
+            bound = {_plain(item)["metadata"]["name"] async for page in pages for item in page.items}
+    except UnauthorizedError:
+        raise
+    except (ApiError, Unreachable):
+        return []
+    ours = [name for name in names if f"{BINDING_PREFIX}{name}" in bound]
+    if not ours:
+        return []
+    return [
+        f"mooring up runs {', '.join(ours)} in this cluster already; choose others with --controllers, "
+        f"or start it with mooring up --controllers {','.join(f'-{each}' for each in ours)}"
+    ]
 
 
 async def _running(transport: AsyncTransport, name: str) -> list[str]:

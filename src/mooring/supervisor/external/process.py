@@ -29,7 +29,7 @@ from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.supervisor.address import Address
-from mooring.supervisor.external.controllers import conflict_warnings, upstream_conflicts
+from mooring.supervisor.external.controllers import conflict_warnings, embedded_conflicts, upstream_conflicts
 from mooring.supervisor.external.webhooks import WebhookServing
 from mooring.supervisor.logs import log_as_json
 
@@ -94,9 +94,10 @@ async def run_controllers(
         if note:
             _log.info(note)
         names = [controller.name for controller in controllers]
+        doubled = await embedded_conflicts(transport, names)
         for warning in await conflict_warnings(transport, names, wall_clock()):
             _log.warning(warning)
-        for conflict in await upstream_conflicts(transport, names):
+        for conflict in (*doubled, *await upstream_conflicts(transport, names)):
             if not named:
                 raise InputError(conflict)
             _log.warning(conflict)
