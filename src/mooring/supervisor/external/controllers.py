@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import aclosing
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -31,8 +32,7 @@ _BINDING: Final = ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 def described(part: Controller | Webhook) -> str:
     """What a controller or a webhook does, in one line: the first line of its module's docstring."""
     function = part.reconcile if isinstance(part, Controller) else part.admit
-    # One that is given a setting beforehand is a partial, whose module is that of functools.
-    function = getattr(function, "func", function)
+    function = function.func if isinstance(function, partial) else function
     text = sys.modules[function.__module__].__doc__ or ""
     return text.partition("\n")[0].strip()
 
