@@ -1,4 +1,4 @@
-"""A person who asks `mooring explain`, pastes the first command that it prints, and waits for what it promised."""
+"""A person who asks `mooring explain`, pastes a command that it prints, and waits for what it promised."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class PastingUser:
             self._shell(f"kubectl apply --validate=false -f {self._file}")
             self._wait("pods that the scheduler has looked at", self._is_settled)
 
-    def proposal(self) -> Proposal | None:
-        """The first that can be carried out from here; None where all pods land, or nothing can be done."""
+    def proposals(self) -> list[Proposal]:
+        """Those that can be carried out from here; none where all pods land, or nothing can be done."""
         asked = ["-f", str(self._file)]
         if self._scene.form != FILE:
             asked = [f"{self._scene.workload['kind'].lower()}/{NAME}", "-n", self._scene.namespace]
@@ -82,6 +82,7 @@ class PastingUser:
         answer = json.loads(result.stdout)
         pods = answer.get("pods", [answer])
         landing = sum(each["lands"] for each in pods)
+        found = []
         for advice in (advice for each in pods for advice in each["advice"]):
             added = [edit["after"] for edit in advice["edits"] if edit["op"] == "addNode"]
             if advice["command"] is not None or len(added) == len(advice["edits"]):
@@ -89,12 +90,12 @@ class PastingUser:
                 if promised < len(pods) and self._scene.workload["kind"] == "LeaderWorkerSet":
                     # Its groups are renewed one after another, and the next only when this one is whole.
                     promised = min(promised, 1)
-                return Proposal(advice["title"], advice["command"], added, promised)
-        return None
+                found.append(Proposal(advice["title"], advice["command"], added, promised))
+        return found
 
     def paste(self, proposal: Proposal) -> None:
-        for number, made in enumerate(proposal.new_nodes):
-            self._create_node(made, number)
+        for made in proposal.new_nodes:
+            self._create_node(made)
         if proposal.command is not None and "--local" in proposal.command:
             command = proposal.command
             self._shell(command if command.endswith(APPLY) else f"{command} | {APPLY}")
@@ -141,7 +142,7 @@ class PastingUser:
 
         self._wait("an empty cluster", is_clear)
 
-    def _create_node(self, made: Object, number: int) -> None:
+    def _create_node(self, made: Object) -> None:
         status = made["status"]
         whole = {"apiVersion": "v1", "kind": "Node", **made, "status": {**status, "capacity": status["allocatable"]}}
         answer = self._api.post("/api/v1/nodes", simulated(whole))
