@@ -81,7 +81,7 @@ def placeable(
     units = f"{total} {unit}{'' if total == 1 else 's'}"
     if pod is None or pod.unschedulable is None:
         return Placing((Condition(PLACEABLE, "True", "Fits", f"{total} of {units} can be scheduled"),))
-    advice = _advice(view, pod, before, fixed)
+    advice = _advice(view, pod, before, fixed, singly=bool(otherwise))
     why = pod.unschedulable.message.partition(". ")[0].rstrip(".")
     text = advice.text or otherwise
     helps = f"what would help: {text}" if text else "no change that was tried would help"
@@ -104,16 +104,18 @@ def first_by_name(pods: Iterable[Pod]) -> Pod | None:
     return min(pods, key=lambda pod: (len(pod.metadata.name), pod.metadata.name), default=None)
 
 
-def _advice(view: View, pod: Pod, before: RememberedAdvice | None, fixed: tuple[str, ...]) -> RememberedAdvice:
+def _advice(
+    view: View, pod: Pod, before: RememberedAdvice | None, fixed: tuple[str, ...], *, singly: bool
+) -> RememberedAdvice:
     if before is not None and before.pod == pod.metadata.uid and view.now < before.found + MAX_ADVICE_AGE:
         found = before
     else:
-        found = RememberedAdvice(pod.metadata.uid, _smallest_change(view, pod, fixed), view.now)
+        found = RememberedAdvice(pod.metadata.uid, _smallest_change(view, pod, fixed, singly=singly), view.now)
     view.poll_again(found.found + MAX_ADVICE_AGE)
     return found
 
 
-def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
+def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...], *, singly: bool) -> str:
     try:
         state = view.peek(CLUSTER)
     except Unavailable:
@@ -125,7 +127,7 @@ def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...]) -> str:
         from mooring.placement.advise import CommandTarget
 
         target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed)
-    return smallest_change(state.engine, state.engine.explain(info), plain, target)
+    return smallest_change(state.engine, state.engine.explain(info), plain, target, singly=singly)
 
 
 def smallest_change(
@@ -134,12 +136,17 @@ def smallest_change(
     pod: Object,
     target: CommandTarget | None = None,
     suits: Callable[[Advice], bool] = lambda advice: True,
+    *,
+    singly: bool = False,
 ) -> str:
-    """The best advice for a rejected pod as a sentence, of that which suits; empty where nothing was found."""
+    """The best advice for a rejected pod as a sentence, of that which suits; empty where nothing was found.
+
+    `singly` leaves out changes that help only together.
+    """
     # Most workloads land, and then there is no need to load it.
     from mooring.placement.advise import MOST_CHANGES, Asked, advise
 
-    most_changes = MOST_CHANGES if engine.cluster.node_count <= _SMALL_CLUSTER_NODES else 1
+    most_changes = 1 if singly or engine.cluster.node_count > _SMALL_CLUSTER_NODES else MOST_CHANGES
     found = advise(engine, Asked(explanation, pod, target), most_changes=most_changes).advice
     return next((each.title for each in found if suits(each)), "")
 
