@@ -71,7 +71,9 @@ TAKEN = {
 # Reads that are taken from all roles at once, and the controllers that cannot do without the kind.
 UNREAD = {
     Right("coordination.k8s.io", "leases", "list", "coordination.k8s.io/v1/Lease"): "nodes",
-    Right("policy", "poddisruptionbudgets", "watch", "policy/v1/PodDisruptionBudget"): "lws, workspaces",
+    Right(
+        "policy", "poddisruptionbudgets", "watch", "policy/v1/PodDisruptionBudget"
+    ): "lws, workspaces, notebook-validation",
     Right("apps", "controllerrevisions", "list", GROUP_REVISION.described): "lws, lws-groups",
 }
 
