@@ -64,7 +64,7 @@ def main(path: str) -> None:
 
     from mooring.api.core.defaults.pods import default_pod
     from mooring.api.core.types import Pod
-    from mooring.cli.snapshot_source import load_snapshot
+    from mooring.cli.sources.snapshot_source import load_snapshot
     from mooring.placement.advise import Asked, advise
     from mooring.placement.engine import Engine
 

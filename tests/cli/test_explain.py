@@ -326,7 +326,7 @@ def test_an_interrupt_is_told_by_the_exit_code(fleet: World, monkeypatch: pytest
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mooring.cli.snapshot_source.load_snapshot", interrupt)
+    monkeypatch.setattr("mooring.cli.sources.snapshot_source.load_snapshot", interrupt)
     result = fleet.explain("pod/web")
     assert (result.exit_code, result.output) == (130, "")
 

@@ -54,7 +54,7 @@ def test_the_page_names_every_controller_and_flag() -> None:
 
 
 def test_the_page_names_every_reason_of_a_failure_to_clone_and_every_sample() -> None:
-    text = (ROOT / "src/mooring/features/notebooks/pod_failures.py").read_text(encoding="utf-8")
+    text = (ROOT / "src/mooring/features/notebooks/pods/failures.py").read_text(encoding="utf-8")
     reasons = set(re.findall(r'^    \d: \("(\w+)", "', text, re.MULTILINE))
     assert len(reasons) == 8
     assert not [reason for reason in reasons if f"`{reason}`" not in PAGE]

@@ -72,7 +72,7 @@ def only_outputs_and_sources() -> Iterator[None]:
 )
 def test_verdicts_beside_each_other(one: Any, other: Any, verdicts: str, reason: str) -> None:
     a, b = notebook(one), notebook(other)
-    found = diff_notebooks(nbformat.from_dict(a), nbformat.from_dict(b))  # type: ignore[no-untyped-call]
+    found = diff_notebooks(nbformat.from_dict(a), nbformat.from_dict(b))
     ours = compared(b, a, ComparisonRules.from_data(CONFIG)).result == "matched"
     assert ("!" if found else "=") + ("=" if ours else "!") == verdicts
     assert bool(reason) == (verdicts in ("!=", "=!")), "every difference has a reason, and nothing else has"

@@ -9,7 +9,7 @@ import click
 
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.pool_source import read_pools
+from mooring.cli.sources.pool_source import read_pools
 
 _FINDINGS: Final = 2
 

@@ -19,7 +19,7 @@ from mooring.cli.given_manifests import GivenManifests, given_manifests, manifes
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
-    from mooring.cli.cluster_source import ClusterSource
+    from mooring.cli.sources.cluster_source import ClusterSource
     from mooring.runtime.settings import Configuration
 
 FORMATS = ("text", "json", "yaml")
@@ -109,10 +109,10 @@ def command(
     if everywhere and namespace:
         raise InputError("-A and -n cannot be given together")
 
-    from mooring.cli.cluster_pods import find_cluster_pods, wanted_by
+    from mooring.cli.asked_pods.cluster_pods import find_cluster_pods, wanted_by
+    from mooring.cli.asked_pods.found_pods import any_held_up
+    from mooring.cli.asked_pods.manifest_pods import read_manifest_pods
     from mooring.cli.explainer import Explainer, add_pool_notes, all_land, verdict
-    from mooring.cli.found_pods import any_held_up
-    from mooring.cli.manifest_pods import read_manifest_pods
     from mooring.placement.engine import Engine
 
     cluster_source = _cluster_source(snapshots, kubeconfig, context)
@@ -149,12 +149,12 @@ def command(
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:
     if not snapshots:
-        from mooring.cli.live_source import PAGE, LiveSource
+        from mooring.cli.sources.live_source import PAGE, LiveSource
 
         return LiveSource(*connect(kubeconfig, context, page=PAGE))
     if kubeconfig is not None or context is not None:
         raise InputError("--snapshot takes the place of a cluster: give it, or --kubeconfig and --context")
-    from mooring.cli.snapshot_source import SnapshotSource
+    from mooring.cli.sources.snapshot_source import SnapshotSource
 
     return SnapshotSource(snapshots)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooring.catalog import CATALOG
+from mooring.cli.asked_pods.unplaced_pods import UnplacedPod
 from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND
-from mooring.cli.unplaced_pods import UnplacedPod
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.placement.answers import explain_answer

@@ -11,7 +11,7 @@ import click
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.command_group import CommandGroup
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.pool_source import read_pools
+from mooring.cli.sources.pool_source import read_pools
 from mooring.kube.errors import InputError
 
 _COLUMNS: Final = ("NAMESPACE", "NAME", "MIN", "MAX", "TARGET", "READY", "FREE HOSTS", "STATE")

@@ -167,7 +167,7 @@ def _write_files(folder: Path, notebook: dict[str, Any], page: str) -> None:
     import nbformat
 
     try:
-        _write(folder / EXECUTED, nbformat.writes(nbformat.from_dict(notebook)) + "\n")  # type: ignore[no-untyped-call]
+        _write(folder / EXECUTED, nbformat.writes(nbformat.from_dict(notebook)) + "\n")
         _write(folder / REPORT, page)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}; the artefact in the log has what was to be written", flush=True)

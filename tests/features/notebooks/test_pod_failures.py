@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mooring.features.notebooks.kinds import ValidationPod
-from mooring.features.notebooks.pod_failures import find_failure, reported_end
+from mooring.features.notebooks.pods.failures import find_failure, reported_end
 from mooring.kube.objects import Object
 from mooring.runtime.drivers.simulation import START
 from mooring.testing.notebooks import clone_failed_status, not_started_status, running_status, validator_ended_status

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from mooring.cli.asked_pods.found_pods import FoundWorkload
 from mooring.cli.explainer import PodOutcome
-from mooring.cli.found_pods import FoundWorkload
 from mooring.cli.render.selection import workload_data
 from mooring.kube.errors import unique_texts
 from mooring.manifests.emit import to_yaml

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mooring.catalog import CATALOG
+from mooring.cli.asked_pods.found_pods import FoundWorkload
+from mooring.cli.asked_pods.unplaced_pods import PodSource
 from mooring.cli.explainer import PodOutcome
-from mooring.cli.found_pods import FoundWorkload
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection
 from mooring.cli.render.words import and_more, counted, nodes, share
-from mooring.cli.unplaced_pods import PodSource
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.placement import messages
 from mooring.placement.advise.model import AdviceKind

@@ -8,13 +8,13 @@ from typing import Any
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
+from mooring.cli.asked_pods.unplaced_pods import PodSource, UnplacedPod
 from mooring.cli.explainer import Explainer, PodOutcome, add_pool_notes
 from mooring.cli.known_cluster import known_cluster
 from mooring.cli.render.explanation import explanation_page
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection, selection_data
 from mooring.cli.render.words import and_more, counted
-from mooring.cli.unplaced_pods import PodSource, UnplacedPod
 from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.engine import Engine

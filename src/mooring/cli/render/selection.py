@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.cli.found_pods import FoundWorkload
+from mooring.cli.asked_pods.found_pods import FoundWorkload
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.words import and_more, counted
 from mooring.kube.errors import unique_texts

@@ -27,8 +27,8 @@ from mooring.features.notebooks.kinds import (
     VALIDATION_POD,
 )
 from mooring.features.notebooks.metrics import ALL_METRICS, PODS_IN_PHASES, pod_gauges
-from mooring.features.notebooks.pod_creation import create_pod
-from mooring.features.notebooks.pod_progress import follow_pod
+from mooring.features.notebooks.pods.creation import create_pod
+from mooring.features.notebooks.pods.progress import follow_pod
 from mooring.features.notebooks.result_log import READ_RESULT
 from mooring.features.notebooks.status_writes import stated, told
 from mooring.features.notebooks.unavailable import (

@@ -14,7 +14,7 @@ from mooring.features.notebooks.api.jobs import NotebookValidationJob, Validatio
 from mooring.features.notebooks.conditions import moving
 from mooring.features.notebooks.ending import fail
 from mooring.features.notebooks.kinds import ValidationPod
-from mooring.features.notebooks.pod_failures import is_stopped, reported_end, runs
+from mooring.features.notebooks.pods.failures import is_stopped, reported_end, runs
 from mooring.features.notebooks.result_log import NO_RESULT, read_result
 from mooring.features.notebooks.run_time import run_time
 from mooring.features.notebooks.status_writes import told

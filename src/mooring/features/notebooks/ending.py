@@ -14,7 +14,7 @@ from mooring.features.notebooks.conditions import FAILED, SUCCEEDED, JobState, m
 from mooring.features.notebooks.events import ended_event, event_about
 from mooring.features.notebooks.kinds import NOTEBOOK_VALIDATION_JOB, VALIDATION_POD, ValidationPod
 from mooring.features.notebooks.metrics import VALIDATIONS, clone_seconds, pod_problem
-from mooring.features.notebooks.pod_failures import AttemptFailure
+from mooring.features.notebooks.pods.failures import AttemptFailure
 from mooring.features.notebooks.status_writes import told
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controllermetrics import Sample

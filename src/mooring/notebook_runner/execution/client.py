@@ -61,7 +61,7 @@ class CappedClient(NotebookClient):
         dropped = self._dropped.pop(cell_index, 0)
         if dropped:
             text = f"[output cut by the runner: {dropped} more characters]\n"
-            marker = NotebookNode(output_type="stream", name="stdout", text=text)  # type: ignore[no-untyped-call]
+            marker = NotebookNode(output_type="stream", name="stdout", text=text)
             cell["outputs"].append(marker)
 
 

@@ -42,10 +42,10 @@ def _of_format_4(path: str, data: dict[str, Any]) -> dict[str, Any]:
     import nbformat
 
     try:
-        notebook = nbformat.from_dict(data)  # type: ignore[no-untyped-call]
+        notebook = nbformat.from_dict(data)
         if data["nbformat"] != 4:
-            notebook = nbformat.convert(notebook, 4)  # type: ignore[no-untyped-call]
-        notebook = nbformat.v4.rwbase.rejoin_lines(notebook)  # type: ignore[no-untyped-call]
+            notebook = nbformat.convert(notebook, 4)
+        notebook = nbformat.v4.rwbase.rejoin_lines(notebook)
         with warnings.catch_warnings():
             # Cells without an id are common, and of no matter here.
             warnings.simplefilter("ignore")

@@ -1,1 +1,1 @@
-"""Devices and claims to them: what the scheduler's DynamicResources plugin decides, on any picture of a cluster."""
+"""Devices and claims to them: what the scheduler's DynamicResources plugin decides, for any state of a cluster."""

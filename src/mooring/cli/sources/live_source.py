@@ -14,8 +14,8 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
+from mooring.cli.asked_pods.manifest_pods import message_of
 from mooring.cli.cluster_access import refusal
-from mooring.cli.manifest_pods import message_of
 from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError

@@ -22,7 +22,7 @@ from mooring.features.notebooks.placing import (
     placeable_condition,
     simulated_text,
 )
-from mooring.features.notebooks.pod_failures import deleted_pod, find_failure, reported_end
+from mooring.features.notebooks.pods.failures import deleted_pod, find_failure, reported_end
 from mooring.features.notebooks.result_log import NO_RESULT, RunVerdict, is_passed, read_result
 from mooring.features.notebooks.status_writes import told
 from mooring.features.notebooks.validation_pod.pod import validation_pod

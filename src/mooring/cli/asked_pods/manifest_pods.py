@@ -17,10 +17,10 @@ from mooring.api.resource.views import ResourceClaimStatus
 from mooring.api.scheduling.views import PriorityClass
 from mooring.api.storage.views import PersistentVolume
 from mooring.catalog import CATALOG
-from mooring.cli.found_pods import FoundPods, FoundWorkload
+from mooring.cli.asked_pods.found_pods import FoundPods, FoundWorkload
+from mooring.cli.asked_pods.unplaced_pods import PodSource, UnplacedPod, remarks
 from mooring.cli.given_manifests import GivenManifests, GivenObject
 from mooring.cli.known_cluster import Objects, known_cluster
-from mooring.cli.unplaced_pods import PodSource, UnplacedPod, remarks
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError, forbidden
 from mooring.kube.objects import Object
 from mooring.manifests import Document

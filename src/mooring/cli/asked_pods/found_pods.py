@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mooring.cli.unplaced_pods import PodSource, UnplacedPod
+from mooring.cli.asked_pods.unplaced_pods import PodSource, UnplacedPod
 from mooring.kube.errors import FieldError
 from mooring.placement.workloads.known_cluster import NodeSelection
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
-from mooring.cli.unplaced_pods import PodSource
+from mooring.cli.asked_pods.unplaced_pods import PodSource
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.placement.node_pools import NodePool

@@ -18,7 +18,7 @@ from mooring.features.notebooks.job_memory import JobMemory
 from mooring.features.notebooks.kinds import VALIDATION_POD, ValidationPod
 from mooring.features.notebooks.metrics import POD_CREATIONS
 from mooring.features.notebooks.placing import PodPlacing, ask, placeable_condition
-from mooring.features.notebooks.pod_failures import deleted_pod
+from mooring.features.notebooks.pods.failures import deleted_pod
 from mooring.features.notebooks.references import missing_references
 from mooring.features.notebooks.status_writes import told
 from mooring.features.notebooks.validation_pod.config_map import runner_config_map

@@ -39,7 +39,7 @@ def read_pools(kubeconfig: Path | None, context: str | None) -> PoolReading:
 
 
 async def _fetch(transport: HttpTransport, report: PoolReport) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    from mooring.cli.live_source import read_kinds
+    from mooring.cli.sources.live_source import read_kinds
     from mooring.kube.status import ApiError, NotFoundError
 
     world: dict[str, list[Any]] = {kind: [] for _, kind in report.views}

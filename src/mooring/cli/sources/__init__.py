@@ -1,0 +1,1 @@
+"""Where a command reads a cluster from: a live one, or a snapshot."""
