@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from mooring.placement.advise import commands
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.search import Search
+from mooring.placement.advise.wording import MAX_NAMED, listed
 from mooring.placement.pods import PodInfo
 from mooring.placement.preemption import by_budget
 
 __all__ = ["evictions"]
-
-# How many pods are named.
-MAX_NAMED = 3
 
 
 def evictions(search: Search, pods: Sequence[PodInfo], nodes: tuple[str, ...], count: int) -> Advice:
@@ -26,13 +24,13 @@ def evictions(search: Search, pods: Sequence[PodInfo], nodes: tuple[str, ...], c
     place = f"node {where[0]}" if len(where) == 1 else f"nodes {', '.join(where[:MAX_NAMED])}"
     if not leaving:
         noun = "pod" if len(pods) == 1 else "pods"
-        title = f"Wait until terminating {noun} {_listed([pod.key for pod in pods])} left {place}"
+        title = f"Wait until terminating {noun} {listed([pod.key for pod in pods])} left {place}"
         return Advice(AdviceKind.EVICT, title, edits, None, nodes, count, victims)
     broken, _ = by_budget(search.cluster, leaving)
     sentences = [_whereabouts(search, leaving)]
     if broken:
-        sentences.append(f"no disruption budget allows it of {_listed([pod.key for pod in broken])} now")
-    title = f"Disruptive: evict {_listed([_described(pod) for pod in leaving])} from {place}; {'; '.join(sentences)}"
+        sentences.append(f"no disruption budget allows it of {listed([pod.key for pod in broken])} now")
+    title = f"Disruptive: evict {listed([_described(pod) for pod in leaving])} from {place}; {'; '.join(sentences)}"
     command = None if broken else commands.evict(leaving)
     return Advice(AdviceKind.EVICT, title, edits, command, nodes, count, victims)
 
@@ -40,11 +38,6 @@ def evictions(search: Search, pods: Sequence[PodInfo], nodes: tuple[str, ...], c
 def _described(pod: PodInfo) -> str:
     owner = "" if pod.owner is None else f"{pod.owner.kind} {pod.owner.name}, "
     return f"pod {pod.key} ({owner}priority {pod.priority})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MAX_NAMED])
-    return shown if len(names) <= MAX_NAMED else f"{shown} and {len(names) - MAX_NAMED} more"
 
 
 def _whereabouts(search: Search, leaving: Sequence[PodInfo]) -> str:
@@ -76,11 +69,11 @@ def _whereabouts(search: Search, leaving: Sequence[PodInfo]) -> str:
             search.cluster.remove_pod(incoming.key)
     told = []
     if lost:
-        told.append(f"nothing makes {'it' if len(leaving) == 1 else _listed([pod.key for pod in lost])} again")
+        told.append(f"nothing makes {'it' if len(leaving) == 1 else listed([pod.key for pod in lost])} again")
     if homeless:
-        told.append(f"{'it' if len(leaving) == 1 else _listed(homeless)} would find no other node")
+        told.append(f"{'it' if len(leaving) == 1 else listed(homeless)} would find no other node")
     if found:
-        told.append(f"{'it' if len(leaving) == 1 else 'others'} would go to {_listed(list(dict.fromkeys(found)))}")
+        told.append(f"{'it' if len(leaving) == 1 else 'others'} would go to {listed(list(dict.fromkeys(found)))}")
     return ", ".join(told)
 
 

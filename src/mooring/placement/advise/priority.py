@@ -11,6 +11,7 @@ from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import edited, pointer
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
+from mooring.placement.advise.wording import listed
 from mooring.placement.filters import CORDONED
 from mooring.placement.labels import Mask
 from mooring.placement.preemption import Preemption, preempt
@@ -112,12 +113,7 @@ def _named(search: Search, residents: Residents, priority: int, classes: Mapping
 def _advice(search: Search, what: str, found: Preemption, edits: tuple[Edit, ...], command: str | None) -> Advice:
     node = search.cluster.names[found.slot]
     victims = tuple(pod.key for pod in found.victims)
-    title = f"{what}: it would evict {'pod' if len(victims) == 1 else 'pods'} {_few(victims)} from node {node}"
+    title = f"{what}: it would evict {'pod' if len(victims) == 1 else 'pods'} {listed(victims)} from node {node}"
     if found.violations:
         title += f", against {found.violations} disruption budget{'s' if found.violations > 1 else ''}"
     return Advice(AdviceKind.PRIORITISE, title, edits, command, (node,), 1, victims)
-
-
-def _few(victims: tuple[str, ...]) -> str:
-    shown = ", ".join(victims[:3])
-    return shown if len(victims) <= 3 else f"{shown} and {len(victims) - 3} more"

@@ -114,7 +114,9 @@ def together(search: Search, change: Advice, rest: Advice) -> Advice:
     parts = (*(change.parts or (change,)), *(rest.parts or (rest,)))
     return Advice(
         max(part.kind for part in parts),
-        ", and ".join(title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(_titles(parts))),
+        ", and ".join(
+            title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(part.title for part in parts)
+        ),
         tuple(edit for part in parts for edit in part.edits),
         _command(search, parts),
         rest.nodes,
@@ -122,10 +124,6 @@ def together(search: Search, change: Advice, rest: Advice) -> Advice:
         rest.victims,
         parts=parts,
     )
-
-
-def _titles(parts: tuple[Advice, ...]) -> list[str]:
-    return [part.title for part in parts]
 
 
 def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
