@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the real programs that the tests compare Mooring with and drive it by, from the Go module proxy:
-# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, and an operator in Go.
+# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, Helm, and an operator in Go.
 # The first run takes minutes; a run with nothing to do takes a fraction of a second.
 # With kubelet comes what a node needs beside it, from Debian: containerd, runc, CNI plug-ins and busybox.
 #
@@ -15,13 +15,14 @@ cd "$(dirname "$0")/.."
 TOOLS=${MOORING_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mooring/tools}
 GO=${GO:-go}
 CONTROLPLANE=tests/tools/controlplane
-ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet"
+ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet helm"
 
 source_of() {
     case $1 in
     etcd | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | kubelet) echo $CONTROLPLANE ;;
     kubectl-1.31) echo tests/tools/kubectl-1.31 ;;
     operator) echo tests/external/go ;;
+    helm) echo tests/tools/helm ;;
     *)
         echo "tools: there is no tool named $1; known are: $ALL" >&2
         exit 1
@@ -32,6 +33,7 @@ source_of() {
 package_of() {
     case $1 in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
+    helm) echo helm.sh/helm/v3/cmd/helm ;;
     kube-* | kubectl | kubelet) echo "k8s.io/kubernetes/cmd/$1" ;;
     *) echo . ;;
     esac
@@ -41,6 +43,7 @@ version_of() {
     case $1 in
     etcd) required etcd/server/v3 ;;
     kubectl-1.31) required k8s.io/kubectl | sed s/v0/v1/ ;;
+    helm) required helm.sh/helm/v3 ;;
     operator) required sigs.k8s.io/controller-runtime ;;
     *) required k8s.io/kubernetes ;;
     esac
@@ -54,7 +57,11 @@ required() {
 # Kubernetes says in /version and `kubectl version` what the linker was told here.
 stamps() {
     echo "-s -w"
-    case $1 in kube*) ;; *) return ;; esac
+    case $1 in
+    kube*) ;;
+    helm) echo "-X helm.sh/helm/v3/internal/version.version=$2" && return ;;
+    *) return ;;
+    esac
     minor=${2#v1.}
     for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
         echo "-X $package.gitVersion=$2 -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*} -X $package.gitTreeState=archive"
