@@ -1,0 +1,8 @@
+import { render } from 'preact'
+import { startSession } from './api/session'
+import { App } from './app'
+import './style/tokens.css'
+import './style/app.css'
+
+startSession()
+render(<App />, document.getElementById('app')!)

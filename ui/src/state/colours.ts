@@ -1,0 +1,62 @@
+// A workload keeps its colour on every page, in both themes and after a reload. There are nine; the tenth workload starts
+// again at the least used, and the three-letter code beside it tells the two apart, so colour is never alone.
+import type { WorkloadRef } from '../api/types'
+
+const KEY = 'mooring.colours'
+const FILLS = 9
+const MOST_KEPT = 500
+
+export interface Dress { fill: number; code: string }
+
+const dressed = new Map<string, Dress>()
+
+function load(): void {
+  try {
+    for (const [key, dress] of JSON.parse(localStorage.getItem(KEY) ?? '[]') as [string, Dress][]) dressed.set(key, dress)
+  } catch {
+    // They are chosen anew.
+  }
+}
+load()
+
+let saving = false
+function save(): void {
+  if (saving) return
+  saving = true
+  setTimeout(() => {
+    saving = false
+    try {
+      localStorage.setItem(KEY, JSON.stringify([...dressed].slice(-MOST_KEPT)))
+    } catch {
+      // They last as long as the page then.
+    }
+  })
+}
+
+export function dressOf(workload: WorkloadRef): Dress {
+  const key = `${workload.kind}/${workload.namespace}/${workload.name}`
+  const known = dressed.get(key)
+  if (known) return known
+  const used = new Array<number>(FILLS).fill(0)
+  const codes = new Set<string>()
+  for (const { fill, code } of dressed.values()) {
+    used[fill - 1]! += 1
+    codes.add(code)
+  }
+  const dress = { fill: used.indexOf(Math.min(...used)) + 1, code: codeOf(workload.name, codes) }
+  dressed.set(key, dress)
+  save()
+  return dress
+}
+
+/** The first three letters, or the first of each word, or two and a later one: the first that nobody has. */
+export function codeOf(name: string, taken: ReadonlySet<string>): string {
+  const letters = name.replace(/[^a-z0-9]/g, '')
+  const initials = name.split(/[^a-z0-9]+/).filter(Boolean)
+  const tries = [letters.slice(0, 3)]
+  if (initials.length > 1) tries.push((initials[0]!.slice(0, 1) + initials[1]!.slice(0, 2)).slice(0, 3))
+  for (let i = 3; i < letters.length; i++) tries.push(letters.slice(0, 2) + letters[i]!)
+  return tries.find((code) => code.length === 3 && !taken.has(code)) ?? tries[0]!
+}
+
+export const fillOf = (workload: WorkloadRef): string => `var(--w${dressOf(workload).fill})`
