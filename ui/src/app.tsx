@@ -4,6 +4,8 @@ import { expired, token } from './api/session'
 import { link } from './api/stream'
 import { Fleet } from './pages/fleet/page'
 import { NotFound } from './pages/not-found'
+import { WorkloadPage } from './pages/workloads/detail'
+import { WorkloadList } from './pages/workloads/list'
 import { path } from './router'
 import { KeyHelp } from './shell/key-help'
 import { listenToKeys } from './shell/keys'
@@ -39,6 +41,9 @@ export function App() {
 
 function view() {
   const parts = path.value.split('/').filter(Boolean).map(decodeURIComponent)
-  if (parts.length === 0) return <Fleet />
+  const [page, ...rest] = parts
+  if (!page) return <Fleet />
+  if (page === 'workloads' && rest.length === 0) return <WorkloadList />
+  if (page === 'workloads' && rest.length === 3) return <WorkloadPage key={path.value} kind={rest[0]!} namespace={rest[1]!} name={rest[2]!} />
   return <NotFound />
 }

@@ -24,14 +24,31 @@ export interface FleetNode {
   createdAt?: string
 }
 
+/** One change, or several together, that was tried out before it is shown. */
 export interface Proposal {
-  text: string
-  brings: string
-  command?: string
+  title: string
+  brings?: string
+  command?: string | null
   patches?: Patch[]
-  disruptive: boolean
+  disruptive?: boolean
+  nodes: string[]
+  nodeCount: number
+  edits: Edit[]
 }
+export interface Edit { target: string; op: string; path: string; before: unknown; after: unknown }
 export interface Patch { apiVersion: string; kind: string; namespace?: string; name: string; type: string; body: unknown }
+
+export interface Cause { plugin: string; text: string }
+export interface Explanation {
+  pod?: string
+  lands: boolean
+  message?: string
+  blocked?: { nodes: string[]; causes: Cause[] }[]
+  advice?: Proposal[]
+}
+
+export interface PodStatus { name: string; node?: string; phase: string; ready: boolean; restarts: number; reason?: string; gpus?: number; role?: string; group?: number }
+export interface Condition { type: string; status: string; reason?: string; message?: string; lastTransitionTime?: string }
 
 export interface Workload extends WorkloadRef {
   state: State
@@ -52,6 +69,13 @@ export interface ClusterEvent {
   count: number
   lastSeen: string
   object: WorkloadRef
+}
+
+export interface WorkloadDetail extends Workload {
+  podList: PodStatus[]
+  conditions: Condition[]
+  events: ClusterEvent[]
+  explanation?: Explanation
 }
 
 export interface Session { username: string; server: string; cluster?: string; version: string; provider: string; embedded: boolean }

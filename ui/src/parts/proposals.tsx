@@ -1,0 +1,131 @@
+// What would help, each tried out before it is shown. Nothing is written before its exact change was looked at.
+import { useState } from 'preact/hooks'
+import { post } from '../api/client'
+import { link } from '../api/stream'
+import type { Edit, Proposal } from '../api/types'
+import { Icon } from './icon'
+
+interface Props {
+  proposals: readonly Proposal[]
+  title?: string
+  /** Called when one was pointed at, so that a drawing can show it. */
+  onPoint?: ((proposal: Proposal | undefined) => void) | undefined
+  onApplied?: (() => void) | undefined
+}
+
+export function Proposals({ proposals, title, onPoint, onApplied }: Props) {
+  return (
+    <div class="props">
+      {title && <h3>{title}</h3>}
+      {proposals.map((proposal, index) => (
+        <One key={proposal.title} number={index + 1} proposal={proposal} onPoint={onPoint} onApplied={onApplied} />
+      ))}
+    </div>
+  )
+}
+
+type Stage = 'closed' | 'open' | 'applying' | 'applied'
+
+function One({ number, proposal, onPoint, onApplied }: { number: number; proposal: Proposal } & Pick<Props, 'onPoint' | 'onApplied'>) {
+  const [stage, setStage] = useState<Stage>('closed')
+  const [problem, setProblem] = useState('')
+  const writable = (proposal.patches?.length ?? 0) > 0
+  const apply = async () => {
+    setStage('applying')
+    setProblem('')
+    try {
+      await post('/apply', { patches: proposal.patches })
+      setStage('applied')
+      onApplied?.()
+    } catch (error) {
+      setProblem((error as Error).message)
+      setStage('open')
+    }
+  }
+  return (
+    <div class="prop" onMouseEnter={() => onPoint?.(proposal)} onMouseLeave={() => onPoint?.(undefined)} onFocusCapture={() => onPoint?.(proposal)}>
+      <span class="no" aria-hidden="true">
+        {stage === 'applied' ? <Icon name="ok" tone="ok" /> : number}
+      </span>
+      <div>
+        <div class="med">{proposal.title}</div>
+        {proposal.brings && <div class="brings">{proposal.brings}</div>}
+        {proposal.disruptive && (
+          <div class="brings c-wait">
+            <Icon name="wait" /> Somebody is moved for this.
+          </div>
+        )}
+      </div>
+      <div class="btns">
+        {stage === 'applied' ? (
+          <span class="state c-ok" role="status">
+            Applied
+          </span>
+        ) : (
+          <button type="button" class="btn sm" aria-expanded={stage !== 'closed'} onClick={() => setStage(stage === 'closed' ? 'open' : 'closed')}>
+            {stage === 'closed' ? 'Show change' : 'Hide change'}
+          </button>
+        )}
+      </div>
+      {(stage === 'open' || stage === 'applying') && (
+        <div class="review">
+          <h3>{writable ? 'This is exactly what will be written' : 'What it comes to'}</h3>
+          <pre class="code" tabIndex={0} aria-label="Difference">
+            {proposal.edits.map((edit) => (
+              <Difference edit={edit} />
+            ))}
+          </pre>
+          {problem && (
+            <p class="said c-bad" role="alert">
+              <Icon name="bad" />
+              {problem}
+            </p>
+          )}
+          <footer>
+            {proposal.command && <Copy text={proposal.command} />}
+            {writable && (
+              <button type="button" class="btn sm primary end" disabled={stage === 'applying' || link.value.state === 'lost'} title={link.value.state === 'lost' ? 'The connection is lost' : undefined} onClick={apply}>
+                {stage === 'applying' ? 'Applying' : proposal.edits.length > 1 ? 'Apply all' : 'Apply'}
+              </button>
+            )}
+          </footer>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function Difference({ edit }: { edit: Edit }) {
+  const name = `${edit.target} ${edit.path}`
+  return (
+    <>
+      {edit.before !== null && edit.before !== undefined && (
+        <span class="del">
+          - {name}: {shown(edit.before)}
+        </span>
+      )}
+      {edit.after !== null && edit.after !== undefined && (
+        <span class="add">
+          + {name}: {shown(edit.after)}
+        </span>
+      )}
+    </>
+  )
+}
+
+export function Copy({ text, label = 'Copy as kubectl' }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return (
+    <button type="button" class="btn sm quiet" onClick={copy} title={text}>
+      <Icon name="copy" />
+      {copied ? 'Copied' : label}
+    </button>
+  )
+}
