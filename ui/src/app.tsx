@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { expired, token } from './api/session'
 import { link } from './api/stream'
+import { DeployPage } from './pages/deploy/page'
 import { Fleet } from './pages/fleet/page'
 import { NotFound } from './pages/not-found'
 import { WorkloadPage } from './pages/workloads/detail'
@@ -43,6 +44,7 @@ function view() {
   const parts = path.value.split('/').filter(Boolean).map(decodeURIComponent)
   const [page, ...rest] = parts
   if (!page) return <Fleet />
+  if (page === 'deploy' && rest.length === 0) return <DeployPage />
   if (page === 'workloads' && rest.length === 0) return <WorkloadList />
   if (page === 'workloads' && rest.length === 3) return <WorkloadPage key={path.value} kind={rest[0]!} namespace={rest[1]!} name={rest[2]!} />
   return <NotFound />

@@ -79,3 +79,43 @@ export interface WorkloadDetail extends Workload {
 }
 
 export interface Session { username: string; server: string; cluster?: string; version: string; provider: string; embedded: boolean }
+
+export interface Model {
+  id: string
+  name: string
+  description: string
+  parameters?: string
+  weightsGiB: number
+  contextLength: number
+  engines: string[]
+  sources: string[]
+  gpu: { memoryGiB: number; recommended: { gpus: number; nodes: number } }
+}
+
+export interface DeploymentConfig {
+  name: string
+  namespace: string
+  modelId?: string
+  premadeModel?: string
+  modelSource: string
+  computeType: 'gpu' | 'cpu'
+  replicas: number
+  nodes?: number
+  resources?: { gpu?: number }
+  labelSelector?: Record<string, string>
+}
+
+export interface FitNode { name: string; matches: boolean; ready: boolean; fits: boolean; reason: string }
+export interface Fit {
+  verdict: 'lands' | 'cannot' | 'may'
+  message: string
+  matching: number
+  ready: number
+  fits: number
+  pods: { wanted: number; land: number }
+  nodes: FitNode[]
+  placements: { pod: string; node: string; gpus: number }[]
+  blocked?: NonNullable<Explanation['blocked']>
+  advice: Proposal[]
+}
+export interface Preview { resources: { kind: string; apiVersion: string; name: string; manifest: unknown }[]; warnings?: string[] }
