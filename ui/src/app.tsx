@@ -4,7 +4,10 @@ import { expired, token } from './api/session'
 import { link } from './api/stream'
 import { DeployPage } from './pages/deploy/page'
 import { Fleet } from './pages/fleet/page'
+import { InstallationPage } from './pages/installation/page'
 import { NotFound } from './pages/not-found'
+import { NotebookList, NotebookPage } from './pages/notebooks/page'
+import { PoolsPage } from './pages/pools/page'
 import { WorkloadPage } from './pages/workloads/detail'
 import { WorkloadList } from './pages/workloads/list'
 import { path } from './router'
@@ -47,5 +50,9 @@ function view() {
   if (page === 'deploy' && rest.length === 0) return <DeployPage />
   if (page === 'workloads' && rest.length === 0) return <WorkloadList />
   if (page === 'workloads' && rest.length === 3) return <WorkloadPage key={path.value} kind={rest[0]!} namespace={rest[1]!} name={rest[2]!} />
+  if (page === 'pools' && rest.length === 0) return <PoolsPage />
+  if (page === 'notebooks' && rest.length === 0) return <NotebookList />
+  if (page === 'notebooks' && rest.length === 2) return <NotebookPage key={path.value} namespace={rest[0]!} name={rest[1]!} />
+  if (page === 'installation' && rest.length === 0) return <InstallationPage />
   return <NotFound />
 }

@@ -5,6 +5,7 @@ import './style/tokens.css'
 import './style/parts.css'
 import './style/app.css'
 import './style/deploy.css'
+import './style/pages.css'
 
 startSession()
 render(<App />, document.getElementById('app')!)

@@ -119,3 +119,41 @@ export interface Fit {
   advice: Proposal[]
 }
 export interface Preview { resources: { kind: string; apiVersion: string; name: string; manifest: unknown }[]; warnings?: string[] }
+
+export interface Pool { namespace: string; name: string; least: string; most: string; target: number; ready: number; freeHosts: number; state: string }
+export interface Host { namespace: string; name: string; state: string; claimedBy?: string; pool?: string; labels: Record<string, string>; since?: string; message?: string }
+export interface Decision { time: string; pool?: string; from?: number; to?: number; text: string; count?: number }
+export interface Autoscaler { decisions: Decision[]; notes: string[] }
+
+export interface NotebookJob {
+  namespace: string
+  name: string
+  state: State
+  phase: string
+  message: string
+  cells: { total: number; passed: number; failed: number; skipped: number }
+  createdAt: string
+  duration?: string
+}
+export interface Cell { index: number; status: string; duration: string; output: string; error: string }
+export interface CellDifference { index: number; kind: string; severity: string; expected: string; actual: string; diff: string }
+export interface NotebookDetail extends NotebookJob {
+  cellList: Cell[]
+  comparison?: { strategy: string; result: string; matched: number; total: number; differences: CellDifference[] }
+  conditions: Condition[]
+  events: ClusterEvent[]
+}
+
+export interface Step { name: string; title: string; command: string; state: 'Waiting' | 'Running' | 'Done' | 'Failed' | 'Skipped' | 'Cancelled'; startedAt?: string; finishedAt?: string; output?: string }
+export interface Release { name: string; namespace: string; chart: string; version: string; appVersion?: string; revision: number; status: string }
+export interface Installation { name: string; phase: string; message: string; steps: Step[]; releases: Release[]; suspended?: boolean }
+export interface Provider { id: string; name: string; description: string; defaultNamespace: string }
+export interface ProviderStatus {
+  providerId: string
+  providerName: string
+  installed: boolean
+  version?: string
+  message?: string
+  installationSteps: { title: string; command?: string; description: string }[]
+  installation?: Installation
+}

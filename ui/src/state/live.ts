@@ -1,7 +1,7 @@
 // What the page knows of the cluster, live: one stream, one collection per topic, at most one redraw a frame.
 import { batch, computed } from '@preact/signals'
 import { follow, type Change } from '../api/stream'
-import type { ClusterEvent, FleetNode, Workload } from '../api/types'
+import type { ClusterEvent, FleetNode, Host, Installation, NotebookJob, Pool, Workload } from '../api/types'
 import { Collection } from './collection'
 
 const named = (object: { kind?: string; namespace?: string; name: string }) =>
@@ -9,10 +9,14 @@ const named = (object: { kind?: string; namespace?: string; name: string }) =>
 
 export const nodes = new Collection<FleetNode>('nodes', (node) => node.name)
 export const workloads = new Collection<Workload>('workloads', named)
+export const pools = new Collection<Pool>('pools', named)
+export const hosts = new Collection<Host>('hosts', named)
+export const notebooks = new Collection<NotebookJob>('notebooks', named)
+export const installations = new Collection<Installation>('installation', (each) => each.name)
 export const events = new Collection<ClusterEvent>('events', (event) => event.id)
 
 const collections = new Map<string, Collection<never>>(
-  [nodes, workloads, events].map((each) => [each.topic, each as unknown as Collection<never>]),
+  [nodes, workloads, pools, hosts, notebooks, installations, events].map((each) => [each.topic, each as unknown as Collection<never>]),
 )
 
 export const waiting = computed(() => workloads.all.value.filter((each) => each.state === 'Pending'))
