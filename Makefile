@@ -7,6 +7,7 @@
 #   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
 #   make conformance  run upstream's own suites of LeaderWorkerSets against ours (Go and `make tools` needed; minutes)
 #   make advice-proof  paste what `mooring explain` proposes, 500 times, and count the pods that land (kubectl needed; minutes)
+#   make page    build the web page into the checkout (`make up` does it)
 #   make bench   measure against the budgets
 #   make setup   make .venv/ (the others do it when needed)
 
@@ -14,15 +15,18 @@ BIN := .venv/bin
 # PYTHON=... names the interpreter for .venv; UV= goes without uv.
 
 .DEFAULT_GOAL := test
-.PHONY: up tour test lint tools conformance advice-proof bench setup clean
+.PHONY: up page tour test lint tools conformance advice-proof bench setup clean
 
 setup: .venv/ready
 
 .venv/ready: pyproject.toml uv.lock scripts/setup.sh scripts/packages.sh scripts/constraints.py
 	@sh scripts/setup.sh
 
-up: .venv/ready
+up: page
 	@$(BIN)/mooring up
+
+page: .venv/ready
+	@sh scripts/page.sh
 
 tour: .venv/ready
 	@sh examples/tour.sh

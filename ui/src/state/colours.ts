@@ -49,14 +49,19 @@ export function dressOf(workload: WorkloadRef): Dress {
   return dress
 }
 
-/** The first three letters, or the first of each word, or two and a later one: the first that nobody has. */
+/** The first three letters, or the first of each word, or two and a later one, or a number: the first that nobody has. */
 export function codeOf(name: string, taken: ReadonlySet<string>): string {
   const letters = name.replace(/[^a-z0-9]/g, '')
   const initials = name.split(/[^a-z0-9]+/).filter(Boolean)
   const tries = [letters.slice(0, 3)]
   if (initials.length > 1) tries.push((initials[0]!.slice(0, 1) + initials[1]!.slice(0, 2)).slice(0, 3))
   for (let i = 3; i < letters.length; i++) tries.push(letters.slice(0, 2) + letters[i]!)
-  return tries.find((code) => code.length === 3 && !taken.has(code)) ?? tries[0]!
+  const found = tries.find((code) => code.length === 3 && !taken.has(code))
+  for (let n = 2; !found; n++) {
+    const numbered = `${letters.slice(0, 3 - String(n).length)}${n}`
+    if (!taken.has(numbered)) return numbered
+  }
+  return found
 }
 
 export const fillOf = (workload: WorkloadRef): string => `var(--w${dressOf(workload).fill})`
