@@ -38,15 +38,20 @@ def find_access(
     environ: Mapping[str, str] | None = None,
     service_account: Path = SERVICE_ACCOUNT,
     clock: Clock = system_clock,
+    with_credentials: bool = True,
 ) -> Access:
-    """As kubectl finds it: the named file, those of KUBECONFIG, ~/.kube/config, or the service account of a pod."""
+    """As kubectl finds it: the named file, those of KUBECONFIG, ~/.kube/config, or the service account of a pod.
+
+    Without credentials it is the way to the server alone, for those who bring their own.
+    """
     environ = os.environ if environ is None else environ
     files = [kubeconfig] if kubeconfig is not None else default_files(environ)
     merged = read_files(files, required=kubeconfig is not None)
     if merged.contexts or merged.clusters or context is not None:
-        return access_to(merged, context, environ=environ, clock=clock)
+        return access_to(merged, context, environ=environ, clock=clock, with_credentials=with_credentials)
     if environ.get("KUBERNETES_SERVICE_HOST"):
-        return in_cluster(environ, service_account, clock=clock)
+        found = in_cluster(environ, service_account, clock=clock)
+        return found if with_credentials else Access(found.server, found.tls, namespace=found.namespace)
     looked = ", ".join(map(str, files)) or "nowhere, because HOME is not set"
     raise KubeconfigError(f"no cluster is configured (looked in {looked}); name a kubeconfig, or set KUBECONFIG")
 
@@ -77,6 +82,7 @@ def access_to(
     *,
     environ: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
+    with_credentials: bool = True,
 ) -> Access:
     """Access by one context, the current one where none is named."""
     environ = os.environ if environ is None else environ
@@ -87,7 +93,7 @@ def access_to(
         # As in kubectl, credentials are never sent over plain HTTP.
         return Access(server, None, namespace=namespace, proxy=proxy)
     tls = _trust(cluster)
-    credentials = _credentials(cluster, user, tls, environ, clock)
+    credentials = _credentials(cluster, user, tls, environ, clock) if with_credentials else _Credentials(dict)
     return Access(
         server,
         tls,

@@ -20,7 +20,11 @@ from mooring.runway.explain.asked_pods.unplaced_pods import DEFAULT_SCHEDULER, P
 from mooring.runway.explain.explain_target import ExplainTarget
 from mooring.runway.sources.cluster_source import ClusterSource, top_owner, workload_object
 
-__all__ = ["find_cluster_pods", "wanted_by"]
+__all__ = ["MissingObject", "find_cluster_pods", "wanted_by"]
+
+
+class MissingObject(InputError):
+    """What is asked about is not in the cluster."""
 
 
 def wanted_by(target: ExplainTarget | None, namespace: str | None) -> Callable[[Pod], bool]:
@@ -57,7 +61,7 @@ def find_cluster_pods(
         pods = sorted(snapshot.kept.values(), key=lambda pod: -(pod.spec.priority or 0))
         return FoundPods([_pod(cluster_source, snapshot, pod) for pod in pods])
     if not snapshot.kept:
-        raise InputError(_unknown_pod(snapshot, target.name, namespace, cluster_source.name))
+        raise MissingObject(_unknown_pod(snapshot, target.name, namespace, cluster_source.name))
     _require_one(target, [pod.metadata.namespace for pod in snapshot.kept.values()])
     return FoundPods([_pod(cluster_source, snapshot, pod) for pod in snapshot.kept.values()])
 
@@ -67,7 +71,7 @@ def _workload(cluster_source: ClusterSource, target: ExplainTarget, namespace: s
     if not found:
         where = "in any namespace" if namespace is None else f'in namespace "{namespace}"'
         hint = did_you_mean(target.name, cluster_source.names(target.kind, namespace))
-        raise InputError(f'{target.kind} "{target.name}" not found {where} of {cluster_source.name}{hint}')
+        raise MissingObject(f'{target.kind} "{target.name}" not found {where} of {cluster_source.name}{hint}')
     _require_one(target, [view.metadata.namespace for view in found])
     api_version = CATALOG.workloads()[target.kind].api_version
     return workload_object(api_version, target.kind, found[0])
