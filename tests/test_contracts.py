@@ -31,6 +31,11 @@ DECIDING = (
     "placement",
     "registry",
     "runtime/dispatcher/dispatcher.py",
+    "runway/deployments",
+    "runway/models",
+    "runway/problems.py",
+    "runway/providers",
+    "runway/settings.py",
     "workloads",
 )
 # Run as programs, or read a table that is shipped with the package.
