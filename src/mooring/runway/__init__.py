@@ -1,1 +1,1 @@
-"""Runway, the front door: models deployed by a provider, previewed on the nodes there are, for shell, REST and page alike."""
+"""Runway, the front door: models deployed by a provider, and previewed on the nodes there are."""
