@@ -26,6 +26,7 @@ class Failure(NamedTuple):
 
 def failure_of(installation: Installation, step: PlannedStep, record: EffectRecord) -> Failure:
     spec, said = installation.spec, _last_words(record)
+    again = "it is tried again by itself" if installation.metadata.deleting else "then raise spec.attempt"
     user = "" if spec.requested_by is None else spec.requested_by.username
     if record.exit_code == HELM_MISSING_EXIT_CODE:
         typed = "; ".join(by_hand(spec.repository, spec.charts))
@@ -38,7 +39,7 @@ def failure_of(installation: Installation, step: PlannedStep, record: EffectReco
         return Failure(
             "TimedOut",
             f"step {step.name} was not done within {step.task.seconds} s: {said}; see what is not ready, raise "
-            "spec.timeoutSeconds, then raise spec.attempt",
+            f"spec.timeoutSeconds; {again}",
         )
     if step.effect is CHECK and step.chart is not None:
         chart, where = step.chart, f"repository {spec.repository.name} ({spec.repository.url})"
@@ -47,7 +48,7 @@ def failure_of(installation: Installation, step: PlannedStep, record: EffectReco
             return Failure("ChartNotFound", text)
         text = f"{where} cannot be read, and nothing was changed: {said}; correct spec.repository.url"
         return Failure("RepositoryUnavailable", text)
-    return Failure("HelmFailed", f"step {step.name} failed: {said}; mend it, then raise spec.attempt")
+    return Failure("HelmFailed", f"step {step.name} failed: {said}; mend it, {again}")
 
 
 def _last_words(record: EffectRecord) -> str:
