@@ -92,6 +92,8 @@ def command(
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
+    served = () if url is None else tuple(each.switch for each in webhooks)
+    configuration = configuration._replace(running=(*(each.name for each in controllers), *served))
 
     from mooring.client.kubeconfig import find_access
     from mooring.kube.status import UnauthorizedError

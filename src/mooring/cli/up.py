@@ -80,6 +80,7 @@ def command(
     from mooring.supervisor.fleet.rights import fleet_rules
 
     rules = fleet_rules(objects)
+    configuration = configuration._replace(running=controllers)
     cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, configuration, rules)
     return cluster.run(signals)
 

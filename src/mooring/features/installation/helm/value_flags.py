@@ -25,6 +25,8 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:@%+-]+")
 # Strings that `--set` does not read as strings.
 _TYPED: Final = re.compile(r"true|false|null|[+-]?[0-9]+", re.IGNORECASE)
 
+_NOT_IN_YAML: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
 
 def flatten(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The flags that give Helm these values, each with its argument: `("--set", "image.tag=v1")`."""
@@ -37,6 +39,13 @@ def check(values: Mapping[str, Any]) -> None:
     if "" in values:
         raise InputError("a value must have a name; Helm has none for the empty one", "values")
     _check(values, "values", 0)
+
+
+def values_text(values: Mapping[str, Any]) -> str:
+    """A values file, which Helm reads as YAML: JSON in which characters are escaped that YAML does not let through."""
+    check(values)
+    text = json.dumps(values, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _check(value: Any, path: str, depth: int) -> None:
