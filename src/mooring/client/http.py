@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import msgspec
@@ -25,8 +25,6 @@ from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
 from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
 from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse
-
-PatchForm = Literal["json", "merge", "strategic-merge"]
 
 # Large enough that the round trips do not count, small enough that a page is a moment's work.
 PAGE: Final = 500
@@ -223,12 +221,12 @@ class HttpTransport:
     # Writing
 
     async def patch(
-        self, api_version: str, kind: str, namespace: str, name: str, form: PatchForm, body: Any, manager: str = ""
+        self, api_version: str, kind: str, namespace: str, name: str, media: str, body: Any, manager: str = ""
     ) -> Object:
-        """A patch as somebody wrote it; fields that the kind does not have are refused."""
+        """A patch of a media type as somebody wrote it; fields that the kind does not have are refused."""
         path = (await self.mapping(api_version, kind)).object(namespace, name)
         path = _with(path, fieldManager=manager, fieldValidation="Strict")
-        return _object(await self._answer("PATCH", path, body, f"application/{form}-patch+json"))
+        return _object(await self._answer("PATCH", path, body, media))
 
     async def write(self, request: Request) -> Object:
         mapping = await self.mapping(request.api_version, request.kind)

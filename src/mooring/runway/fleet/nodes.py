@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from mooring.runway.fleet.records import FleetPod, NodeRecord
+from mooring.runway.node_facts import MEMORY_LABEL, PRODUCT_LABEL, pool_of
 from mooring.runway.shown import Shown
 
 __all__ = [
@@ -19,18 +20,7 @@ __all__ = [
     "pool_of",
 ]
 
-# Labels by which nodes of one pool are known, ours and those of the large clouds.
-_POOL_LABELS: Final = (
-    "node.kubernetes.io/pool",
-    "karpenter.sh/nodepool",
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-)
 _ZONE: Final = "topology.kubernetes.io/zone"
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_MEMORY_MIB: Final = "nvidia.com/gpu.memory"
 _MILLI: Final = 1000
 
 
@@ -89,11 +79,6 @@ class FleetNode(Shown, frozen=True):
     not_ready_since: str | None = None
 
 
-def pool_of(labels: Mapping[str, str]) -> str:
-    """The pool that a node belongs to; empty where no label tells."""
-    return next((labels[label] for label in _POOL_LABELS if label in labels), "")
-
-
 def fleet_node(
     node: NodeRecord, pods: Iterable[FleetPod], workload_of: Callable[[FleetPod], WorkloadReference | None]
 ) -> FleetNode:
@@ -127,12 +112,12 @@ def _gpus(
             slots.append(GpuSlot(len(slots), pod.name, pod.namespace, workload_of(pod)))
     free = max(total - len(slots), 0)
     slots += [GpuSlot(len(slots) + number) for number in range(free)]
-    memory = node.labels.get(_MEMORY_MIB, "")
+    memory = node.labels.get(MEMORY_LABEL, "")
     return FleetGpus(
         kind=max(node.gpus, key=lambda kind: node.gpus[kind], default=""),
         total=total,
         free=free,
         slots=tuple(slots),
-        product=node.labels.get(_PRODUCT),
+        product=node.labels.get(PRODUCT_LABEL),
         memory_mib=int(memory) if memory.isascii() and memory.isdigit() else None,
     )

@@ -12,6 +12,7 @@ from mooring.kube.errors import InvalidObjectError, MooringError
 from mooring.kube.status import ApiError
 from mooring.runway.explain.asked_pods.cluster_pods import MissingObject
 from mooring.runway.explain.asked_pods.manifest_pods import message_of
+from mooring.runway.problems import DeploymentError
 from mooring.runway.rest.mirror.follower import FirstListOverdue
 from mooring.runway.shown import Shown
 from mooring.runway.sources.refusal import ServerRefusal
@@ -82,6 +83,8 @@ def _details(error: BaseException) -> Iterable[ErrorDetail]:
     match error:
         case RestError():
             return error.details
+        case DeploymentError():
+            return [ErrorDetail(each.field, each.message) for each in error.problems]
         case ServerRefusal():
             return _causes(error.error)
         case ApiError():

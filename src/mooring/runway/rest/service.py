@@ -12,6 +12,7 @@ from mooring.client.http import HttpTransport
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runway.rest.callers import Caller, Callers
 from mooring.runway.rest.errors import RestError
+from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
 from mooring.runway.sources.live_source import PAGE, LiveSource
 
 __all__ = ["RestService", "ServiceFacts"]
@@ -28,9 +29,10 @@ class ServiceFacts(msgspec.Struct, frozen=True):
 
     server: str
     version: str
-    provider: str = ""
+    provider: str
     embedded: bool = False
     configuration: Configuration = DEFAULTS
+    settings: RunwaySettings = DEFAULT_SETTINGS
 
 
 class RestService:

@@ -12,8 +12,8 @@ from mooring.runway.shown import Shown
 from mooring.runway.workloads.records import ConditionShown, WorkloadRecord
 
 __all__ = [
-    "PodCounts",
     "WorkloadGroup",
+    "WorkloadPodCounts",
     "WorkloadState",
     "WorkloadSummary",
     "bare_pod_summary",
@@ -27,7 +27,7 @@ _TELLING: Final = ("Placeable", "ResourceReady", "Ready", "Available")
 _BROKEN: Final = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"})
 
 
-class PodCounts(Shown, frozen=True):
+class WorkloadPodCounts(Shown, frozen=True):
     wanted: int
     ready: int
     pending: int
@@ -37,7 +37,7 @@ class WorkloadGroup(Shown, frozen=True):
     """Pods that land together or are of no use, such as a group of leader and workers."""
 
     name: str
-    pods: PodCounts
+    pods: WorkloadPodCounts
     nodes: tuple[str, ...]
 
 
@@ -47,7 +47,7 @@ class WorkloadSummary(Shown, frozen=True):
     name: str
     state: WorkloadState
     message: str
-    pods: PodCounts
+    pods: WorkloadPodCounts
     gpus: int
     nodes: tuple[str, ...]
     created_at: str
@@ -105,8 +105,8 @@ def _owner(owner: OwnerRecord | None, namespace: str) -> WorkloadReference | Non
     return None if owner is None else WorkloadReference(owner.kind, namespace, owner.name)
 
 
-def _counts(wanted: int, pods: Sequence[FleetPod]) -> PodCounts:
-    return PodCounts(
+def _counts(wanted: int, pods: Sequence[FleetPod]) -> WorkloadPodCounts:
+    return WorkloadPodCounts(
         wanted,
         sum(pod.ready and not pod.deleting for pod in pods),
         sum(not pod.node and pod.phase == "Pending" for pod in pods),
@@ -121,7 +121,7 @@ def _nodes(pods: Sequence[FleetPod]) -> tuple[str, ...]:
     return tuple(sorted({pod.node for pod in pods if pod.holds_node}))
 
 
-def _state(record: WorkloadRecord, counts: PodCounts, pods: Sequence[FleetPod]) -> WorkloadState:
+def _state(record: WorkloadRecord, counts: WorkloadPodCounts, pods: Sequence[FleetPod]) -> WorkloadState:
     if record.deleting:
         return "Terminating"
     if record.finished == "Succeeded":

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from mooring.client.http import HttpTransport, PatchForm
+from mooring.client.http import HttpTransport
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.plan.final_state import unknowns_of
@@ -19,6 +19,7 @@ from mooring.runway.explain.explain_data import explain_data
 from mooring.runway.explain.explain_target import ExplainTarget, parse_target
 from mooring.runway.explain.plan_data import plan_data
 from mooring.runway.explain.pod_answers import PodQuestion, answer_pods
+from mooring.runway.proposals import proposal
 from mooring.runway.rest.errors import ErrorDetail, RestError
 from mooring.runway.rest.route import RestCall, Route
 from mooring.runway.shown import Shown
@@ -28,7 +29,6 @@ from mooring.runway.sources.live_source import PAGE
 __all__ = ["QUESTION_ROUTES"]
 
 _ADVICE_OF_A_PLAN: Final = 3
-_FORMS: Final[dict[str, PatchForm]] = {"json": "json", "merge": "merge", "strategic": "strategic-merge"}
 _HORIZON: Final = timedelta(hours=1)
 
 
@@ -47,12 +47,14 @@ class PlanAsked(msgspec.Struct, frozen=True):
 
 
 class PatchAsked(msgspec.Struct, frozen=True, rename="camel"):
-    """One change to one object; `body` is a patch of the `type`."""
+    """One change to one object; `body` is a patch of the media type `type`, as a proposal has it."""
 
     api_version: str
     kind: str
     name: str
-    type: Literal["json", "merge", "strategic"]
+    type: Literal[
+        "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"
+    ]
     body: Any
     namespace: str = ""
 
@@ -72,7 +74,10 @@ async def _explain(call: RestCall) -> Object:
             answer = answer_pods(source, question)
         finally:
             source.close()
-        return explain_data(answer.snapshot.cluster, answer.outcomes, answer.notes, answer.found.workloads)
+        data = explain_data(answer.snapshot.cluster, answer.outcomes, answer.notes, answer.found.workloads)
+        for told, outcome in zip(data.get("pods", [data]), answer.outcomes, strict=True):
+            told["proposals"] = [proposal(advice) for advice in outcome.advice]
+        return data
 
     return await call.service.compute(work)
 
@@ -130,7 +135,7 @@ async def _objects(call: RestCall) -> list[Object]:
 async def _apply(call: RestCall) -> PatchApplied:
     asked: PatchAsked = call.body
     found = await call.caller.transport.patch(
-        asked.api_version, asked.kind, asked.namespace, asked.name, _FORMS[asked.type], asked.body, "mooring-ui"
+        asked.api_version, asked.kind, asked.namespace, asked.name, asked.type, asked.body, "mooring-ui"
     )
     where = f"{asked.namespace}/{asked.name}" if asked.namespace else asked.name
     found["metadata"].pop("managedFields", None)
