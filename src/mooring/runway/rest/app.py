@@ -28,6 +28,7 @@ from mooring.runway.rest.service import RestService
 __all__ = ["rest_app"]
 
 BODY_SECONDS: Final = 30.0
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _NAMES: Final = frozenset({"name", "namespace"})
 
 
@@ -52,7 +53,7 @@ def rest_app(service: RestService, names: Collection[str] = (), routes: Sequence
         for route in ordered
     ]
     app = Starlette(
-        routes=[*endpoints, StarletteRoute("/", page(routes))],
+        routes=[*endpoints, StarletteRoute("/{path:path}", page(routes), methods=_METHODS)],
         exception_handlers={HTTPException: _http_error, Exception: _error, RestError: _error},
         lifespan=lifespan,
     )
