@@ -26,17 +26,17 @@ export interface FleetNode {
 
 /** One change, or several together, that was tried out before it is shown. */
 export interface Proposal {
-  title: string
-  brings?: string
-  command?: string | null
-  patches?: Patch[]
-  disruptive?: boolean
-  nodes: string[]
-  nodeCount: number
-  edits: Edit[]
+  text: string
+  /** How many pods have a place afterwards. */
+  brings: number
+  disruptive: boolean
+  command?: string
+  patch?: Patch
+  nodes?: string[]
+  edits?: Edit[]
 }
 export interface Edit { target: string; op: string; path: string; before: unknown; after: unknown }
-export interface Patch { apiVersion: string; kind: string; namespace?: string; name: string; type: string; body: unknown }
+export interface Patch { apiVersion: string; kind: string; namespace: string; name: string; type: string; body: unknown }
 
 export interface Cause { plugin: string; text: string }
 export interface Explanation {
@@ -44,19 +44,25 @@ export interface Explanation {
   lands: boolean
   message?: string
   blocked?: { nodes: string[]; causes: Cause[] }[]
-  advice?: Proposal[]
+  proposals?: Proposal[]
 }
+/** Of several pods, one entry each. */
+export type Explained = Explanation | { pods: Explanation[] }
 
-export interface PodStatus { name: string; node?: string; phase: string; ready: boolean; restarts: number; reason?: string; gpus?: number; role?: string; group?: number }
+export interface PodStatus { name: string; node: string; phase: string; ready: boolean; restarts: number; gpus: number; createdAt: string; reason?: string; message?: string }
+export interface PodCounts { wanted: number; ready: number; pending: number }
+export interface WorkloadGroup { name: string; pods: PodCounts; nodes: string[] }
 export interface Condition { type: string; status: string; reason?: string; message?: string; lastTransitionTime?: string }
 
 export interface Workload extends WorkloadRef {
   state: State
   message: string
-  pods: { wanted: number; ready: number; pending: number }
+  pods: PodCounts
   gpus: number
   nodes: string[]
   createdAt: string
+  owner?: WorkloadRef
+  groups?: WorkloadGroup[]
 }
 /** The shapes that every page draws: see `parts/status`. */
 export type State = 'Ready' | 'Progressing' | 'Pending' | 'Failed' | 'Succeeded' | 'Terminating' | 'Unknown'
@@ -71,14 +77,15 @@ export interface ClusterEvent {
   object: WorkloadRef
 }
 
-export interface WorkloadDetail extends Workload {
-  podList: PodStatus[]
+export interface WorkloadDetail {
+  workload: Workload
+  pods: PodStatus[]
   conditions: Condition[]
   events: ClusterEvent[]
-  explanation?: Explanation
+  manifest: unknown
 }
 
-export interface Session { username: string; server: string; cluster?: string; version: string; provider: string; embedded: boolean }
+export interface Session { username: string; groups: string[]; server: string; version: string; provider: string; embedded: boolean }
 
 export interface Model {
   id: string
@@ -117,31 +124,49 @@ export interface Fit {
   placements: { pod: string; node: string; gpus: number }[]
   blocked?: NonNullable<Explanation['blocked']>
   advice: Proposal[]
+  warnings: string[]
 }
 export interface Preview { resources: { kind: string; apiVersion: string; name: string; manifest: unknown }[]; warnings?: string[] }
 
-export interface Pool { namespace: string; name: string; least: string; most: string; target: number; ready: number; freeHosts: number; state: string }
-export interface Host { namespace: string; name: string; state: string; claimedBy?: string; pool?: string; labels: Record<string, string>; since?: string; message?: string }
-export interface Decision { time: string; pool?: string; from?: number; to?: number; text: string; count?: number }
-export interface Autoscaler { decisions: Decision[]; notes: string[] }
+export interface Pool { namespace: string; name: string; min: string; max: string; target: number; ready: number; freeHosts: number; state: string; story: string[] }
+export interface Host {
+  namespace: string
+  name: string
+  /** Available, Claimed, Cleaning or Silent. */
+  phase: string
+  labels: Record<string, string>
+  capacity: Record<string, string>
+  os: string
+  addresses: string[]
+  conditions: Condition[]
+  createdAt: string
+  claimedBy?: string
+  silentSince?: string
+}
+/** The newest last. */
+export interface Autoscaler { decisions: { text: string; time?: string }[]; notes: string[] }
 
 export interface NotebookJob {
   namespace: string
   name: string
-  state: State
   phase: string
   message: string
-  cells: { total: number; passed: number; failed: number; skipped: number }
+  notebook: string
+  pod: string
+  retries: number
+  cells: { total: number; succeeded: number; failed: number; skipped: number }
   createdAt: string
-  duration?: string
+  startedAt?: string
+  finishedAt?: string
+  comparison?: string
 }
-export interface Cell { index: number; status: string; duration: string; output: string; error: string }
-export interface CellDifference { index: number; kind: string; severity: string; expected: string; actual: string; diff: string }
-export interface NotebookDetail extends NotebookJob {
-  cellList: Cell[]
-  comparison?: { strategy: string; result: string; matched: number; total: number; differences: CellDifference[] }
+export interface Cell { cellIndex: number; status: string; executionTime?: string; output?: string; errorMessage?: string }
+export interface CellDifference { cellIndex: number; cellType: string; diffType: string; severity: string; expected?: string; actual?: string; diff?: string }
+export interface NotebookDetail {
+  job: NotebookJob
+  cells: Cell[]
   conditions: Condition[]
-  events: ClusterEvent[]
+  comparison?: { strategy: string; result: string; totalCells: number; matchedCells: number; mismatchedCells: number; diffs: CellDifference[] }
 }
 
 export interface Step { name: string; title: string; command: string; state: 'Waiting' | 'Running' | 'Done' | 'Failed' | 'Skipped' | 'Cancelled'; startedAt?: string; finishedAt?: string; output?: string }

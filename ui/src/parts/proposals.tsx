@@ -3,22 +3,29 @@ import { useState } from 'preact/hooks'
 import { post } from '../api/client'
 import { link } from '../api/stream'
 import type { Edit, Proposal } from '../api/types'
+import { few } from '../words'
 import { Icon } from './icon'
 
 interface Props {
   proposals: readonly Proposal[]
+  /** How many pods the workload wants. */
+  wanted: number
   title?: string
   /** Called when one was pointed at, so that a drawing can show it. */
   onPoint?: ((proposal: Proposal | undefined) => void) | undefined
   onApplied?: (() => void) | undefined
 }
 
-export function Proposals({ proposals, title, onPoint, onApplied }: Props) {
+/** "Both pods land.", "5 of 8 pods land." */
+export const brings = ({ brings: land, nodes }: Proposal, wanted: number): string =>
+  `${land >= wanted ? (wanted === 1 ? 'It lands' : wanted === 2 ? 'Both pods land' : `All ${wanted} pods land`) : `${land} of ${wanted} pods land`}${nodes?.length ? `: ${few(nodes)}` : ''}.`
+
+export function Proposals({ proposals, wanted, title, onPoint, onApplied }: Props) {
   return (
     <div class="props">
       {title && <h3>{title}</h3>}
       {proposals.map((proposal, index) => (
-        <One key={proposal.title} number={index + 1} proposal={proposal} onPoint={onPoint} onApplied={onApplied} />
+        <One key={proposal.text} number={index + 1} proposal={proposal} wanted={wanted} onPoint={onPoint} onApplied={onApplied} />
       ))}
     </div>
   )
@@ -26,15 +33,15 @@ export function Proposals({ proposals, title, onPoint, onApplied }: Props) {
 
 type Stage = 'closed' | 'open' | 'applying' | 'applied'
 
-function One({ number, proposal, onPoint, onApplied }: { number: number; proposal: Proposal } & Pick<Props, 'onPoint' | 'onApplied'>) {
+function One({ number, proposal, wanted, onPoint, onApplied }: { number: number; proposal: Proposal; wanted: number } & Pick<Props, 'onPoint' | 'onApplied'>) {
   const [stage, setStage] = useState<Stage>('closed')
   const [problem, setProblem] = useState('')
-  const writable = (proposal.patches?.length ?? 0) > 0
+  const writable = proposal.patch !== undefined
   const apply = async () => {
     setStage('applying')
     setProblem('')
     try {
-      await post('/apply', { patches: proposal.patches })
+      await post('/apply', proposal.patch)
       setStage('applied')
       onApplied?.()
     } catch (error) {
@@ -48,8 +55,8 @@ function One({ number, proposal, onPoint, onApplied }: { number: number; proposa
         {stage === 'applied' ? <Icon name="ok" tone="ok" /> : number}
       </span>
       <div>
-        <div class="med">{proposal.title}</div>
-        {proposal.brings && <div class="brings">{proposal.brings}</div>}
+        <div class="med">{proposal.text}</div>
+        <div class="brings">{brings(proposal, wanted)}</div>
         {proposal.disruptive && (
           <div class="brings c-wait">
             <Icon name="wait" /> Somebody is moved for this.
@@ -71,7 +78,7 @@ function One({ number, proposal, onPoint, onApplied }: { number: number; proposa
         <div class="review">
           <h3>{writable ? 'This is exactly what will be written' : 'What it comes to'}</h3>
           <pre class="code" tabIndex={0} aria-label="Difference">
-            {proposal.edits.map((edit) => (
+            {(proposal.edits ?? []).map((edit) => (
               <Difference edit={edit} />
             ))}
           </pre>
@@ -85,7 +92,7 @@ function One({ number, proposal, onPoint, onApplied }: { number: number; proposa
             {proposal.command && <Copy text={proposal.command} />}
             {writable && (
               <button type="button" class="btn sm primary end" disabled={stage === 'applying' || link.value.state === 'lost'} title={link.value.state === 'lost' ? 'The connection is lost' : undefined} onClick={apply}>
-                {stage === 'applying' ? 'Applying' : proposal.edits.length > 1 ? 'Apply all' : 'Apply'}
+                {stage === 'applying' ? 'Applying' : (proposal.edits?.length ?? 0) > 1 ? 'Apply all' : 'Apply'}
               </button>
             )}
           </footer>

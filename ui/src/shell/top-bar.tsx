@@ -57,7 +57,7 @@ function Connection() {
   return (
     <span class={`live wide${lost ? ' lost' : ''}`} role="status">
       {lost ? 'Lost' : now.state === 'live' ? 'Live' : 'Connecting'}{' '}
-      <span class="muted">{lost ? `as of ${clock(now.since, true)}` : (session.value?.cluster ?? '')}</span>
+      <span class="muted">{lost ? `as of ${clock(now.since, true)}` : (session.value?.server.replace('https://', '') ?? '')}</span>
     </span>
   )
 }

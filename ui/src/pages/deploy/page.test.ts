@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Model, Proposal } from '../../api/types'
 import { configOf, nameOf, type Form } from './form'
-import { inForm, yaml } from './page'
+import { yaml } from '../../yaml'
+import { inForm } from './page'
 
 const form: Form = { model: 'm', name: 'm', namespace: 'default', source: 'vllm', compute: 'gpu', gpus: 4, replicas: 2, labels: [['gpu.product', 'HMB3']] }
 const model: Model = { id: 'meta-llama/Llama-3.3-70B', name: 'Llama', description: '', weightsGiB: 140, contextLength: 1, engines: [], sources: ['vllm'], gpu: { memoryGiB: 160, recommended: { gpus: 4, nodes: 1 } } }
-const proposal = (path: string, after: unknown): Proposal => ({ title: 't', nodes: [], nodeCount: 0, edits: [{ target: 'pod', op: 'replace', path, before: 'x', after }] })
+const proposal = (path: string, after: unknown): Proposal => ({ text: 't', brings: 1, disruptive: false, edits: [{ target: 'pod', op: 'replace', path, before: 'x', after }] })
 
 test('a proposal that corrects a label corrects the form', () => {
   expect(inForm(proposal('/spec/nodeSelector/gpu.product', 'HBM3'), form)).toEqual({ labels: [['gpu.product', 'HBM3']] })

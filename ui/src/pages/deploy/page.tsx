@@ -7,10 +7,11 @@ import type { DeploymentConfig, Fit, Model, Preview, Proposal } from '../../api/
 import { useAnswer } from '../../parts/asked'
 import { Icon } from '../../parts/icon'
 import { Refused } from '../../parts/panel'
-import { Copy } from '../../parts/proposals'
+import { brings, Copy } from '../../parts/proposals'
 import { go } from '../../router'
 import { nodes } from '../../state/live'
 import { count, few } from '../../words'
+import { yaml } from '../../yaml'
 import { change, configOf, nameOf, needsGpu, readForm, type Form } from './form'
 import { Landing } from './landing'
 import { ModelPicker } from './model-picker'
@@ -111,7 +112,7 @@ function Deploy({ models }: { models: Model[] }) {
         <div class="right">
           <section class="panel" aria-live="polite" aria-label="Whether it lands">
             <Verdict fit={fit.value} error={fit.error} />
-            {fit.value && fit.value.advice.length > 0 && <Advice advice={fit.value.advice} form={form} point={point} />}
+            {fit.value && fit.value.advice.length > 0 && <Advice advice={fit.value.advice} wanted={fit.value.pods.wanted} form={form} point={point} />}
           </section>
           <section class="panel" aria-label="Preview">
             <div class="tabbar">
@@ -239,20 +240,20 @@ function Verdict({ fit, error }: { fit: Fit | undefined; error: unknown }) {
 }
 
 /** Proposals here change the form, not the cluster: nothing is there yet. Those that change the cluster are shown to copy. */
-function Advice({ advice, form, point }: { advice: readonly Proposal[]; form: Form; point: (proposal: Proposal | undefined) => void }) {
+function Advice({ advice, wanted, form, point }: { advice: readonly Proposal[]; wanted: number; form: Form; point: (proposal: Proposal | undefined) => void }) {
   return (
     <div class="props">
       <h3>What would help, tried out on the fleet as it is now</h3>
       {advice.map((proposal, index) => {
         const next = inForm(proposal, form)
         return (
-          <div class="prop" key={proposal.title} onMouseEnter={() => point(proposal)} onMouseLeave={() => point(undefined)} onFocusCapture={() => point(proposal)} onBlurCapture={() => point(undefined)}>
+          <div class="prop" key={proposal.text} onMouseEnter={() => point(proposal)} onMouseLeave={() => point(undefined)} onFocusCapture={() => point(proposal)} onBlurCapture={() => point(undefined)}>
             <span class="no" aria-hidden="true">
               {index + 1}
             </span>
             <div>
-              <div class="med">{proposal.title}</div>
-              <div class="brings">{proposal.brings ?? (proposal.nodes.length ? `Lands on ${few(proposal.nodes)}.` : '')}</div>
+              <div class="med">{proposal.text}</div>
+              <div class="brings">{brings(proposal, wanted)}</div>
             </div>
             <div class="btns">
               {next ? (
@@ -275,7 +276,7 @@ const SELECTOR = /^\/(?:resource|spec)\/(?:labelSelector\/matchLabels|nodeSelect
 /** What a proposal comes to in the form, where the form can say it. */
 export function inForm(proposal: Proposal, form: Form): Partial<Form> | undefined {
   const next: Partial<Form> = {}
-  for (const edit of proposal.edits) {
+  for (const edit of proposal.edits ?? []) {
     const key = SELECTOR.exec(edit.path)?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~')
     const labels = next.labels ?? form.labels
     if (key && labels.some(([each]) => each === key)) {
@@ -304,22 +305,3 @@ function Manifest({ preview }: { preview: Preview | undefined }) {
     </div>
   )
 }
-
-/** Plain YAML of plain data: what kubectl reads back. Strings that could be read as something else are quoted. */
-export function yaml(value: unknown, indent = ''): string {
-  if (Array.isArray(value)) return value.length ? value.map((each) => `${indent}- ${yaml(each, `${indent}  `).replace(/^\s+/, '')}`).join('') : `${indent}[]\n`
-  if (value && typeof value === 'object') {
-    const entries = Object.entries(value)
-    if (!entries.length) return `${indent}{}\n`
-    return entries
-      .map(([key, each]) => {
-        const nested = each && typeof each === 'object' && Object.keys(each).length > 0
-        return `${indent}${scalar(key)}:${nested ? `\n${yaml(each, Array.isArray(each) ? indent : `${indent}  `)}` : ` ${yaml(each).trimStart()}`}`
-      })
-      .join('')
-  }
-  return `${indent}${scalar(value)}\n`
-}
-
-const scalar = (value: unknown): string =>
-  typeof value === 'string' && (/^[\s\-?:,[\]{}#&*!|>'"%@`]|[:#]\s|\s$|^$|^(true|false|null|yes|no|on|off|~)$|^[\d.+-]/i.test(value) || value.includes('\n') || value.endsWith(':')) ? JSON.stringify(value) : String(value)

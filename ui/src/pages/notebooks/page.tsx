@@ -1,12 +1,12 @@
 // Notebook jobs, and one job with its cells and its difference from the golden notebook.
 import { get } from '../../api/client'
-import type { Cell, CellDifference, NotebookDetail, NotebookJob } from '../../api/types'
+import type { Cell, CellDifference, NotebookDetail, NotebookJob, State } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { EventList } from '../../parts/event-list'
 import { Icon, Status, type IconName } from '../../parts/icon'
 import { Blank, Panel, Refused } from '../../parts/panel'
 import { useNow } from '../../shell/lost-connection'
-import { notebooks } from '../../state/live'
+import { events, notebooks } from '../../state/live'
 import { ago, count } from '../../words'
 
 export function NotebookList() {
@@ -23,7 +23,7 @@ export function NotebookList() {
         </Blank>
       </main>
     )
-  const failed = all.filter((job) => job.state === 'Failed').length
+  const failed = all.filter((job) => stateOf(job) === 'Failed').length
   return (
     <main class="page">
       <div class="pagehead">
@@ -57,7 +57,7 @@ export function NotebookList() {
                   <small>{job.namespace}</small>
                 </td>
                 <td>
-                  <Status state={job.state}>{job.phase}</Status>
+                  <Status state={stateOf(job)}>{job.phase}</Status>
                 </td>
                 <td class="num nowrap">{cells(job)}</td>
                 <td class="soft">{job.message}</td>
@@ -71,7 +71,10 @@ export function NotebookList() {
   )
 }
 
-const cells = ({ cells: { total, passed, failed } }: NotebookJob): string => (total ? `${passed} of ${total}${failed ? `, ${failed} failed` : ''}` : '')
+const cells = ({ cells: { total, succeeded, failed } }: NotebookJob): string => (total ? `${succeeded} of ${total}${failed ? `, ${failed} failed` : ''}` : '')
+
+const STATES: Record<string, State> = { Pending: 'Pending', Running: 'Progressing', Succeeded: 'Succeeded', Failed: 'Failed' }
+const stateOf = (job: NotebookJob): State => STATES[job.phase] ?? 'Progressing'
 
 const SHAPES: Record<string, [IconName, string, string]> = {
   Success: ['ok', 'ok', 'passed'],
@@ -91,8 +94,9 @@ export function NotebookPage({ namespace, name }: { namespace: string; name: str
         <Refused asked={`the notebook job ${namespace}/${name}`} error={answer.error} retry={answer.again} />
       </main>
     )
-  const job = answer.value
-  if (!job) return <main class="page" aria-busy="true" />
+  if (!answer.value) return <main class="page" aria-busy="true" />
+  const { job, cells: ran, comparison } = answer.value
+  const about = events.all.value.filter(({ object }) => object.namespace === namespace && (object.name === name || object.name === job.pod))
   return (
     <main class="page">
       <div class="pagehead">
@@ -104,32 +108,32 @@ export function NotebookPage({ namespace, name }: { namespace: string; name: str
           </div>
           <div class="row wrap">
             <h1>{name}</h1>
-            <Status state={job.state}>{job.phase}</Status>
+            <Status state={stateOf(job)}>{job.phase}</Status>
           </div>
-          <p class="muted">{[job.message, cells(job) && `${cells(job)} cells passed`, job.duration].filter(Boolean).join('. ')}</p>
+          <p class="muted">{[job.notebook, cells(job) && `${cells(job)} cells passed`, job.message].filter(Boolean).join('. ')}</p>
         </div>
       </div>
       <div class="cols rail-344">
         <div>
-          <Panel title="Cells" side={<span class="muted small">{count(job.cellList.length, 'cell')}</span>}>
+          <Panel title="Cells" side={<span class="muted small">{count(ran.length, 'cell')}</span>}>
             <ol class="cells">
-              {job.cellList.map((cell) => (
-                <CellRow key={cell.index} cell={cell} difference={job.comparison?.differences.find((each) => each.index === cell.index)} />
+              {ran.map((cell) => (
+                <CellRow key={cell.cellIndex} cell={cell} difference={comparison?.diffs.find((each) => each.cellIndex === cell.cellIndex)} />
               ))}
-              {!job.cellList.length && <li class="muted">No cell has run yet.</li>}
+              {!ran.length && <li class="muted">No cell has run yet.</li>}
             </ol>
           </Panel>
         </div>
         <div>
-          {job.comparison && (
-            <Panel title="Golden notebook" side={<Status state={job.comparison.result === 'matched' ? 'Succeeded' : job.comparison.result === 'failed' ? 'Failed' : 'Unknown'}>{job.comparison.result}</Status>}>
+          {comparison && (
+            <Panel title="Golden notebook" side={<Status state={comparison.result === 'matched' ? 'Succeeded' : comparison.result === 'failed' ? 'Failed' : 'Unknown'}>{comparison.result}</Status>}>
               <p class="none small soft">
-                {job.comparison.matched} of {count(job.comparison.total, 'cell')} alike, compared {job.comparison.strategy}.
+                {comparison.matchedCells} of {count(comparison.totalCells, 'cell')} alike, compared {comparison.strategy}.
               </p>
             </Panel>
           )}
           <Panel title="Events">
-            <EventList events={job.events} />
+            <EventList events={about} />
           </Panel>
         </div>
       </div>
@@ -141,15 +145,15 @@ function CellRow({ cell, difference }: { cell: Cell; difference: CellDifference 
   const [icon, tone, said] = SHAPES[cell.status] ?? ['unknown', 'off', cell.status]
   return (
     <li>
-      <span class="ix">[{cell.index}]</span>
+      <span class="ix">[{cell.cellIndex}]</span>
       <span class={`state small c-${tone}`}>
         <Icon name={icon} />
         {said}
         {difference ? ', differs' : ''}
       </span>
-      <span class="end muted small">{cell.duration}</span>
-      {cell.error && <pre class="code c-bad">{cell.error}</pre>}
-      {!cell.error && cell.output && <pre class="code">{cell.output}</pre>}
+      <span class="end muted small">{cell.executionTime}</span>
+      {cell.errorMessage && <pre class="code c-bad">{cell.errorMessage}</pre>}
+      {!cell.errorMessage && cell.output && <pre class="code">{cell.output}</pre>}
       {difference && (
         <pre class="code" aria-label="Difference from the golden notebook">
           {difference.expected && <span class="del">- {difference.expected}</span>}

@@ -25,7 +25,7 @@ export function PoolsPage() {
   const machines = hosts.all.value
   document.title = 'Pools · Mooring'
   if (!pools.known.value || !hosts.known.value) return <main class="page" aria-busy="true" />
-  const free = machines.filter((host) => host.state === FREE)
+  const free = machines.filter((host) => host.phase === FREE)
   return (
     <main class="page">
       <div class="pagehead">
@@ -119,7 +119,7 @@ function PoolTable({ pools: all }: { pools: readonly Pool[] }) {
                   <Bounds pool={pool} />
                   <small>
                     {pool.ready} ready of {pool.target}
-                    {pool.most !== '-' ? `, ${pool.least} to ${pool.most}` : ', not scaled'}
+                    {pool.max !== '-' ? `, ${pool.min} to ${pool.max}` : ', not scaled'}
                   </small>
                 </td>
                 <td class="r num">{pool.freeHosts}</td>
@@ -134,13 +134,13 @@ function PoolTable({ pools: all }: { pools: readonly Pool[] }) {
 }
 
 function Bounds({ pool }: { pool: Pool }) {
-  const most = Math.max(Number(pool.most) || 0, pool.target)
-  const least = Number(pool.least) || 0
+  const most = Math.max(Number(pool.max) || 0, pool.target)
+  const least = Number(pool.min) || 0
   const free = Math.max(0, Math.min(pool.freeHosts, most - pool.target))
   const cells = Math.min(most, MOST_CELLS)
   const kind = (index: number) => (index < pool.ready ? '' : index < pool.target ? 'x' : index < pool.target + free ? 'f' : 'n')
   return (
-    <span class="bounds" role="img" aria-label={`${pool.ready} ready of ${pool.target} nodes, at least ${pool.least}, at most ${pool.most}, ${free} free hosts fit`}>
+    <span class="bounds" role="img" aria-label={`${pool.ready} ready of ${pool.target} nodes, at least ${pool.min}, at most ${pool.max}, ${free} free hosts fit`}>
       {least > 0 && least <= cells && <u style={{ left: `${least * 13 - 2}px` }} />}
       {Array.from({ length: cells }, (_, index) => (
         <i class={kind(index)} />
@@ -152,8 +152,8 @@ function Bounds({ pool }: { pool: Pool }) {
 
 function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
   const chosen = asked('hosts')
-  const states = [...new Set(all.map((host) => host.state))].sort()
-  const shown = all.filter((host) => !chosen || host.state === chosen)
+  const states = [...new Set(all.map((host) => host.phase))].sort()
+  const shown = all.filter((host) => !chosen || host.phase === chosen)
   return (
     <Panel
       title="Hosts"
@@ -164,7 +164,7 @@ function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
           </button>
           {states.map((state) => (
             <button type="button" aria-pressed={chosen === state} onClick={() => ask({ hosts: state })}>
-              {state} <span class="muted">{all.filter((host) => host.state === state).length}</span>
+              {state} <span class="muted">{all.filter((host) => host.phase === state).length}</span>
             </button>
           ))}
         </span>
@@ -176,12 +176,12 @@ function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
         ) : (
           <ul class="hosts">
             {shown.map((host) => {
-              const [icon, tone] = SHAPES[host.state] ?? ['unknown', 'off']
+              const [icon, tone] = SHAPES[host.phase] ?? ['unknown', 'off']
               return (
-                <li key={`${host.namespace}/${host.name}`} class={`host${host.state === FREE ? ' free' : ''}`} title={host.message}>
-                  <Icon name={icon} tone={tone} title={host.state} />
+                <li key={`${host.namespace}/${host.name}`} class={`host${host.phase === FREE ? ' free' : ''}`} title={what(host)}>
+                  <Icon name={icon} tone={tone} title={host.phase} />
                   <b class="ell">{host.name}</b>
-                  <small>{host.claimedBy ? `${host.pool ?? host.claimedBy}` : host.state.toLowerCase()}</small>
+                  <small>{host.claimedBy ?? host.phase.toLowerCase()}</small>
                 </li>
               )
             })}
@@ -192,6 +192,12 @@ function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
   )
 }
 
+/** The autoscaler says what it does in words; the mark beside them says which way it goes. */
+const markOf = (text: string): [string, string] => (/scale.?down|remov|unneeded/i.test(text) ? ['↓', 'dn'] : /scale.?up|grow|rais/i.test(text) ? ['↑', 'up'] : ['=', 'eq'])
+
+const what = (host: Host): string =>
+  [host.os, ...Object.entries(host.capacity).map(([name, amount]) => `${amount} ${name}`), host.silentSince && `silent since ${clock(host.silentSince)}`].filter(Boolean).join(', ')
+
 function Decisions({ autoscaler, error }: { autoscaler: Autoscaler | undefined; error: unknown }) {
   return (
     <Panel title="Decisions" side={<span class="end small muted">the newest first</span>}>
@@ -201,25 +207,16 @@ function Decisions({ autoscaler, error }: { autoscaler: Autoscaler | undefined; 
       ))}
       {autoscaler && autoscaler.decisions.length === 0 && <p class="none small muted">Nothing was decided yet.</p>}
       <ol class="dec">
-        {autoscaler?.decisions.map((decision) => {
-          const [mark, tone] = decision.to === undefined || decision.from === undefined ? ['=', 'eq'] : decision.to > decision.from ? ['↑', 'up'] : ['↓', 'dn']
+        {[...(autoscaler?.decisions ?? [])].reverse().map((decision) => {
+          const [mark, tone] = markOf(decision.text)
           return (
             <li>
               <span class={`mk ${tone}`} aria-hidden="true">
                 {mark}
               </span>
-              <div class="h">
-                {decision.pool && (
-                  <b>
-                    {decision.pool}
-                    {decision.from !== undefined ? `: from ${decision.from} to ${decision.to}` : ''}
-                  </b>
-                )}
-                <time dateTime={decision.time}>{clock(decision.time)}</time>
-              </div>
               <p>
+                {decision.time && <time dateTime={decision.time}>{clock(decision.time)}</time>}
                 {decision.text}
-                {decision.count && decision.count > 1 ? ` Said ${decision.count} times.` : ''}
               </p>
             </li>
           )

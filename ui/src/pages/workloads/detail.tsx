@@ -1,7 +1,7 @@
 // One workload: its pods and where they are, why some wait, what would help, and what it said.
 import { useComputed } from '@preact/signals'
-import { get } from '../../api/client'
-import type { PodStatus, WorkloadDetail } from '../../api/types'
+import { get, post } from '../../api/client'
+import type { Explained, Explanation, PodStatus, Workload, WorkloadDetail } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Causes } from '../../parts/causes'
 import { EventList } from '../../parts/event-list'
@@ -10,8 +10,9 @@ import { Panel, Refused } from '../../parts/panel'
 import { Proposals } from '../../parts/proposals'
 import { useNow } from '../../shell/lost-connection'
 import { fillOf } from '../../state/colours'
-import { workloads } from '../../state/live'
+import { nodes, workloads } from '../../state/live'
 import { ago, count } from '../../words'
+import { yaml } from '../../yaml'
 import { Logs } from './logs'
 
 export function WorkloadPage({ kind, namespace, name }: { kind: string; namespace: string; name: string }) {
@@ -20,6 +21,9 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
   const known = useComputed(() => workloads.get(`${kind}/${namespace}/${name}`) ?? workloads.all.value.length).value
   const target = `/workloads/${kind}/${namespace}/${name}`
   const answer = useAnswer((signal) => get<WorkloadDetail>(target, signal), [target, known], 60)
+  const waits = answer.value?.workload.state === 'Pending'
+  // Trying changes out takes the engine a moment: it is asked only where something waits, and again when nodes change.
+  const why = useAnswer(async (signal) => (waits ? explained(await post<Explained>('/explain', { kind, namespace, name }, signal)) : []), [target, waits, known, nodes.all.value.length], 200)
   document.title = `${name} · Mooring`
   if (answer.error && !answer.value)
     return (
@@ -28,9 +32,10 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
         <Refused asked={`${kind} ${namespace}/${name}`} error={answer.error} retry={answer.again} />
       </main>
     )
-  const workload = answer.value
-  if (!workload) return <main class="page" aria-busy="true" />
-  const advice = workload.explanation?.advice ?? []
+  if (!answer.value) return <main class="page" aria-busy="true" />
+  const { workload, pods, conditions, events, manifest } = answer.value
+  const blocked = why.value?.find((each) => !each.lands)
+  const proposals = blocked?.proposals ?? []
   return (
     <main class="page">
       <div class="pagehead">
@@ -52,26 +57,27 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
       </div>
       <div class="cols rail-344">
         <div>
-          <Panel title="Pods" side={<span class="muted small">{count(workload.podList.length, 'pod')}</span>}>
-            <Pods workload={workload} />
+          <Panel title={workload.groups ? 'Groups' : 'Pods'} side={<span class="muted small">{count(pods.length, 'pod')}</span>}>
+            <Pods workload={workload} pods={pods} />
           </Panel>
-          {workload.explanation && !workload.explanation.lands && (
-            <Panel title="Why it waits" side={<span class="muted small">{workload.explanation.pod}</span>}>
-              <Causes blocked={workload.explanation.blocked ?? []} />
+          {waits && why.error ? <Panel title="Why it waits"><p class="none small c-wait">{(why.error as Error).message}</p></Panel> : null}
+          {blocked && (
+            <Panel title="Why it waits" side={<span class="muted small ell">{blocked.pod}</span>}>
+              <Causes blocked={blocked.blocked ?? []} />
             </Panel>
           )}
-          {advice.length > 0 && (
-            <Panel title="What would help" side={<span class="muted small">Each was tried out on the cluster as it is now.</span>}>
-              <Proposals proposals={advice} onApplied={answer.again} />
+          {blocked && (
+            <Panel title="What would help" side={<span class="muted small">{proposals.length ? 'Each was tried out on the cluster as it is now.' : 'No change that was tried would help.'}</span>}>
+              <Proposals proposals={proposals} wanted={workload.pods.wanted} onApplied={answer.again} />
             </Panel>
           )}
-          <Logs target={target} pods={workload.podList} />
+          <Logs target={target} pods={pods} />
         </div>
         <div>
           <Panel title="Conditions">
             <ul class="cond">
-              {workload.conditions.length === 0 && <li class="muted">None yet.</li>}
-              {workload.conditions.map((condition) => (
+              {conditions.length === 0 && <li class="muted">None yet.</li>}
+              {conditions.map((condition) => (
                 <li key={condition.type}>
                   <Icon name={condition.status === 'True' ? 'ok' : condition.status === 'False' ? 'wait' : 'unknown'} tone={condition.status === 'True' ? 'ok' : condition.status === 'False' ? 'wait' : 'off'} title={condition.status} />
                   <b class="med">
@@ -85,44 +91,52 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
             </ul>
           </Panel>
           <Panel title="Events">
-            <EventList events={workload.events} />
+            <EventList events={[...events].reverse()} />
           </Panel>
+          <details class="panel manifest">
+            <summary>Manifest</summary>
+            <pre class="code" tabIndex={0} aria-label="Manifest">
+              {yaml(manifest)}
+            </pre>
+          </details>
         </div>
       </div>
     </main>
   )
 }
 
-function Pods({ workload }: { workload: WorkloadDetail }) {
-  const groups = new Map<string, PodStatus[]>()
-  for (const pod of workload.podList) {
-    const key = pod.group === undefined ? '' : `Group ${pod.group}`
-    groups.set(key, [...(groups.get(key) ?? []), pod])
-  }
+const explained = (answer: Explained): Explanation[] => ('pods' in answer && Array.isArray(answer.pods) ? answer.pods : [answer as Explanation])
+
+/** By group where pods are of use only together, with the pods of a group in their order. */
+function Pods({ workload, pods }: { workload: Workload; pods: readonly PodStatus[] }) {
+  if (!pods.length) return <p class="none small muted">No pod yet.</p>
+  const groups = workload.groups?.length ? workload.groups.map((group): [string, PodStatus[]] => [group.name, pods.filter((pod) => pod.name === group.name || pod.name.startsWith(`${group.name}-`))]) : [['', [...pods]] as [string, PodStatus[]]]
   return (
     <>
-      {[...groups].map(([title, pods]) => (
-        <div class="grp">
+      {groups.map(([title, members]) => (
+        <div class="grp" key={title}>
           {title && (
             <div class="who">
               <b>{title}</b>
-              <Status state={pods.every((pod) => pod.ready) ? 'Ready' : pods.some((pod) => pod.phase === 'Failed') ? 'Failed' : 'Pending'} />
+              <Status state={members.every((pod) => pod.ready) ? 'Ready' : members.some((pod) => pod.phase === 'Failed') ? 'Failed' : 'Pending'} />
             </div>
           )}
           <div class="pods-grid">
-            {pods.map((pod) => (
+            {members.map((pod) => (
               <div class="pod" key={pod.name}>
                 <div class="nm">
-                  <b class="ell">{pod.name}</b>
+                  <b class="ell" title={pod.name}>
+                    {pod.name}
+                  </b>
                   <span class="end">{pod.node ? <a href={`/?node=${pod.node}`}>{pod.node}</a> : 'no node'}</span>
                 </div>
                 {pod.node ? (
                   <span class="hull" style={{ backgroundColor: fillOf(workload), height: '28px' }}>
-                    {[pod.role, pod.gpus ? count(pod.gpus, 'GPU') : pod.phase].filter(Boolean).join(', ')}
+                    {pod.gpus ? count(pod.gpus, 'GPU') : pod.phase}
                   </span>
                 ) : (
                   <span class="ghost" style={{ height: '28px' }}>
-                    <span>{pod.reason ?? 'waits'}</span>
+                    <span>{pod.gpus ? `waits for ${count(pod.gpus, 'GPU')}` : 'waits'}</span>
                   </span>
                 )}
                 {pod.restarts > 0 && <small class="c-wait">{count(pod.restarts, 'restart')}</small>}

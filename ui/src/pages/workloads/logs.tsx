@@ -20,7 +20,7 @@ export function Logs({ target, pods }: { target: string; pods: readonly PodStatu
     return () => clearInterval(timer)
   }, [following])
   const answer = useAnswer(
-    async (signal) => (pod ? (await get<{ logs: string }>(`${target}/logs?podName=${pod.name}&tailLines=${TAIL}`, signal)).logs : ''),
+    async (signal) => (pod ? (await get<{ logs: string }>(`${target}/logs?pod=${pod.name}&tailLines=${TAIL}`, signal)).logs : ''),
     [target, pod?.name, round],
   )
   if (!running.length) return null
