@@ -47,6 +47,18 @@ class NodeFit(msgspec.Struct, frozen=True):
     reason: str
 
 
+class BlockingCause(msgspec.Struct, frozen=True):
+    plugin: str
+    text: str
+
+
+class BlockedNodes(msgspec.Struct, frozen=True):
+    """Nodes that the first pod which waits is kept off by the same causes."""
+
+    nodes: tuple[str, ...]
+    causes: tuple[BlockingCause, ...]
+
+
 class PodCounts(msgspec.Struct, frozen=True):
     wanted: int
     land: int
@@ -69,6 +81,7 @@ class Fit(msgspec.Struct, frozen=True):
     pods: PodCounts
     placements: tuple[PlacedPod, ...]
     nodes: tuple[NodeFit, ...]
+    blocked: tuple[BlockedNodes, ...]
     advice: tuple[Proposal, ...]
     warnings: tuple[str, ...]
 
@@ -112,8 +125,20 @@ def deployment_fit(
         pods=PodCounts(len(outcomes) or config.replicas * config.nodes, len(landed)),
         placements=tuple(PlacedPod(each.unplaced.view.metadata.name, each.node, config.gpus) for each in landed),
         nodes=nodes,
+        blocked=_blocked(snapshot.cluster, outcomes),
         advice=tuple(proposal(advice) for outcome in outcomes if outcome.like is None for advice in outcome.advice),
         warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _blocked(cluster: SchedulerCache, outcomes: Sequence[PodOutcome]) -> tuple[BlockedNodes, ...]:
+    first = next((outcome for outcome in outcomes if not outcome.lands), None)
+    return tuple(
+        BlockedNodes(
+            tuple(cluster.names[slot] for slot in group.slots.tolist()),
+            tuple(BlockingCause(cause.plugin, cause.text) for cause in group.causes),
+        )
+        for group in (first.blocked if first is not None else ())
     )
 
 

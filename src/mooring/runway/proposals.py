@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
 from mooring.kube.objects import Object
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 
-__all__ = ["Proposal", "ProposedPatch", "proposal"]
+__all__ = ["Proposal", "ProposedEdit", "ProposedPatch", "proposal"]
 
 
 class ProposedPatch(msgspec.Struct, frozen=True, rename="camel"):
@@ -23,12 +24,26 @@ class ProposedPatch(msgspec.Struct, frozen=True, rename="camel"):
     body: list[Object]
 
 
+class ProposedEdit(msgspec.Struct, frozen=True):
+    """One change in one place. `target` is the pod, a node by name or the cluster; without `after` it is taken away."""
+
+    target: str
+    op: str
+    path: str
+    before: Any
+    after: Any
+
+
 class Proposal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """`brings` is how many pods have a place afterwards; `disruptive` says that running pods would go."""
+    """`brings` is how many pods have a place afterwards, `nodes` are those that would take the pod; `disruptive` says
+    that running pods would go.
+    """
 
     text: str
     brings: int
     disruptive: bool
+    edits: tuple[ProposedEdit, ...]
+    nodes: tuple[str, ...]
     command: str | None = None
     patch: ProposedPatch | None = None
 
@@ -39,6 +54,8 @@ def proposal(advice: Advice) -> Proposal:
         text=advice.title,
         brings=1 if advice.brings is None else len(advice.brings),
         disruptive=advice.kind >= AdviceKind.PRIORITISE or bool(advice.victims),
+        edits=tuple(ProposedEdit(each.target, each.op, each.path, each.before, each.after) for each in advice.edits),
+        nodes=advice.nodes,
         command=advice.command,
         patch=_node_patch(advice.edits),
     )
