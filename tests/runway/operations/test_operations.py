@@ -81,11 +81,8 @@ def test_an_answer_that_is_lost_is_said_to_be() -> None:
 
 def test_a_rollback_that_fails_too_does_not_hide_the_refusal() -> None:
     def refuse(request: Request) -> MooringError | None:
-        return (
-            ForbiddenError(f"{request.verb} {request.kind}")
-            if request.kind == "Service" or request.verb == "delete"
-            else None
-        )
+        is_refused = request.kind == "Service" or request.verb == "delete"
+        return ForbiddenError(f"{request.verb} {request.kind}") if is_refused else None
 
     with pytest.raises(ForbiddenError, match="create Service"):
         asyncio.run(create_deployment(SmallApi(refuse=refuse), manifests()))
