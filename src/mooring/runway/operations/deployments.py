@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from mooring.agents.pod_log_executor import LogTransport
 from mooring.client.transport import AsyncTransport, Request, Scope, plain
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
@@ -20,18 +20,11 @@ from mooring.runway.providers.deployment_kinds import DEPLOYMENT_KINDS, Deployme
 
 __all__ = [
     "DeploymentLog",
-    "LogTransport",
     "delete_deployment",
     "deployment_log",
     "find_deployment",
     "list_deployments",
 ]
-
-
-class LogTransport(AsyncTransport, Protocol):
-    """A transport that reads logs too."""
-
-    async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str: ...
 
 
 class DeploymentLog(NamedTuple):
