@@ -157,10 +157,16 @@ def test_of_two_deployments_of_one_name_one_must_be_chosen() -> None:
     assert asyncio.run(find_deployment(api, "phi", "kaito", "b")).namespace == "b"
 
 
-def test_the_main_object_is_deleted() -> None:
-    api = a_cluster()
+def test_a_deployment_is_deleted_with_its_service_and_no_other() -> None:
+    theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "r1", "namespace": "serving"}}
+    api = SmallApi(*manifests("r1", namespace="serving", **GROUPS), theirs)
     assert asyncio.run(delete_deployment(api, "r1", "kaito")).name == "r1"
-    assert api.requests == [("delete", "LeaderWorkerSet", "r1")]
+    assert api.requests == [("delete", "LeaderWorkerSet", "r1"), ("delete", "Service", "r1-vllm")]
+
+
+def test_a_service_that_may_not_be_deleted_is_left_to_the_garbage_collector() -> None:
+    api = SmallApi(*manifests(), refuse=refusing("Service", ForbiddenError("services is forbidden"), "delete"))
+    assert asyncio.run(delete_deployment(api, "phi", "kaito")).name == "phi"
 
 
 def test_the_log_of_the_first_pod_on_a_node_is_read() -> None:
