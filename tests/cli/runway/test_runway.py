@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from mooring.cli.main import cli
@@ -55,6 +56,7 @@ def test_a_dry_run_says_where_a_model_would_land_and_what_would_be_created(snaps
     assert second == "# nodes that match: 2, of these ready: 2, with room for a pod: 2"
     assert "kind: Workspace" in done.stdout
     assert "name: phi-4-vllm" in done.stdout
+    assert [each["kind"] for each in yaml.safe_load_all(done.stdout) if each] == ["Workspace", "Service"]
 
 
 def test_a_model_gets_as_many_gpus_as_hold_it_unless_told(snapshot: str) -> None:
@@ -213,6 +215,13 @@ def test_without_the_kinds_there_is_no_provider(tmp_path: Path) -> None:
         assert done.exit_code == 1
         assert "provider mooring is not installed; see mooring providers" in done.stderr
         assert mooring("deployments", cluster=bare).stdout.startswith("No models are deployed")
+
+
+def test_a_deployment_for_an_operator_that_does_not_run_is_warned_about(cluster: ServedCluster) -> None:
+    cluster.add(gpu_node("h-1"))
+    done = mooring("deploy", "phi-4", "--provider", "kaito", cluster=cluster)
+    assert done.exit_code == 0
+    assert "warning: Workspaces are served, and KAITO's operator does not run" in done.stderr
 
 
 def test_providers_say_what_is_there_and_how_the_rest_is_installed(cluster: ServedCluster) -> None:

@@ -192,6 +192,8 @@ def test_the_facts_of_a_provider_are_those_of_the_cluster() -> None:
     assert facts.served
     assert [each["metadata"]["name"] for each in facts.operator_pods] == ["kaito-1"]
     assert facts.installation is not None
+    add_on = pod("toolchain", namespace="kube-system", labels={"app": "ai-toolchain-operator"}, node="n")
+    assert asyncio.run(provider_facts(SmallApi(add_on), find_provider("kaito"))).operator_pods
     nothing = asyncio.run(provider_facts(SmallApi(served=frozenset({"Pod"})), find_provider("kaito")))
     assert (nothing.served, nothing.operator_pods, nothing.installation) == (False, [], None)
 

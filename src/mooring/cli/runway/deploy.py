@@ -103,6 +103,7 @@ def command(
         return _preview(config, settings, fit, warnings, form)
     with open_session(kubeconfig, context) as session:
         config, warnings = _read(asked, embedded=session.is_embedded(), namespace=session.namespace)
+        warnings += _provider_warnings(session, config, settings)
         config, fit = _previewed(config, settings, session.snapshot())
         if dry_run:
             return _preview(config, settings, fit, warnings, form)
@@ -124,6 +125,16 @@ def _read(asked: Object, *, embedded: bool, namespace: str) -> tuple[DeploymentC
 
     asked = {key: value for key, value in asked.items() if value != ""}
     return read_deployment(asked, embedded=embedded, namespace=namespace)
+
+
+def _provider_warnings(session: Session, config: DeploymentConfig, settings: RunwaySettings) -> tuple[str, ...]:
+    """What keeps the provider from running what is created."""
+    from mooring.runway.operations.provider_facts import provider_facts
+    from mooring.runway.providers.registry import PROVIDERS
+
+    provider = PROVIDERS[config.provider]
+    status = provider.status(session.run(provider_facts(session.transport, provider), "read providers"), settings)
+    return () if status.installed else (status.message,)
 
 
 def _previewed(config: DeploymentConfig, settings: RunwaySettings, snapshot: Snapshot) -> tuple[DeploymentConfig, Fit]:

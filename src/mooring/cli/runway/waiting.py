@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -47,7 +48,9 @@ def _line(found: DeployedModel) -> str:
 
 def _say(line: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"{_CLEAR_LINE}{line}", nl=False, err=True)
+        # A line that wraps could not be taken back.
+        width = shutil.get_terminal_size().columns - 1
+        click.echo(f"{_CLEAR_LINE}{line[:width]}", nl=False, err=True)
     else:
         click.echo(line, err=True)
 
