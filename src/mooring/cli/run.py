@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from mooring.catalog import CATALOG
-from mooring.cli.cluster_access import cluster_options, refusal
+from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.kube.errors import InputError
@@ -123,6 +123,8 @@ def command(
         try:
             run(running)
         except UnauthorizedError as error:
+            from mooring.runway.sources.refusal import refusal
+
             raise refusal(access.server, "run controllers", error) from None
     return 0
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mooring.cli.asked_pods.unplaced_pods import PodSource, UnplacedPod
 from mooring.kube.errors import FieldError
 from mooring.placement.workloads.known_cluster import NodeSelection
+from mooring.runway.explain.asked_pods.unplaced_pods import PodSource, UnplacedPod
 
 __all__ = ["FoundPods", "FoundWorkload", "any_held_up"]
 

@@ -7,12 +7,12 @@ from typing import Protocol
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
-from mooring.cli.asked_pods.unplaced_pods import PodSource
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.placement.node_pools import NodePool
 from mooring.placement.snapshot import Snapshot, to_object
 from mooring.placement.workloads.owners import Workload, controller_of
+from mooring.runway.explain.asked_pods.unplaced_pods import PodSource
 
 __all__ = ["ClusterSource", "top_owner", "workload_object"]
 

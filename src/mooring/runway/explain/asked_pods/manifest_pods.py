@@ -17,10 +17,6 @@ from mooring.api.resource.views import ResourceClaimStatus
 from mooring.api.scheduling.views import PriorityClass
 from mooring.api.storage.views import PersistentVolume
 from mooring.catalog import CATALOG
-from mooring.cli.asked_pods.found_pods import FoundPods, FoundWorkload
-from mooring.cli.asked_pods.unplaced_pods import PodSource, UnplacedPod, remarks
-from mooring.cli.given_manifests import GivenManifests, GivenObject
-from mooring.cli.known_cluster import Objects, known_cluster
 from mooring.kube.errors import FieldError, InputError, InvalidObjectError, MooringError, forbidden
 from mooring.kube.objects import Object
 from mooring.manifests import Document
@@ -32,10 +28,14 @@ from mooring.placement.volumes.ephemeral_claims import ephemeral_claims
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
 from mooring.runtime.settings import Configuration
+from mooring.runway.explain.asked_pods.found_pods import FoundPods, FoundWorkload
+from mooring.runway.explain.asked_pods.given import Given, GivenObject
+from mooring.runway.explain.asked_pods.unplaced_pods import PodSource, UnplacedPod, remarks
+from mooring.runway.explain.known_cluster import Objects, known_cluster
 
 
 def read_manifest_pods(
-    snapshot: Snapshot, given: GivenManifests, namespace: str, home: str, configuration: Configuration
+    snapshot: Snapshot, given: Given, namespace: str, home: str, configuration: Configuration
 ) -> FoundPods:
     """The pods of all manifests in order. Other objects that matter to placement go into the snapshot.
 

@@ -9,16 +9,16 @@ import msgspec
 
 from mooring.api.core.types import Pod, PodStatus
 from mooring.catalog import CATALOG
-from mooring.cli.asked_pods.found_pods import FoundPods
-from mooring.cli.asked_pods.manifest_pods import workload_pods
-from mooring.cli.asked_pods.unplaced_pods import DEFAULT_SCHEDULER, PodSource, UnplacedPod, remarks
-from mooring.cli.explain_target import ExplainTarget
-from mooring.cli.near_names import did_you_mean
-from mooring.cli.sources.cluster_source import ClusterSource, top_owner, workload_object
 from mooring.kube.errors import InputError
+from mooring.kube.near_names import did_you_mean
 from mooring.kube.objects import Object
 from mooring.placement.snapshot import Snapshot, to_object
 from mooring.runtime.settings import Configuration
+from mooring.runway.explain.asked_pods.found_pods import FoundPods
+from mooring.runway.explain.asked_pods.manifest_pods import workload_pods
+from mooring.runway.explain.asked_pods.unplaced_pods import DEFAULT_SCHEDULER, PodSource, UnplacedPod, remarks
+from mooring.runway.explain.explain_target import ExplainTarget
+from mooring.runway.sources.cluster_source import ClusterSource, top_owner, workload_object
 
 __all__ = ["find_cluster_pods", "wanted_by"]
 

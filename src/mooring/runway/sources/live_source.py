@@ -14,8 +14,6 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
-from mooring.cli.asked_pods.manifest_pods import message_of
-from mooring.cli.cluster_access import refusal
 from mooring.client.transport import Page
 from mooring.kube.errors import InputError, MooringError
 from mooring.kube.status import ApiError, ExpiredError, ForbiddenError, NotFoundError
@@ -23,6 +21,8 @@ from mooring.manifests.views import convert
 from mooring.placement.node_pools import NodePool, NodePoolKinds
 from mooring.placement.snapshot import VIEWS, Snapshot, describe
 from mooring.placement.workloads.owners import Workload
+from mooring.runway.explain.asked_pods.manifest_pods import message_of
+from mooring.runway.sources.refusal import refusal
 
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mooring.catalog import CATALOG
-from mooring.cli.asked_pods.unplaced_pods import UnplacedPod
-from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.placement.answers import explain_answer
@@ -26,9 +24,12 @@ from mooring.placement.pods import PodInfo
 from mooring.placement.reservations import assume, reservation
 from mooring.placement.snapshot import Snapshot
 from mooring.placement.unknowns import without_volumes
+from mooring.runway.explain.asked_pods.unplaced_pods import UnplacedPod
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice, Advised, Asked
+
+Verdict = Literal["lands", "cannot", "may"]
 
 # Of more pods than this only the ones that fail are explained in full.
 MOST_EXPLAINED_IN_FULL = 20
@@ -311,11 +312,11 @@ def all_land(outcomes: Iterable[PodOutcome]) -> bool:
     return all(outcome.lands for outcome in outcomes)
 
 
-def verdict(outcomes: Sequence[PodOutcome], *, held_up: bool = False) -> int:
-    """The exit code: one pod that cannot land outweighs any that may."""
+def verdict(outcomes: Sequence[PodOutcome], *, held_up: bool = False) -> Verdict:
+    """Of all pods together: one pod that cannot land outweighs any that may."""
     if held_up or not all_land(outcomes):
-        return CANNOT_LAND
-    return MAY_LAND if any(outcome.may_land for outcome in outcomes) else LANDS
+        return "cannot"
+    return "may" if any(outcome.may_land for outcome in outcomes) else "lands"
 
 
 def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool], decisions: Mapping[str, str]) -> None:
