@@ -13,7 +13,7 @@ from mooring.features.installation.api.installation import Installation, Phase, 
 from mooring.features.installation.api.kinds import INSTALLATION
 from mooring.features.installation.api.names import FINALIZER
 from mooring.features.installation.effects import CHECK, INSTALL, OBSERVE, ROLLBACK
-from mooring.features.installation.failures import HELM_MISSING, StepFailure, failure_of
+from mooring.features.installation.failures import HELM_MISSING, HelmFailure, failure_of
 from mooring.features.installation.pending import interrupted, waited_for
 from mooring.features.installation.steps import RECOVER_STEP, PlannedStep
 from mooring.features.installation.told import told
@@ -33,7 +33,7 @@ _RETRY_INTERVAL: Final = timedelta(seconds=30)
 _MOST_RUNS: Final = 5
 
 
-def warning(found: Installation, failure: StepFailure) -> Event:
+def warning(found: Installation, failure: HelmFailure) -> Event:
     return Event(INSTALLATION, key_of(found), "Warning", failure.reason, failure.message)
 
 
