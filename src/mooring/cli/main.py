@@ -47,15 +47,15 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Say what keeps pools from their nodes, and the command that mends it.",
     ),
     "install": (
-        "mooring.cli.install",
+        "mooring.cli.installation.install",
         "Install what a provider of models needs in a cluster, with Helm.",
     ),
     "uninstall": (
-        "mooring.cli.uninstall",
+        "mooring.cli.installation.uninstall",
         "Uninstall what was installed for a provider of models.",
     ),
     "installations": (
-        "mooring.cli.installations",
+        "mooring.cli.installation.installations",
         "List what is installed with Helm in a cluster, and how far it is.",
     ),
     "run": (

@@ -82,7 +82,7 @@ def _obstacle(found: Installation, view: View) -> HelmFailure | None:
     for name in found.spec.conflicts_with:
         if name in view.running:
             text = (
-                f"{name} of Mooring does the same work; start Mooring with --controllers -{name}, which switches it off"
+                f"controller {name} does the same work; start Mooring with --controllers -{name}, which switches it off"
             )
             return HelmFailure("ConflictsWithController", text)
     return None

@@ -94,7 +94,7 @@ def command(
 async def _installed(
     transport: HttpTransport, wanted: Object, rollback: int | None, *, cancel: bool, wait: bool
 ) -> Object:
-    from mooring.cli.installation_progress import follow
+    from mooring.cli.installation.progress import follow
     from mooring.kube.status import ApiError
     from mooring.runway.operations import installation as operations
     from mooring.runway.sources.refusal import refusal

@@ -38,7 +38,7 @@ def command(provider: str, wait: bool, kubeconfig: Path | None, context: str | N
 
 
 async def _uninstalled(transport: HttpTransport, name: str, *, wait: bool) -> None:
-    from mooring.cli.installation_progress import follow_end
+    from mooring.cli.installation.progress import follow_end
     from mooring.kube.status import ApiError
     from mooring.runway.operations import installation as operations
     from mooring.runway.sources.refusal import refusal
