@@ -79,14 +79,14 @@ def command(
     if form != "text":
         _show_data(ended, form)
     status = ended.get("status") or {}
-    if not wait and not cancel:
+    if not wait:
         if form == "text":
             click.echo(
                 f"Installation {wanted['metadata']['name']} is asked for; mooring installations shows how far it is."
             )
         return 0
     if form == "text":
-        click.echo(status.get("message") or "it is cancelled")
+        click.echo(status["message"])
     reached = "Cancelled" if cancel else "Installed"
     return 0 if status.get("phase") == reached else _NOT_DONE
 
