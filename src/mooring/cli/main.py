@@ -62,6 +62,18 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.doctor",
         "Say what keeps pools from their nodes, and the command that mends it.",
     ),
+    "install": (
+        "mooring.cli.installation.install",
+        "Install what a provider of models needs in a cluster, with Helm.",
+    ),
+    "uninstall": (
+        "mooring.cli.installation.uninstall",
+        "Uninstall what was installed for a provider of models.",
+    ),
+    "installations": (
+        "mooring.cli.installation.installations",
+        "List what is installed with Helm in a cluster, and how far it is.",
+    ),
     "run": (
         "mooring.cli.run",
         "Run chosen controllers against any cluster.",
