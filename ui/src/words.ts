@@ -22,6 +22,9 @@ export function ago(time: string | Date, now: Date): string {
 export const clock = (time: string | Date, seconds = false): string =>
   new Date(time).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...(seconds ? { second: '2-digit' } : {}) })
 
+/** What the scheduler says, without what it tried and why that did not help either. */
+export const brief = (message: string): string => message.replace(/\.? no new claims to deallocate.*$/s, '.').replace(/\.? preemption: .*$/s, '.').replace(/; what would help: /, '. ')
+
 /** "a", "a and b", "a, b and 4 more" */
 export function few(names: readonly string[], most = 3): string {
   if (names.length <= most) return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`

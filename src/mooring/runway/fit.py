@@ -91,8 +91,10 @@ def deployment_fit(
     settings: RunwaySettings,
     snapshot: Snapshot,
     configuration: Configuration = DEFAULTS,
+    *,
+    advised: bool = True,
 ) -> Fit:
-    """What would come of a deployment. Its pods are placed in the snapshot, which is of no use to others afterwards.
+    """What would come of a deployment. Trying out what would help takes longer than all the rest: `advised`. Its pods are placed in the snapshot, which is of no use to others afterwards.
 
     Raises MooringError for a deployment whose pods cannot be told.
     """
@@ -108,9 +110,9 @@ def deployment_fit(
     selector = selected_labels(main)
     nodes = _node_fits(engine, found, selector)
     warnings = [*found.notes, *_warnings(config, snapshot.cluster, selector)]
-    explainer = Explainer(engine, snapshot, thorough=False, each_node=False, limit=_MOST_ADVICE)
+    explainer = Explainer(engine, snapshot, thorough=False, each_node=False, limit=_MOST_ADVICE if advised else 0)
     outcomes = list(explainer.run(found.pods))
-    if not all_land(outcomes):
+    if advised and not all_land(outcomes):
         explainer.weigh(outcomes)
     landed = [outcome for outcome in outcomes if outcome.lands]
     verdict, message = _verdict(found, outcomes, landed)

@@ -1,6 +1,6 @@
 // Events as a line of time: the newest first, repeated ones counted.
 import type { ClusterEvent } from '../api/types'
-import { clock, number } from '../words'
+import { brief, clock, number } from '../words'
 
 export function EventList({ events }: { events: readonly ClusterEvent[] }) {
   if (!events.length) return <p class="muted small none">No events.</p>
@@ -12,7 +12,7 @@ export function EventList({ events }: { events: readonly ClusterEvent[] }) {
           <div>
             <b>{event.reason}</b>
             <p>
-              {event.message}
+              {brief(event.message)}
               {event.count > 1 ? ` Seen ${number(event.count)} times.` : ''}
             </p>
           </div>

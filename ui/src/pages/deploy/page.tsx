@@ -40,7 +40,10 @@ function Deploy({ models }: { models: Model[] }) {
   const config = configOf(form, model)
   const asked = JSON.stringify(config)
   // The fleet changes under the form: the answer is asked for again when nodes do.
-  const fit = useAnswer((signal) => post<Fit>('/deployments/fit', config, signal), [asked, nodes.all.value], TYPING_MS)
+  const fit = useAnswer((signal) => post<Fit>('/deployments/fit?advice=false', config, signal), [asked, nodes.all.value], TYPING_MS)
+  // Trying out what would help takes longer than all the rest, and is of no use where everything lands.
+  const waits = fit.value !== undefined && fit.value.verdict !== 'lands' && !fit.pending
+  const advice = useAnswer(async (signal) => (waits ? (await post<Fit>('/deployments/fit', config, signal)).advice : []), [asked, waits, nodes.all.value.length])
   const preview = useAnswer((signal) => post<Preview>('/deployments/preview', config, signal), [asked], TYPING_MS)
   const [pointed, point] = useState<Proposal | undefined>()
   const [tab, setTab] = useState<'fit' | 'manifest'>('fit')
@@ -64,7 +67,7 @@ function Deploy({ models }: { models: Model[] }) {
   const lost = link.value.state === 'lost'
   return (
     <main class="page" onKeyDown={(event) => (event.metaKey || event.ctrlKey) && event.key === 'Enter' && submit()}>
-      <div class="pagehead">
+      <div class="pagehead base">
         <h1>Deploy a model</h1>
         <span class="muted">Nothing changes in the cluster until you press Deploy.</span>
       </div>
@@ -112,7 +115,9 @@ function Deploy({ models }: { models: Model[] }) {
         <div class="right">
           <section class="panel" aria-live="polite" aria-label="Whether it lands">
             <Verdict fit={fit.value} error={fit.error} />
-            {fit.value && fit.value.advice.length > 0 && <Advice advice={fit.value.advice} wanted={fit.value.pods.wanted} form={form} point={point} />}
+            {fit.value && fit.value.verdict !== 'lands' && (
+              <Advice advice={advice.value ?? []} asking={advice.pending} wanted={fit.value.pods.wanted} form={form} point={point} />
+            )}
           </section>
           <section class="panel" aria-label="Preview">
             <div class="tabbar">
@@ -240,10 +245,10 @@ function Verdict({ fit, error }: { fit: Fit | undefined; error: unknown }) {
 }
 
 /** Proposals here change the form, not the cluster: nothing is there yet. Those that change the cluster are shown to copy. */
-function Advice({ advice, wanted, form, point }: { advice: readonly Proposal[]; wanted: number; form: Form; point: (proposal: Proposal | undefined) => void }) {
+function Advice({ advice, asking, wanted, form, point }: { advice: readonly Proposal[]; asking: boolean; wanted: number; form: Form; point: (proposal: Proposal | undefined) => void }) {
   return (
     <div class="props">
-      <h3>What would help, tried out on the fleet as it is now</h3>
+      <h3>{asking ? 'Trying out what would help' : advice.length ? 'What would help, tried out on the fleet as it is now' : 'No change that was tried would help.'}</h3>
       {advice.map((proposal, index) => {
         const next = inForm(proposal, form)
         return (

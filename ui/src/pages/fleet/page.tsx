@@ -1,12 +1,12 @@
 // The fleet: every GPU and who holds it, what is free, and what waits.
 import { useComputed, useSignal } from '@preact/signals'
-import type { FleetNode, WorkloadRef } from '../../api/types'
+import type { ClusterEvent, FleetNode, WorkloadRef } from '../../api/types'
 import { Icon } from '../../parts/icon'
 import { Blank } from '../../parts/panel'
 import { asked, ask } from '../../router'
 import { dressOf } from '../../state/colours'
 import { events, nodes, waiting } from '../../state/live'
-import { clock, count, number } from '../../words'
+import { brief, clock, count, number } from '../../words'
 import { DensePanel } from './dense'
 import { filterOf } from './filter'
 import { groups, type GroupBy } from './groups'
@@ -244,7 +244,7 @@ function Waiting() {
               </a>
               {each.gpus > 0 && <span class="end nowrap">{count(each.gpus, 'GPU')}</span>}
             </div>
-            <p>{each.message}</p>
+            <p>{brief(each.message)}</p>
           </li>
         ))}
       </ul>
@@ -252,8 +252,11 @@ function Waiting() {
   )
 }
 
+// What every pod says on its way to running is no news.
+const isNews = (event: ClusterEvent): boolean => event.object.kind !== 'Pod' || (event.type === 'Warning' && event.reason !== 'FailedScheduling')
+
 function LastChanges() {
-  const list = [...events.all.value].sort((a, b) => (a.lastSeen < b.lastSeen ? 1 : -1)).slice(0, 6)
+  const list = events.all.value.filter(isNews).sort((a, b) => (a.lastSeen < b.lastSeen ? 1 : -1)).slice(0, 6)
   return (
     <section class="panel feed" aria-label="Last changes">
       <header>
@@ -264,7 +267,7 @@ function LastChanges() {
           <li key={event.id}>
             <time dateTime={event.lastSeen}>{clock(event.lastSeen)}</time>
             <span>
-              <b class="med">{event.object.name}</b> {event.message}
+              <b class="med">{event.object.name}</b> {brief(event.message)}
             </span>
           </li>
         ))}

@@ -60,6 +60,6 @@ export function lead(sum: Summary): { strong: string; rest: string } {
   if (sum.total === 0)
     return { strong: `${count(sum.nodes, 'node')}, no GPUs.`, rest: ' Models that run on CPU can be deployed; those that need a GPU would wait.' }
   const largest = sum.largest ? `, at most ${sum.largest.gpus} on one node (${sum.largest.node}).` : '.'
-  const hidden = sum.outOfReach ? ` Another ${number(sum.outOfReach)} are free but out of reach: ${outOfReach(sum)}.` : ''
+  const hidden = sum.outOfReach ? ` Another ${sum.outOfReach === 1 ? 'one is' : `${number(sum.outOfReach)} are`} free but out of reach: ${outOfReach(sum)}.` : ''
   return { strong: `${number(sum.free)} of ${count(sum.total, 'GPU')} are free`, rest: largest + hidden }
 }

@@ -11,7 +11,7 @@ import { Proposals } from '../../parts/proposals'
 import { useNow } from '../../shell/lost-connection'
 import { fillOf } from '../../state/colours'
 import { nodes, workloads } from '../../state/live'
-import { ago, count } from '../../words'
+import { ago, brief, count } from '../../words'
 import { yaml } from '../../yaml'
 import { Logs } from './logs'
 
@@ -51,7 +51,7 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
           </div>
           <p class="muted">
             {kind}, {workload.pods.ready} of {count(workload.pods.wanted, 'pod')} ready
-            {workload.gpus ? `, ${count(workload.gpus, 'GPU')}` : ''}. {workload.message}
+            {workload.gpus ? `, ${count(workload.gpus, 'GPU')}` : ''}. {brief(workload.message)}
           </p>
         </div>
       </div>
@@ -114,7 +114,7 @@ function Pods({ workload, pods }: { workload: Workload; pods: readonly PodStatus
   return (
     <>
       {groups.map(([title, members]) => (
-        <div class="grp" key={title}>
+        <div class="unit" key={title}>
           {title && (
             <div class="who">
               <b>{title}</b>

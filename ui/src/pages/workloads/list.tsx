@@ -4,7 +4,7 @@ import { Status } from '../../parts/icon'
 import { asked, ask } from '../../router'
 import { fillOf } from '../../state/colours'
 import { workloads } from '../../state/live'
-import { ago, count } from '../../words'
+import { ago, brief, count } from '../../words'
 import { useNow } from '../../shell/lost-connection'
 
 const ORDER = ['Failed', 'Pending', 'Progressing', 'Unknown', 'Terminating', 'Ready', 'Succeeded']
@@ -104,7 +104,7 @@ export function WorkloadList() {
                   {each.pods.ready} of {each.pods.wanted}
                 </td>
                 <td class="r num">{each.gpus || ''}</td>
-                <td class="soft">{each.state === 'Ready' && each.nodes.length ? each.nodes.slice(0, 4).join(', ') + (each.nodes.length > 4 ? ` and ${each.nodes.length - 4} more` : '') : each.message}</td>
+                <td class="soft">{each.state === 'Ready' && each.nodes.length ? each.nodes.slice(0, 4).join(', ') + (each.nodes.length > 4 ? ` and ${each.nodes.length - 4} more` : '') : brief(each.message)}</td>
                 <td class="r nowrap muted">{ago(each.createdAt, now)}</td>
               </tr>
             ))}

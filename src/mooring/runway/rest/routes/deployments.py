@@ -157,7 +157,14 @@ def _shown(manifests: list[Object], warnings: tuple[str, ...] = ()) -> PreviewSh
     return PreviewShown(resources, PrimaryResource(resources[0].kind, resources[0].api_version), warnings or None)
 
 
+class FitQuery(msgspec.Struct, frozen=True):
+    """Without `advice` the answer comes sooner, and does not say what would help."""
+
+    advice: bool = True
+
+
 async def _fit(call: RestCall) -> Fit:
+    asked: FitQuery = call.query
     config, warnings = _read(call)
     facts = call.service.facts
 
@@ -167,7 +174,7 @@ async def _fit(call: RestCall) -> Fit:
             snapshot = source.load(lambda pod: False)
         finally:
             source.close()
-        found = deployment_fit(config, facts.settings, snapshot, facts.configuration)
+        found = deployment_fit(config, facts.settings, snapshot, facts.configuration, advised=asked.advice)
         return msgspec.structs.replace(found, warnings=(*warnings, *found.warnings))
 
     return await call.service.compute(work)
@@ -245,7 +252,9 @@ DEPLOYMENT_ROUTES: Final = (
     Route(
         "POST", f"{_ALL}/preview", "The objects it would be.", _preview, PreviewShown, None, _CONFIG, checks_body=True
     ),
-    Route("POST", f"{_ALL}/fit", "Where its pods would land, or why not.", _fit, Fit, None, _CONFIG, checks_body=True),
+    Route(
+        "POST", f"{_ALL}/fit", "Where its pods would land, or why not.", _fit, Fit, FitQuery, _CONFIG, checks_body=True
+    ),
     Route("GET", _ONE, "One deployment.", _get, DeployedModel, _BY_NAME),
     Route("DELETE", _ONE, "Delete it with all it owns.", _delete, MessageShown, _BY_NAME, writes=True),
     Route("GET", f"{_ONE}/manifest", _SHOWS_LIVE, _manifest, PreviewShown, _BY_NAME),
