@@ -13,12 +13,11 @@ import msgspec
 from mooring.features.installation.api.names import API_VERSION
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.runway.installations import InstallationShown, installation_shown
+from mooring.runway.feature_views.installations import INSTALLATION_TOPIC, InstallationShown, installation_shown
 from mooring.runway.operations import installation as operations
 from mooring.runway.operations.provider_facts import provider_facts
 from mooring.runway.providers.provider import InstallationStep, Provider
 from mooring.runway.rest.errors import RestError
-from mooring.runway.rest.mirror.sources import INSTALLATION
 from mooring.runway.rest.responses import json_response
 from mooring.runway.rest.route import RestCall, Route
 from mooring.runway.rest.routes.settings import provider_of
@@ -100,7 +99,7 @@ def _commands(provider: Provider, call: RestCall) -> tuple[str, ...]:
 
 
 async def _all(call: RestCall) -> Any:
-    return {INSTALLATION: msgspec.Raw((await call.caller.topic(INSTALLATION)).list())}
+    return {INSTALLATION_TOPIC: msgspec.Raw((await call.caller.topic(INSTALLATION_TOPIC)).list())}
 
 
 async def _helm(call: RestCall) -> HelmStatusShown:
