@@ -49,7 +49,7 @@ export interface Explanation {
 /** Of several pods, one entry each. */
 export type Explained = Explanation | { pods: Explanation[] }
 
-export interface PodStatus { name: string; node: string; phase: string; ready: boolean; restarts: number; gpus: number; createdAt: string; reason?: string; message?: string }
+export interface PodStatus { name: string; node: string; phase: string; ready: boolean; restarts: number; gpus: number; createdAt: string; reason?: string; message?: string; group?: string }
 export interface PodCounts { wanted: number; ready: number; pending: number }
 export interface WorkloadGroup { name: string; pods: PodCounts; nodes: string[] }
 export interface Condition { type: string; status: string; reason?: string; message?: string; lastTransitionTime?: string }

@@ -1,12 +1,17 @@
 // Events as a line of time: the newest first, repeated ones counted.
+import { useState } from 'preact/hooks'
 import type { ClusterEvent } from '../api/types'
 import { brief, clock, number } from '../words'
 
+// The rest is one press away.
+const FIRST = 12
+
 export function EventList({ events }: { events: readonly ClusterEvent[] }) {
+  const [all, showAll] = useState(false)
   if (!events.length) return <p class="muted small none">No events.</p>
   return (
     <ol class="ev">
-      {events.map((event) => (
+      {(all ? events : events.slice(0, FIRST)).map((event) => (
         <li key={event.id} class={event.type === 'Warning' ? 'w' : ''}>
           <time dateTime={event.lastSeen}>{clock(event.lastSeen)}</time>
           <div>
@@ -18,6 +23,13 @@ export function EventList({ events }: { events: readonly ClusterEvent[] }) {
           </div>
         </li>
       ))}
+      {!all && events.length > FIRST && (
+        <li class="more">
+          <button type="button" class="btn sm quiet" onClick={() => showAll(true)}>
+            All {events.length}
+          </button>
+        </li>
+      )}
     </ol>
   )
 }

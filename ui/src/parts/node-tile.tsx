@@ -1,7 +1,7 @@
 // One node as a button: its name, what differs from its pool, and its berths.
 import type { FleetNode, WorkloadRef } from '../api/types'
 import { Icon } from './icon'
-import { Meters, Quay, spoken, type Ghost } from './quay'
+import { details, Meters, Quay, type Ghost } from './quay'
 
 export function Freedom({ node }: { node: FleetNode }) {
   if (!node.ready) return <>not ready</>
@@ -38,7 +38,6 @@ export function NodeTile({ node, selected, dim, lit, ghosts, note, tone, focusab
       type="button"
       class={classes.join(' ')}
       data-node={node.name}
-      aria-label={note ? `${spoken(node)}, ${note}` : spoken(node)}
       aria-pressed={selected ?? false}
       tabIndex={focusable ? 0 : -1}
       onClick={onSelect}
@@ -48,7 +47,8 @@ export function NodeTile({ node, selected, dim, lit, ghosts, note, tone, focusab
         {!node.ready ? <Icon name="down" tone="bad" title="not ready" /> : node.cordoned ? <Icon name="cordon" tone="wait" title="cordoned" /> : null}
         <span class="fr">{note ?? <Freedom node={node} />}</span>
       </span>
-      {node.gpu.total ? <Quay node={node} lit={lit} {...(ghosts ? { ghosts } : {})} /> : <Meters node={node} />}
+      <span aria-hidden="true">{node.gpu.total ? <Quay node={node} lit={lit} {...(ghosts ? { ghosts } : {})} /> : <Meters node={node} />}</span>
+      <span class="vh">{details(node)}</span>
     </button>
   )
 }

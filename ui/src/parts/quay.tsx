@@ -64,13 +64,14 @@ export function Quay({ node, lit, ghosts = [] }: { node: FleetNode; lit?: Worklo
   )
 }
 
-/** What a node is called for those who cannot see it. */
-export function spoken(node: FleetNode): string {
-  const state = !node.ready ? 'not ready' : node.cordoned ? 'cordoned' : 'ready'
+/** What the drawing of a node says, for those who cannot see it. */
+export function details(node: FleetNode): string {
   const gpus = node.gpu.total ? `${node.gpu.free} of ${node.gpu.total} GPUs free` : 'no GPUs'
-  const held = hulls(node.gpu.slots).map((hull) => `${hull.workload.name} ${hull.gpus}`)
-  return [node.name, state, gpus, ...held].join(', ')
+  return [gpus, ...hulls(node.gpu.slots).map((hull) => `${hull.workload.name} ${hull.gpus}`)].join(', ')
 }
+
+/** A node in one line. */
+export const spoken = (node: FleetNode): string => `${node.name}, ${!node.ready ? 'not ready' : node.cordoned ? 'cordoned' : 'ready'}, ${details(node)}`
 
 export const reachable = (node: FleetNode): boolean => node.ready && !node.cordoned
 

@@ -30,8 +30,4 @@ export class Collection<T> {
   publish(): void {
     this.all.value = [...this.#objects.values()]
   }
-
-  get(key: string): T | undefined {
-    return this.#objects.get(key)
-  }
 }

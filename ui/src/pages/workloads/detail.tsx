@@ -18,7 +18,7 @@ import { Logs } from './logs'
 export function WorkloadPage({ kind, namespace, name }: { kind: string; namespace: string; name: string }) {
   const now = useNow(true, 10_000)
   // What the list knows changes with the stream; whenever it does, the whole is asked for again.
-  const known = useComputed(() => workloads.get(`${kind}/${namespace}/${name}`) ?? workloads.all.value.length).value
+  const known = useComputed(() => workloads.all.value.find((each) => each.kind === kind && each.namespace === namespace && each.name === name)).value
   const target = `/workloads/${kind}/${namespace}/${name}`
   const answer = useAnswer((signal) => get<WorkloadDetail>(target, signal), [target, known], 60)
   const waits = answer.value?.workload.state === 'Pending'
@@ -110,7 +110,7 @@ const explained = (answer: Explained): Explanation[] => ('pods' in answer && Arr
 /** By group where pods are of use only together, with the pods of a group in their order. */
 function Pods({ workload, pods }: { workload: Workload; pods: readonly PodStatus[] }) {
   if (!pods.length) return <p class="none small muted">No pod yet.</p>
-  const groups = workload.groups?.length ? workload.groups.map((group): [string, PodStatus[]] => [group.name, pods.filter((pod) => pod.name === group.name || pod.name.startsWith(`${group.name}-`))]) : [['', [...pods]] as [string, PodStatus[]]]
+  const groups = workload.groups?.length ? workload.groups.map((group): [string, PodStatus[]] => [`Group ${group.name}`, pods.filter((pod) => pod.group === group.name)]) : [['', [...pods]] as [string, PodStatus[]]]
   return (
     <>
       {groups.map(([title, members]) => (

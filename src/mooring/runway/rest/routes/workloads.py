@@ -31,7 +31,7 @@ class WorkloadsShown(Shown, frozen=True):
 
 
 class WorkloadPodShown(Shown, frozen=True):
-    """`reason` and `message` are there where something is wrong."""
+    """`reason` and `message` are there where something is wrong, `group` where pods are of use only together."""
 
     name: str
     node: str
@@ -42,6 +42,7 @@ class WorkloadPodShown(Shown, frozen=True):
     created_at: str
     reason: str = ""
     message: str = ""
+    group: str = ""
 
 
 class WorkloadDetail(Shown, frozen=True):
@@ -82,7 +83,7 @@ async def _detail(call: RestCall) -> WorkloadDetail:
     record = fleet.workloads.get(uid)
     return WorkloadDetail(
         summary,
-        tuple(map(_pod, pods)),
+        tuple(_pod(pod, path["kind"]) for pod in pods),
         record.conditions if record is not None else (),
         await _events_about(call, pods),
         _without_managed_fields(manifest),
@@ -115,10 +116,19 @@ async def _events_about(call: RestCall, pods: list[FleetPod]) -> tuple[EventSumm
     return tuple(sorted(found, key=lambda event: (event.last_seen, event.id)))
 
 
-def _pod(pod: FleetPod) -> WorkloadPodShown:
-    gpus = sum(pod.gpus.values())
+def _pod(pod: FleetPod, kind: str) -> WorkloadPodShown:
+    gpus, unit = sum(pod.gpus.values()), CATALOG.workloads()[kind].unit
     return WorkloadPodShown(
-        pod.name, pod.node, pod.phase, pod.ready, pod.restarts, gpus, pod.created, pod.reason, pod.message
+        pod.name,
+        pod.node,
+        pod.phase,
+        pod.ready,
+        pod.restarts,
+        gpus,
+        pod.created,
+        pod.reason,
+        pod.message,
+        unit.of(pod.labels) if unit is not None else "",
     )
 
 
