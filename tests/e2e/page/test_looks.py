@@ -25,7 +25,7 @@ PAGES = {
     "dense": ("/?view=dense", "GPUs are free"),
     "workloads": ("/workloads", "waiting"),
     "workload": ("/workloads/Deployment/serving/waits", "What would help"),
-    "deploy": ("/deploy?model=microsoft/phi-4&gpus=1", "It lands"),
+    "deploy": ("/deploy?model=microsoft/phi-4&gpus=1", "It lands: "),
     "typo": (
         "/deploy?model=microsoft/phi-4&labels=nvidia.com%252Fgpu.product%3DNVIDIA-H100-80GB-HMB3",
         "It would wait",
