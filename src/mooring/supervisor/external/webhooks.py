@@ -24,8 +24,10 @@ from mooring.runtime.webhooks.server import WebhookServer
 from mooring.runtime.webhooks.target import WebhookService, WebhookTarget, WebhookUrl, host_of
 from mooring.supervisor.address import Address
 
-__all__ = ["SERVICE_PORT", "WebhookServing", "parse_service", "parse_url"]
+__all__ = ["CERTIFICATE_SECRET", "SERVICE_PORT", "WebhookServing", "parse_service", "parse_url"]
 
+# The Secret that config/rbac and the chart let an account keep certificates in.
+CERTIFICATE_SECRET: Final = "mooring-webhooks"
 # Where pods listen that a Service leads to.
 SERVICE_PORT: Final = 9443
 _HTTPS: Final = 443
