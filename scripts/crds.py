@@ -7,29 +7,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.catalog import CATALOG
-from scripts.made import ROOT, write_or_check
+from scripts.made import ROOT, WholeDumper, write_or_check
 
 FOLDER = ROOT / "config" / "crd"
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes what is shared in full: a definition may not refer to its own parts."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
 
 
 def texts(resources: Iterable[CustomResource]) -> dict[str, str]:
     """What every file must hold, by its name."""
     return {
         f"{each.group}_{each.plural}.yaml": "---\n"
-        + yaml.dump(definition(each), Dumper=_Plain, sort_keys=False, width=118)
+        + yaml.dump(definition(each), Dumper=WholeDumper, sort_keys=False, width=118)
         for each in resources
     }
 

@@ -194,9 +194,7 @@ def test_certificates_that_were_lost_are_put_back(keep: Callable[[Path], Certifi
 def test_a_secret_that_is_not_there_is_named_with_the_command_that_makes_it() -> None:
     transport = AsyncInProcess(Registry(now=datetime.now(UTC)), lambda: datetime.now(UTC))
     keys = Keys(CertificateSecret(transport, "apps", "tls"), NAMES, lambda: datetime.now(UTC))
-    with pytest.raises(
-        MooringError, match=r"no Secret apps/tls .*; kubectl -n apps create secret generic tls"
-    ):
+    with pytest.raises(MooringError, match=r"no Secret apps/tls .*; kubectl -n apps create secret generic tls"):
         asyncio.run(keys.look())
     assert not keys.are_there
 

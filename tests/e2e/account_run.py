@@ -1,0 +1,104 @@
+"""`mooring run` on a real control plane as the service account of an installation, with every request on record.
+
+The API server also asks what OwnerReferencesPermissionEnforcement asks for, which some distributions have on.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mooring.testing.builders import node
+from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
+from mooring.testing.homes import GATES, home_in, simulated
+from mooring.testing.http import Api
+from mooring.testing.processes import ProgramProcess
+from tests.e2e.test_groups import PATIENCE
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+USER = "system:serviceaccount:mooring-system:mooring"
+# Every request of the service account, and how it was answered.
+AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "users": [USER]}, {"level": "None"}],
+}
+
+
+@contextmanager
+def audited_plane(folder: Path, *flags: str) -> Iterator[tuple[ControlPlane, Api]]:
+    """A control plane that records what the account asks for, with two simulated nodes."""
+    (folder / "audit.yaml").write_text(yaml.safe_dump(AUDIT), encoding="utf-8")
+    audit = [f"--audit-policy-file={folder / 'audit.yaml'}", f"--audit-log-path={folder / 'audit.log'}"]
+    enforced = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
+    with (
+        ControlPlane(folder, EXTRAS, gates=GATES, flags=[*audit, enforced, *flags]) as plane,
+        Api(plane.url, plane.token, plane.ca) as api,
+    ):
+        for number in range(2):
+            assert api.post("/api/v1/nodes", simulated(node(f"n{number}"))).code == 201
+        yield plane, api
+
+
+def account_kubeconfig(plane: ControlPlane, api: Api) -> Path:
+    """What a pod of the account has: its token, and its namespace."""
+    account = "/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token"
+    token = api.post(account, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    kubeconfig = plane.folder / "running.kubeconfig"
+    write_kubeconfig(kubeconfig, "running", plane.url, plane.ca, token.body["status"]["token"])
+    config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+    config["contexts"][0]["context"]["namespace"] = "mooring-system"
+    kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
+    return kubeconfig
+
+
+class Run:
+    """One `mooring run` and what it says."""
+
+    def __init__(
+        self, kubeconfig: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        access = {"KUBECONFIG": str(kubeconfig)}
+        self.process = ProgramProcess(
+            [sys.executable, "-m", "mooring", "run", *arguments], log, {**(environment or {}), **access}
+        )
+
+    def says(self, text: str) -> list[Any]:
+        lines = self.process.log.read_text(encoding="utf-8").splitlines()
+        return [line for line in map(json.loads, lines) if text in line["message"]]
+
+
+class AccountRun(Run):
+    """`mooring run` as the service account, once the API server calls its webhooks."""
+
+    def __init__(
+        self,
+        plane: ControlPlane,
+        api: Api,
+        arguments: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.api, self._folder = api, plane.folder
+        self.home = home_in(plane)
+        self.kubeconfig = account_kubeconfig(plane, api)
+        super().__init__(self.kubeconfig, plane.folder / "running.log", arguments, environment)
+        self.process.wait_until(self._registered, PATIENCE)
+
+    def _registered(self) -> bool:
+        path = "/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/mooring"
+        found = (self.api.get(path.format(phase)) for phase in ("mutating", "validating"))
+        return all(each.code == 200 and each.body.get("webhooks") for each in found)
+
+    def refused(self) -> list[str]:
+        """The requests that the API server did not allow."""
+        lines = (self._folder / "audit.log").read_text(encoding="utf-8").splitlines()
+        found = [json.loads(line) for line in lines]
+        assert found, "nothing was audited"
+        return [f"{each['verb']} {each['requestURI']}" for each in found if each["responseStatus"]["code"] == 403]
