@@ -8,10 +8,8 @@ from copy import deepcopy
 from typing import NamedTuple
 
 import pytest
-import yaml
 
 from mooring.catalog import CATALOG
-from mooring.client.rest_mapper import RestMapper
 from mooring.features.groups.kinds import GROUP_REVISION
 from mooring.kube.objects import Object
 from mooring.testing.conditions import has_condition
@@ -20,11 +18,12 @@ from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.http import Api
 from mooring.testing.processes import free_port
-from mooring.testing.tools import ToolMissing
-from scripts.rbac import FOLDER
+from mooring.testing.tools import ToolMissing, tool
+from scripts.crds import KUSTOMIZATION
 from tests.e2e.account_run import RBAC, USER, AccountRun, Run, audited_plane
 from tests.e2e.account_stories import groups_and_workspaces, hosts_and_pools, serve_a_workspace, workspace_in
 from tests.e2e.test_groups import Place
+from tests.external.kubectl import Kubectl
 
 
 class Right(NamedTuple):
@@ -57,24 +56,12 @@ UNREAD = {
 
 
 class ExternalRun(AccountRun):
-    """`mooring run` with config/rbac, as kubectl applies it."""
+    """`mooring run` with what config/ has, as kubectl applies it."""
 
     def __init__(self, plane: ControlPlane, api: Api) -> None:
-        self.api = api
-        for definition in CATALOG.definitions(CATALOG.external):
-            self.apply(definition)
-        # In the order in which kubectl reads them.
-        for path in sorted(FOLDER.glob("*.yaml")):
-            for obj in yaml.safe_load_all(path.read_text(encoding="utf-8")):
-                self.apply(obj)
+        kubectl = Kubectl(tool("kubectl"), plane.kubeconfig, plane.folder, "mooring-system")
+        kubectl("apply", "--server-side", "-k", str(KUSTOMIZATION.parent))
         super().__init__(plane, api, ("--webhook-url", f"https://127.0.0.1:{free_port()}"))
-
-    def apply(self, obj: Object) -> None:
-        place = RestMapper().find(obj["apiVersion"], obj["kind"])
-        assert place is not None
-        path = place.object(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
-        answer = self.api.patch(path, "apply", obj, fieldManager="test", force="true")
-        assert answer.code in (200, 201), answer.body
 
     @contextmanager
     def another(self, health: str) -> Iterator[Run]:
