@@ -31,6 +31,17 @@ DECIDING = (
     "placement",
     "registry",
     "runtime/dispatcher/dispatcher.py",
+    "runway/advised_size.py",
+    "runway/capacity.py",
+    "runway/deployments",
+    "runway/fit.py",
+    "runway/models",
+    "runway/node_facts.py",
+    "runway/preflight.py",
+    "runway/problems.py",
+    "runway/proposals.py",
+    "runway/providers",
+    "runway/settings.py",
     "workloads",
 )
 # Run as programs, or read a table that is shipped with the package.

@@ -13,6 +13,7 @@ from mooring.builtin.feature import CONTROL_PLANE
 from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.feature import GROUPS
 from mooring.features.hosts.feature import HOSTS
+from mooring.features.installation.feature import INSTALLATION
 from mooring.features.machines.feature import MACHINES
 from mooring.features.notebooks.feature import NOTEBOOKS
 from mooring.features.workspaces.feature import SIMULATED_CLAIMS, WORKSPACES
@@ -39,6 +40,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     MACHINES,
     AUTOSCALER,
     NOTEBOOKS,
+    INSTALLATION,
 )
 
 

@@ -39,6 +39,9 @@ class Up:
         self.folder = folder
         if "--bind" not in arguments:
             arguments = ("--bind", "127.0.0.1:0", *arguments)
+        if "--ui-port" not in arguments:
+            # A process that most tests do not look at.
+            arguments = ("--no-ui", *arguments)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mooring", "up", *arguments],
             cwd=folder,

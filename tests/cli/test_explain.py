@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mooring.cli.render.words import share
+from mooring.kube.words import share
 from mooring.placement import messages
 from mooring.testing.groups import leader_worker_set
 from tests.cli.world import World, requests

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mooring.cli.explain_target import ExplainTarget, parse_target
 from mooring.kube.errors import InputError
+from mooring.runway.explain.explain_target import ExplainTarget, parse_target
 
 
 @pytest.mark.parametrize(

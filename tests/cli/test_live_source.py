@@ -96,7 +96,7 @@ def test_a_cluster_without_nodes_is_explained_too(live: Live) -> None:
 
 
 def test_more_objects_than_fit_on_a_page_are_all_read(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mooring.cli.sources.live_source.PAGE", 7)
+    monkeypatch.setattr("mooring.runway.sources.live_source.PAGE", 7)
     live.world.node("n1")
     for number in range(40):
         live.world.running(f"web-{number:02d}", "n1", resources=requests(cpu="100m"))

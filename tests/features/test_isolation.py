@@ -15,8 +15,11 @@ FEATURES = [feature for feature in CATALOG.features if (SOURCE / "features" / fe
 # Builders for tests of every feature live together, where people who write tests look for them.
 EXEMPT = (SOURCE / "testing", SOURCE / "catalog.py")
 # Features that agree on an API: each names kinds of the other, through its `api` alone, and the agent those of both.
-# `mooring notebook` is the command of one feature.
+# `mooring notebook` is the command of one feature, and providers of models make objects of several.
 NEIGHBOURS = {
+    "groups": (SOURCE / "runway" / "providers",),
+    "installation": (SOURCE / "runway" / "providers",),
+    "workspaces": (SOURCE / "runway" / "providers",),
     "machines": (SOURCE / "features" / "hosts", SOURCE / "features" / "autoscaler", SOURCE / "agents" / "host"),
     "notebooks": (SOURCE / "cli" / "notebook",),
     "hosts": (SOURCE / "features" / "machines", SOURCE / "features" / "autoscaler", SOURCE / "agents" / "host"),

@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from mooring.agents.certificate_executor import CertificateExecutor
+from mooring.agents.helm.executor import HelmExecutor
 from mooring.agents.pod_log_executor import LogTransport, PodLogExecutor
 from mooring.agents.process_executor import ProcessExecutor
 from mooring.agents.task_executor import TaskExecutor
+from mooring.client.access import Access
 from mooring.kube.errors import MooringError
 from mooring.net.certificates import Certificates
 from mooring.runtime.controller import Controller
@@ -18,15 +20,19 @@ from mooring.runtime.effects import Executor
 PROCESS: Final = "process"
 CERTIFICATES: Final = "certificates"
 POD_LOG: Final = "pod-log"
+HELM: Final = "helm"
 
 
 @asynccontextmanager
 async def executors_for(
-    controllers: Iterable[Controller], transport: LogTransport, authority: Certificates | None = None
+    controllers: Iterable[Controller],
+    transport: LogTransport,
+    authority: Certificates | None = None,
+    access: Access | None = None,
 ) -> AsyncIterator[Mapping[str, Executor]]:
     """By the names that effects call them. What still runs at the end is ended, and run again by the next process.
 
-    `authority` is what certificates are signed with.
+    `authority` is what certificates are signed with, `access` what other programs are given to reach the API server.
     """
     effects = [effect for controller in controllers for effect in controller.effects]
     for effect in effects:
@@ -35,6 +41,11 @@ async def executors_for(
                 raise MooringError(
                     f"effect {effect.name} needs the key of the cluster's authority, which only mooring up has; "
                     "leave csr-approver and csr-signer out of --controllers"
+                )
+        elif effect.executor == HELM:
+            if access is None:
+                raise MooringError(
+                    f"effect {effect.name} needs access to the API server for Helm, and there is none here"
                 )
         elif effect.executor not in (PROCESS, POD_LOG) or (effect.command is None and effect.parse is None):
             raise MooringError(
@@ -46,6 +57,8 @@ async def executors_for(
         found[PROCESS] = ProcessExecutor(transport)
     if CERTIFICATES in wanted and authority is not None:
         found[CERTIFICATES] = CertificateExecutor(transport, authority)
+    if HELM in wanted and access is not None:
+        found[HELM] = HelmExecutor(transport, access)
     if POD_LOG in wanted:
         found[POD_LOG] = PodLogExecutor(transport)
     try:

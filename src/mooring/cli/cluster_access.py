@@ -1,4 +1,4 @@
-"""Access to a cluster: the options --kubeconfig and --context, the client, and the errors of a refusal."""
+"""Access to a cluster: the options --kubeconfig and --context, and the client."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from mooring.kube.errors import InputError
-
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
-    from mooring.kube.status import ApiError
 
-__all__ = ["cluster_options", "connect", "refusal"]
+__all__ = ["cluster_options", "connect"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -38,17 +35,3 @@ def connect(kubeconfig: Path | None, context: str | None, *, page: int | None = 
 
     access = find_access(kubeconfig, context)
     return HttpTransport(access, page=page or PAGE), access.namespace
-
-
-def refusal(server: str, doing: str, error: ApiError) -> InputError:
-    """The error for a request that the server refused."""
-    from mooring.kube.status import ForbiddenError, UnauthorizedError
-
-    if isinstance(error, UnauthorizedError):
-        return InputError(
-            f"{server} does not accept these credentials ({error}); they may have expired: log in again, "
-            "or choose others with --kubeconfig and --context"
-        )
-    if isinstance(error, ForbiddenError):
-        return InputError(f"{server} does not let you {doing}: {error}")
-    return InputError(f"{server} did not let itself be asked to {doing}: {error}")

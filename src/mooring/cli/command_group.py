@@ -18,7 +18,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            from mooring.cli.near_names import did_you_mean
+            from mooring.kube.near_names import did_you_mean
 
             hint = did_you_mean(name, self.list_commands(ctx)) or "."
             self._refuse(f'there is no command "{name}"{hint}', ctx)

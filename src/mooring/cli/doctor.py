@@ -9,7 +9,7 @@ import click
 
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.sources.pool_source import read_pools
+from mooring.cli.sources.pool_source import fetch_pools
 
 _FINDINGS: Final = 2
 
@@ -22,7 +22,7 @@ def command(kubeconfig: Path | None, context: str | None) -> int:
 
     The exit code is 0 when nothing is found, 2 when something is, and 1 when the cluster cannot be read.
     """
-    read = read_pools(kubeconfig, context)
+    read, _ = fetch_pools(kubeconfig, context)
     findings = read.report.diagnose(read.world, read.decisions)
     for finding in findings:
         click.echo(f"{finding.about}: {finding.problem}")

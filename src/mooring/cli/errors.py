@@ -27,6 +27,7 @@ ERROR = 1
 CANNOT_LAND = 2
 MAY_LAND = 3
 INTERRUPTED = 130
+EXIT_CODES: Final = {"lands": LANDS, "cannot": CANNOT_LAND, "may": MAY_LAND}
 # The errors of standard output: nobody reads it, or it has no room.
 _OUTPUT_ERRORS: Final = (errno.EPIPE, errno.ENOSPC)
 

@@ -13,14 +13,14 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
-from mooring.cli.errors import Command, exit_code
-from mooring.cli.explain_target import ExplainTarget, parse_target
+from mooring.cli.errors import EXIT_CODES, Command, exit_code
 from mooring.cli.given_manifests import GivenManifests, given_manifests, manifest_options
 from mooring.kube.errors import InputError
+from mooring.runway.explain.explain_target import ExplainTarget, parse_target
 
 if TYPE_CHECKING:
-    from mooring.cli.sources.cluster_source import ClusterSource
     from mooring.runtime.settings import Configuration
+    from mooring.runway.sources.cluster_source import ClusterSource
 
 FORMATS = ("text", "json", "yaml")
 ADVICE = 5
@@ -109,29 +109,23 @@ def command(
     if everywhere and namespace:
         raise InputError("-A and -n cannot be given together")
 
-    from mooring.cli.asked_pods.cluster_pods import find_cluster_pods, wanted_by
-    from mooring.cli.asked_pods.found_pods import any_held_up
-    from mooring.cli.asked_pods.manifest_pods import read_manifest_pods
-    from mooring.cli.explainer import Explainer, add_pool_notes, all_land, verdict
-    from mooring.placement.engine import Engine
+    from mooring.runway.explain.asked_pods.found_pods import any_held_up
+    from mooring.runway.explain.explainer import verdict
+    from mooring.runway.explain.pod_answers import PodQuestion, answer_pods
 
     cluster_source = _cluster_source(snapshots, kubeconfig, context)
+    question = PodQuestion(
+        given if asked is None else asked,
+        configuration,
+        namespace,
+        everywhere,
+        thorough=form != "text",
+        all_nodes=all_nodes,
+        limit=limit,
+        percentage=percentage,
+    )
     try:
-        home = None if everywhere else namespace or cluster_source.namespace
-        snapshot = cluster_source.load(wanted_by(asked, home))
-        if asked is not None:
-            found = find_cluster_pods(cluster_source, snapshot, asked, home, configuration)
-        else:
-            default = home or cluster_source.namespace
-            found = read_manifest_pods(snapshot, given, namespace, default, configuration)
-        notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
-        notes += _sampling(snapshot.cluster.node_count, percentage)
-        engine = Engine(snapshot.cluster, percentage)
-        explainer = Explainer(engine, snapshot, thorough=form != "text", each_node=all_nodes, limit=limit)
-        outcomes = list(explainer.run(found.pods))
-        if not all_land(outcomes):
-            explainer.weigh(outcomes)
-            add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
+        snapshot, found, outcomes, notes = answer_pods(cluster_source, question)
     finally:
         cluster_source.close()
     if form == "text":
@@ -141,15 +135,16 @@ def command(
         page = explanation_page(snapshot.cluster, outcomes, notes, found.workloads, all_nodes=all_nodes)
         show_page(page, colour=not no_color)
     else:
-        from mooring.cli.render.data import encode, to_data
+        from mooring.cli.render.data import encode
+        from mooring.runway.explain.explain_data import explain_data
 
-        click.echo(encode(to_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
-    return verdict(outcomes, held_up=any_held_up(found.workloads))
+        click.echo(encode(explain_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
+    return EXIT_CODES[verdict(outcomes, held_up=any_held_up(found.workloads))]
 
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:
     if not snapshots:
-        from mooring.cli.sources.live_source import PAGE, LiveSource
+        from mooring.runway.sources.live_source import PAGE, LiveSource
 
         return LiveSource(*connect(kubeconfig, context, page=PAGE))
     if kubeconfig is not None or context is not None:
@@ -173,15 +168,3 @@ def _asked(targets: tuple[str, ...], given: GivenManifests) -> ExplainTarget | N
         option = "-f" if given.files else "-k"
         raise InputError(f"{target} and {option} cannot be explained together: give one of them")
     return parse_target(target)
-
-
-def _sampling(nodes: int, percentage: int) -> list[str]:
-    """How the search compares to that of a scheduler at work, where there are so many nodes that they differ."""
-    from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible
-
-    if nodes < MIN_FEASIBLE:
-        return []
-    if percentage == ALL_NODES:
-        usual = wanted_feasible(nodes, 0)
-        return [f"all {nodes:,} nodes are scored here; a scheduler at work stops at {usual:,} that fit, unless told to"]
-    return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]

@@ -10,21 +10,14 @@ import click
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
-    from mooring.kube.objects import Object
-    from mooring.manifests import Document
+    from mooring.runway.explain.asked_pods.given import GivenObject
 
-__all__ = ["GivenManifests", "GivenObject", "given_manifests", "manifest_options"]
+__all__ = ["GivenManifests", "given_manifests", "manifest_options"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
 # The names of manifests in a folder, as kubectl knows them.
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
-
-
-class GivenObject(NamedTuple):
-    document: Document[Object]
-    # The file that a command can patch; None where none holds the object as it is.
-    file: str | None
 
 
 class GivenManifests(NamedTuple):
@@ -41,6 +34,7 @@ class GivenManifests(NamedTuple):
     def objects(self) -> Iterator[GivenObject]:
         """Every object in the order of the files, those of a folder by name."""
         from mooring.manifests import read_manifests
+        from mooring.runway.explain.asked_pods.given import GivenObject
 
         if self.kustomization:
             yield from _kustomized(self.kustomization)
@@ -92,6 +86,7 @@ def _kustomized(folder: str) -> Iterator[GivenObject]:
     from io import BytesIO
 
     from mooring.manifests import read_manifest_stream
+    from mooring.runway.explain.asked_pods.given import GivenObject
 
     try:
         done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, check=False)

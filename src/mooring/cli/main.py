@@ -54,6 +54,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.up",
         "Run a Kubernetes API with controllers and simulated nodes on this machine.",
     ),
+    "ui": (
+        "mooring.cli.ui",
+        "Serve the page and the REST API for people, for any cluster.",
+    ),
     "agent": (
         "mooring.cli.agent",
         "Make this machine a host that pools can claim, and a node of Kubernetes while one has.",

@@ -97,7 +97,7 @@ def command(
         show_page(plan_page(plan, ADVICE, unknowns), colour=not no_color)
     else:
         from mooring.cli.render.data import encode
-        from mooring.cli.render.plan import plan_data
+        from mooring.runway.explain.plan_data import plan_data
 
         click.echo(encode(plan_data(plan, ADVICE, unknowns), form), nl=False)
     if plan.pending or plan.waiting or plan.settled.moving:

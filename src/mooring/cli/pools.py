@@ -11,7 +11,7 @@ import click
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.command_group import CommandGroup
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.sources.pool_source import read_pools
+from mooring.cli.sources.pool_source import fetch_pools
 from mooring.kube.errors import InputError
 
 _COLUMNS: Final = ("NAMESPACE", "NAME", "MIN", "MAX", "TARGET", "READY", "FREE HOSTS", "STATE")
@@ -33,7 +33,7 @@ def command(context_: click.Context, kubeconfig: Path | None, context: str | Non
 
 @exit_code
 def _list_pools(kubeconfig: Path | None, context: str | None) -> int:
-    read = read_pools(kubeconfig, context)
+    read, _ = fetch_pools(kubeconfig, context)
     rows, notes = read.report.rows(read.world, read.decisions), read.report.notes(read.decisions)
     if rows:
         _print_table([_COLUMNS, *(tuple(map(str, row)) for row in rows)])
@@ -59,8 +59,8 @@ def explain(pool: str, namespace: str, kubeconfig: Path | None, context: str | N
     """What was decided about POOL, and what it could still get."""
     from mooring.api.kinds import Key
 
-    read = read_pools(kubeconfig, context)
-    key = Key(namespace or read.namespace, pool)
+    read, home = fetch_pools(kubeconfig, context)
+    key = Key(namespace or home, pool)
     lines = read.report.explain(read.world, read.decisions, key)
     if not lines:
         raise InputError(f"there is no pool {pool} in namespace {key.namespace}; `mooring pools` lists them")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from mooring.catalog import CATALOG
-from mooring.cli.cluster_access import cluster_options, refusal
+from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
 from mooring.cli.webhook_options import WebhookOptions, webhook_options
@@ -78,6 +78,8 @@ def command(
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
+    served = () if url is None else tuple(each.switch for each in webhooks)
+    configuration = configuration._replace(running=(*(each.name for each in controllers), *served))
 
     from mooring.client.kubeconfig import find_access
     from mooring.kube.status import UnauthorizedError
@@ -108,6 +110,8 @@ def command(
         try:
             run(running)
         except UnauthorizedError as error:
+            from mooring.runway.sources.refusal import refusal
+
             raise refusal(access.server, "run controllers", error) from None
     return 0
 

@@ -11,8 +11,8 @@ from typing import Final
 import click
 
 from mooring.cli.render.tally import Tally, difference
-from mooring.cli.render.words import counted
 from mooring.cli.snapshot_writer import SnapshotEncoder, save_snapshot
+from mooring.kube.words import counted
 from mooring.placement.shadow import Agreement, Judgement, Shadow
 from mooring.placement.shadow.outcomes import waits
 

@@ -38,8 +38,9 @@ def command(file: Path | None, kubeconfig: Path | None, context: str | None) -> 
     import asyncio
 
     from mooring.catalog import CATALOG
-    from mooring.cli.snapshot_writer import Item, SnapshotEncoder, is_json, save_snapshot, saved_kinds, write
-    from mooring.cli.sources.live_source import DEVICES, PAGE, Gap, read_kinds
+    from mooring.cli.snapshot_writer import Item, SnapshotEncoder, is_json, save_snapshot, write
+    from mooring.runway.sources.live_source import DEVICES, PAGE, Gap, read_kinds
+    from mooring.runway.sources.snapshot_kinds import saved_kinds
 
     encoder, items = SnapshotEncoder(json=file is not None and is_json(file)), list[Item]()
 

@@ -7,24 +7,20 @@ command, no secret. Pods of one workload are alike, and equal parts are encoded 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
 import msgspec
 
-from mooring.api.core.types import ConditionSummary, ContainerStatus, Node, ObjectMeta, Pod, PodStatus, Volume
-from mooring.api.core.views import PersistentVolumeClaim
-from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate
-from mooring.api.storage.views import PersistentVolume, StorageClass
-from mooring.catalog import CATALOG
+from mooring.api.core.types import ObjectMeta
 from mooring.cli.whole_file import whole_file
 from mooring.manifests.emit import to_yaml
-from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT, VIEWS, SnapshotContents, to_object, wire_fields
-from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
-from mooring.placement.workloads.owners import PodTemplate, Workload, controller_of
+from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT, SnapshotContents, to_object, wire_fields
+from mooring.runway.sources.snapshot_kinds import saved_kinds
+from mooring.runway.sources.trimmed_views import trimmed
 
-__all__ = ["Item", "SnapshotEncoder", "is_json", "save_snapshot", "saved_kinds", "write"]
+__all__ = ["Item", "SnapshotEncoder", "is_json", "save_snapshot", "write"]
 
 # Small and general things first, so that a file is readable from the top; kinds of features come before Pods.
 _FIRST: Final = (
@@ -41,34 +37,11 @@ _FIRST: Final = (
     "ReplicationController",
     "Job",
 )
-# Of the volumes that can tie a pod to nodes, what names them; credentials stand beside it.
-_NAMED_BY: Final[Mapping[str, tuple[str, ...]]] = {
-    "persistent_volume_claim": ("claimName",),
-    "ephemeral": ("volumeClaimTemplate",),
-    "aws_elastic_block_store": ("volumeID",),
-    "gce_persistent_disk": ("pdName", "readOnly"),
-    "iscsi": ("iqn", "lun", "readOnly", "targetPortal"),
-    "rbd": ("image", "monitors", "pool", "readOnly"),
-    "azure_disk": ("diskURI",),
-    "cinder": ("volumeID",),
-    "portworx_volume": ("volumeID",),
-}
-# The conditions of a pod that placement asks about, and the one that a plan begins with.
-_POD_CONDITIONS: Final = ("DisruptionTarget", "PodResizePending", "Ready")
-_NODE_CONDITIONS: Final = ("Ready",)
 _GZIP_LEVEL: Final = 5
 _MOST_CACHED_TEXTS: Final = 20_000
 
 Item = tuple[tuple[int, str], str]
 """An object's sort key in the file and its text."""
-
-
-def saved_kinds() -> dict[tuple[str, str], type[msgspec.Struct]]:
-    """The kinds of a snapshot file, those of features included, and the view that each is read as."""
-    workloads = {
-        (each.api_version, each.kind): each.view for each in CATALOG.workloads().values() if each.kind != "Pod"
-    }
-    return {**VIEWS, **workloads}
 
 
 class SnapshotEncoder:
@@ -122,115 +95,6 @@ class SnapshotEncoder:
             body = to_yaml({key: to_object(value)})
             text = self._known[memo] = "".join(f"{indent}{line}" for line in body.splitlines(keepends=True))
         return text
-
-
-def trimmed(view: Any) -> Any:
-    """The view without fields that may hold a secret, and without fields that placement does not read."""
-    replace = msgspec.structs.replace
-    if isinstance(view, Pod):
-        spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
-        # The claim of an ephemeral volume tells by the uid whose it is.
-        owns = any(volume.ephemeral is not None for volume in spec.volumes or ()) or spec.resource_claims
-        return Pod(view.metadata if owns else replace(view.metadata, uid=""), spec, _status(view.status))
-    if isinstance(view, DeviceClass):
-        return replace(view, spec=replace(view.spec, config=None))
-    if isinstance(view, ResourceClaim):
-        return _unconfigured(view)
-    if isinstance(view, ResourceClaimTemplate):
-        devices = {key: value for key, value in view.spec.spec.get("devices", {}).items() if key != "config"}
-        return replace(view, spec=replace(view.spec, spec={"devices": devices}))
-    if isinstance(view, Node):
-        conditions = _conditions(view.status.conditions, _NODE_CONDITIONS)
-        return replace(
-            view, metadata=replace(view.metadata, uid=""), status=replace(view.status, conditions=conditions)
-        )
-    if isinstance(view, STORAGE_VIEWS):
-        return _stored(view)
-    view = replace(view, metadata=replace(view.metadata, uid=""))
-    if isinstance(view, Workload) and controller_of(view.metadata) is not None and view.spec.replicas == 0:
-        # Its owner is asked instead; old ReplicaSets are many.
-        return replace(view, spec=replace(view.spec, template=None))
-    return _with_trimmed_templates(view)
-
-
-def _stored(view: Any) -> Any:
-    """An object of storage with the metadata that placement reads, and of a disk only what names it."""
-    replace, metadata = msgspec.structs.replace, view.metadata
-    claim = isinstance(view, PersistentVolumeClaim)
-    kept = replace(
-        metadata,
-        uid=metadata.uid if claim else "",
-        labels=metadata.labels if isinstance(view, PersistentVolume) else {},
-        owner_references=tuple(o for o in metadata.owner_references if o.controller) if claim else (),
-        creation_timestamp=metadata.creation_timestamp if isinstance(view, StorageClass) else None,
-        generation=0,
-        finalizers=(),
-        deletion_grace_period_seconds=None,
-    )
-    if isinstance(view, PersistentVolume):
-        kept = replace(kept, annotations=replace(kept.annotations, provisioner=""))
-        return replace(view, metadata=kept, spec=replace(view.spec, **_sources(view.spec)))
-    return replace(view, metadata=kept)
-
-
-def _with_trimmed_templates(view: Any) -> Any:
-    """A copy in which every pod template, at any depth, has its labels and what a pod would have."""
-    replace = msgspec.structs.replace
-    if isinstance(view, PodTemplate):
-        spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
-        return replace(view, metadata=replace(PodTemplate().metadata, labels=view.metadata.labels), spec=spec)
-    if isinstance(view, msgspec.Struct):
-        return replace(view, **{name: _with_trimmed_templates(getattr(view, name)) for name in view.__struct_fields__})
-    return view
-
-
-def _status(status: PodStatus) -> PodStatus:
-    return PodStatus(
-        status.phase,
-        status.start_time,
-        status.nominated_node_name,
-        _conditions(status.conditions, _POD_CONDITIONS),
-        _reporting(status.container_statuses),
-        _reporting(status.init_container_statuses),
-        status.resource_claim_statuses,
-    )
-
-
-def _conditions(
-    conditions: tuple[ConditionSummary, ...] | None, kept: tuple[str, ...]
-) -> tuple[ConditionSummary, ...] | None:
-    return tuple(ConditionSummary(c.type, c.status, c.reason) for c in conditions or () if c.type in kept) or None
-
-
-def _reporting(statuses: tuple[ContainerStatus, ...] | None) -> tuple[ContainerStatus, ...] | None:
-    """Statuses count when a node reports resources in one of them."""
-    return statuses if any(s.resources or s.allocated_resources for s in statuses or ()) else None
-
-
-def _unconfigured(claim: ResourceClaim) -> ResourceClaim:
-    """A claim without what drivers are told, which may hold anything."""
-    replace = msgspec.structs.replace
-    spec = replace(claim.spec, devices=replace(claim.spec.devices, config=None))
-    metadata, allocation = replace(claim.metadata, annotations={}), claim.status.allocation
-    if allocation is not None:
-        allocation = replace(allocation, devices=replace(allocation.devices, config=None))
-    return replace(claim, metadata=metadata, spec=spec, status=replace(claim.status, allocation=allocation))
-
-
-def _volumes(volumes: tuple[Volume, ...] | None) -> tuple[Volume, ...] | None:
-    return tuple(Volume(name=v.name, **sources) for v in volumes or () if (sources := _sources(v))) or None
-
-
-def _sources(view: Any) -> dict[str, Any]:
-    found = {
-        field: {key: source[key] for key in names if key in source}
-        for field, names in _NAMED_BY.items()
-        if (source := getattr(view, field, None)) is not None
-    }
-    if (template := found.get("ephemeral", {}).get("volumeClaimTemplate")) is not None:
-        # Its metadata may hold anything.
-        found["ephemeral"] = {"volumeClaimTemplate": {"spec": template.get("spec")}}
-    return found
 
 
 def is_json(file: Path) -> bool:

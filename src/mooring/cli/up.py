@@ -12,6 +12,7 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
+from mooring.cli.runway_options import runway_options
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.supervisor.address import DEFAULT_PORT
@@ -47,10 +48,29 @@ if TYPE_CHECKING:
     metavar="LIST",
     help="Which controllers run: a,b for these, -c for all but one, * for all.",
 )
+@click.option(
+    "--ui-port",
+    "page_port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Where to serve the page and its REST API, on this machine only. Port 0 takes a free one.  "
+    "[default: the one after the API's]",
+)
+@click.option("--no-ui", is_flag=True, help="Serve no page and no REST API for people.")
+@runway_options
 @exit_code
 @configured(CATALOG.settings)
 def command(
-    data: Path, place: str, ephemeral: bool, fleet: Path | None, names: str, configuration: Configuration
+    data: Path,
+    place: str,
+    ephemeral: bool,
+    fleet: Path | None,
+    names: str,
+    page_port: int | None,
+    no_ui: bool,
+    kaito_version: str | None,
+    kaito_repository: str | None,
+    configuration: Configuration,
 ) -> int:
     """Run a Kubernetes API with controllers and simulated nodes on this machine, until it is stopped.
 
@@ -64,10 +84,15 @@ def command(
     from mooring.supervisor.supervisor import Signals
 
     signals = Signals()
+    from mooring.runway.settings import runway_settings
     from mooring.supervisor.address import bind, parse_address
     from mooring.supervisor.data_folder import DataFolder
+    from mooring.supervisor.page_address import page_beside
     from mooring.supervisor.selection import PROCESS_NODE, select_controllers
 
+    if no_ui and page_port is not None:
+        raise InputError("--ui-port and --no-ui cannot be given together")
+    settings = runway_settings(kaito_version, kaito_repository)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
     objects = [] if fleet is None else _check_fleet(fleet, controllers)
@@ -75,12 +100,16 @@ def command(
     folder.check_free()
     listening, address = bind(address)
     lock = folder.claim()
+    page = None if no_ui else page_beside(address, page_port)
 
     from mooring.supervisor.embedded import EmbeddedCluster
     from mooring.supervisor.fleet.rights import fleet_rules
 
     rules = fleet_rules(objects)
-    cluster = EmbeddedCluster(folder, address, listening, lock, controllers, fleet, ephemeral, configuration, rules)
+    configuration = configuration._replace(running=controllers)
+    cluster = EmbeddedCluster(
+        folder, address, listening, lock, controllers, fleet, ephemeral, configuration, rules, page, settings
+    )
     return cluster.run(signals)
 
 

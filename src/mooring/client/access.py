@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from mooring.kube.objects import Object
+
+# A header with several values is sent once with each.
+RequestHeaders = Mapping[str, str | tuple[str, ...]]
 
 
-def _no_headers() -> Mapping[str, str]:
+def _no_headers() -> RequestHeaders:
     return {}
 
 
@@ -24,13 +29,21 @@ class Access:
     """`server` is the base URL; `tls` is None for plain http.
 
     `server_name` is the name that the certificate must bear where it is not the URL's; `proxy` is the URL of an HTTP
-    proxy that is asked for a tunnel.
+    proxy that is asked for a tunnel. `cluster` and `user` are what a kubeconfig has of the same access, for programs
+    that are started on behalf of this one; they are None where nobody knows.
     """
 
     server: str
     tls: ssl.SSLContext | None = None
     server_name: str | None = None
-    headers: Callable[[], Mapping[str, str]] = _no_headers
+    headers: Callable[[], RequestHeaders] = _no_headers
     refresh: Callable[[], Awaitable[bool]] = _nothing_new
     namespace: str = "default"
     proxy: str | None = None
+    cluster: Object | None = None
+    user: Object | None = None
+
+    def impersonating(self, username: str, groups: tuple[str, ...]) -> Access:
+        """The same for requests that are carried out with the rights of somebody else."""
+        headers: RequestHeaders = {"Impersonate-User": username, "Impersonate-Group": groups}
+        return replace(self, headers=lambda: {**self.headers(), **headers})

@@ -18,7 +18,8 @@ import msgspec
 from mooring.client.access import Access
 from mooring.client.connections import Connections
 from mooring.client.rest_mapper import RestMapper, RestMapping, base_of
-from mooring.client.transport import EVERYTHING, Batch, Change, Page, Request, Scope, UnknownOutcome, Unreachable
+from mooring.client.transport import EVERYTHING, Batch, Page, Request, Scope, UnknownOutcome, Unreachable
+from mooring.client.watch_events import read_batch
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
@@ -53,18 +54,7 @@ class _List(msgspec.Struct):
     items: list[msgspec.Raw] | None = None
 
 
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-class _Versioned(msgspec.Struct):
-    metadata: _ListMeta
-
-
 _read_list = msgspec.json.Decoder(_List).decode
-_read_events = msgspec.json.Decoder(_Event).decode_lines
-_read_version = msgspec.json.Decoder(_Versioned).decode
 
 
 class HttpTransport:
@@ -171,7 +161,7 @@ class HttpTransport:
                     whole, newline, after = (rest + part if rest else part).rpartition(b"\n")
                     rest = after
                     if newline:
-                        batch, error = _batch(whole, resource_version)
+                        batch, error = read_batch(whole, resource_version)
                         resource_version = batch.resource_version
                         if batch.changes:
                             yield batch
@@ -229,6 +219,14 @@ class HttpTransport:
         raise AssertionError("the last round returns or raises")
 
     # Writing
+
+    async def patch(
+        self, api_version: str, kind: str, namespace: str, name: str, media: str, body: Any, manager: str = ""
+    ) -> Object:
+        """A patch of a media type as somebody wrote it; fields that the kind does not have are refused."""
+        path = (await self.mapping(api_version, kind)).object(namespace, name)
+        path = _with(path, fieldManager=manager, fieldValidation="Strict")
+        return _object(await self._answer("PATCH", path, body, media))
 
     async def write(self, request: Request) -> Object:
         mapping = await self.mapping(request.api_version, request.kind)
@@ -306,7 +304,7 @@ class HttpTransport:
         self,
         method: str,
         path: str,
-        body: Object | None = None,
+        body: Any = None,
         media: str = "application/json",
         headers: Mapping[str, str] | None = None,
     ) -> HttpResponse:
@@ -347,22 +345,6 @@ class HttpTransport:
                 raise
             finally:
                 connections.give_back(connection)
-
-
-def _batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:
-    """The changes in some lines, and the error that comes after them."""
-    changes = []
-    error = None
-    last = None
-    for event in _read_events(lines):
-        if event.type == "ERROR":
-            error = error_from_status(msgspec.json.decode(event.object))
-            break
-        last = event.object
-        changes.append(Change(event.type, last))
-    if last is not None:
-        version = _read_version(last).metadata.resourceVersion or version
-    return Batch(changes, version), error
 
 
 def _error(answer: HttpResponse) -> ApiError:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from mooring.client.access import Access
+from mooring.client.access import Access, RequestHeaders
 from mooring.client.credentials import API_VERSIONS, Clock, ExecPlugin, FileToken, bearer, system_clock
 from mooring.client.kubeconfig_files import Kubeconfig, KubeconfigError, KubeconfigSection, default_files, read_files
 from mooring.kube.names import is_dns1123_label
@@ -23,7 +23,7 @@ from mooring.net.tls import client_context, show_certificate
 
 __all__ = ["KubeconfigError", "access_to", "find_access", "in_cluster"]
 
-Headers = Callable[[], Mapping[str, str]]
+Headers = Callable[[], RequestHeaders]
 Refresh = Callable[[], Awaitable[bool]]
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -38,15 +38,20 @@ def find_access(
     environ: Mapping[str, str] | None = None,
     service_account: Path = SERVICE_ACCOUNT,
     clock: Clock = system_clock,
+    with_credentials: bool = True,
 ) -> Access:
-    """As kubectl finds it: the named file, those of KUBECONFIG, ~/.kube/config, or the service account of a pod."""
+    """As kubectl finds it: the named file, those of KUBECONFIG, ~/.kube/config, or the service account of a pod.
+
+    Without credentials it is the way to the server alone, for those who bring their own.
+    """
     environ = os.environ if environ is None else environ
     files = [kubeconfig] if kubeconfig is not None else default_files(environ)
     merged = read_files(files, required=kubeconfig is not None)
     if merged.contexts or merged.clusters or context is not None:
-        return access_to(merged, context, environ=environ, clock=clock)
+        return access_to(merged, context, environ=environ, clock=clock, with_credentials=with_credentials)
     if environ.get("KUBERNETES_SERVICE_HOST"):
-        return in_cluster(environ, service_account, clock=clock)
+        found = in_cluster(environ, service_account, clock=clock)
+        return found if with_credentials else Access(found.server, found.tls, namespace=found.namespace)
     looked = ", ".join(map(str, files)) or "nowhere, because HOME is not set"
     raise KubeconfigError(f"no cluster is configured (looked in {looked}); name a kubeconfig, or set KUBECONFIG")
 
@@ -68,7 +73,15 @@ def in_cluster(environ: Mapping[str, str], folder: Path = SERVICE_ACCOUNT, *, cl
         raise KubeconfigError(f"{error.filename}: cannot be read: {error.strerror}") from None
     address = f"[{host}]" if ":" in host else host
     server = f"https://{address}:{port}"
-    return Access(server, tls, headers=token.headers, refresh=token.refresh, namespace=namespace or "default")
+    return Access(
+        server,
+        tls,
+        headers=token.headers,
+        refresh=token.refresh,
+        namespace=namespace or "default",
+        cluster={"server": server, "certificate-authority": str(folder / "ca.crt")},
+        user={"tokenFile": str(folder / "token")},
+    )
 
 
 def access_to(
@@ -77,6 +90,7 @@ def access_to(
     *,
     environ: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
+    with_credentials: bool = True,
 ) -> Access:
     """Access by one context, the current one where none is named."""
     environ = os.environ if environ is None else environ
@@ -85,9 +99,9 @@ def access_to(
     proxy = _proxy(cluster)
     if not secure:
         # As in kubectl, credentials are never sent over plain HTTP.
-        return Access(server, None, namespace=namespace, proxy=proxy)
+        return Access(server, None, namespace=namespace, proxy=proxy, cluster=_cluster_info(cluster), user={})
     tls = _trust(cluster)
-    credentials = _credentials(cluster, user, tls, environ, clock)
+    credentials = _credentials(cluster, user, tls, environ, clock) if with_credentials else _Credentials(dict)
     return Access(
         server,
         tls,
@@ -96,6 +110,8 @@ def access_to(
         credentials.refresh,
         namespace,
         proxy,
+        _cluster_info(cluster),
+        _user_info(user),
     )
 
 
@@ -293,6 +309,18 @@ def _install(section: KubeconfigSection, tls: ssl.SSLContext, certificate: str, 
         show_certificate(tls, certificate.encode(), key.encode())
     except (ssl.SSLError, OSError):
         raise section.error("command", "answered with certificate and key that do not fit each other") from None
+
+
+def _user_info(user: KubeconfigSection) -> Object:
+    """The user with paths that hold wherever they are read from; for whom it acts is not part of it."""
+    info = {name: value for name, value in user.values.items() if name != "as" and not name.startswith("as-")}
+    for name in ("client-certificate", "client-key", "tokenFile"):
+        if (path := user.located(name)) is not None:
+            info[name] = str(path.absolute())
+    section = user.section("exec")
+    if section is not None and os.sep in section.text("command") and (path := section.located("command")) is not None:
+        info["exec"] = {**section.values, "command": str(path.absolute())}
+    return info
 
 
 def _cluster_info(cluster: KubeconfigSection) -> Object:

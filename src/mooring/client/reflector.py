@@ -14,7 +14,7 @@ from contextlib import aclosing
 from typing import NoReturn, Protocol
 
 from mooring.client.backoff import Backoff
-from mooring.client.transport import EVERYTHING, AsyncTransport, Change, Item, Scope, Unreachable
+from mooring.client.transport import EVERYTHING, Change, Item, ListerWatcher, Scope, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import (
     ApiError,
@@ -56,7 +56,7 @@ class Reflector:
 
     def __init__(
         self,
-        transport: AsyncTransport,
+        transport: ListerWatcher,
         api_version: str,
         kind: str,
         handler: InformerHandler,

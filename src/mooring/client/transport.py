@@ -113,10 +113,8 @@ class Batch(NamedTuple):
     resource_version: str
 
 
-class AsyncTransport(Protocol):
-    async def get(
-        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
-    ) -> Object: ...
+class ListerWatcher(Protocol):
+    """What a reflector needs of a transport."""
 
     def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         """All objects of a kind, page by page. Raises `ExpiredError` when the rest of the pages is gone."""
@@ -130,6 +128,12 @@ class AsyncTransport(Protocol):
         Raises `ExpiredError` when the version is too old to go on from.
         """
         ...
+
+
+class AsyncTransport(ListerWatcher, Protocol):
+    async def get(
+        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+    ) -> Object: ...
 
     async def write(self, request: Request) -> Object:
         """Carry a write out and give the object as it is afterwards."""

@@ -45,10 +45,11 @@ class HttpResponse(NamedTuple):
     body: bytes
 
 
-def request_bytes(method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
-    """A request as it goes over the wire."""
+def request_bytes(method: str, target: str, headers: Mapping[str, str | tuple[str, ...]], body: bytes = b"") -> bytes:
+    """A request as it goes over the wire. A header with several values is sent once with each."""
     lines = [f"{method} {target} HTTP/1.1"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    for name, value in headers.items():
+        lines += [f"{name}: {value}"] if isinstance(value, str) else [f"{name}: {each}" for each in value]
     if body or method == "POST":
         lines.append(f"Content-Length: {len(body)}")
     breaks = len(lines) + 1

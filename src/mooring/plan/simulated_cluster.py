@@ -105,12 +105,13 @@ class SimulatedCluster:
         served = {feature.name for feature in self._features}
         joining = (feature.plan_controllers() for feature in CATALOG.features if feature.joins & served)
         controllers = (*CONTROLLERS, *(each for some in (*added, *joining) for each in some))
+        running = tuple(name for feature in self._features for name in feature.names)
         return Simulation(
             controllers,
             registry=self.registry,
             seed=self._seed,
             events=False,
-            configuration=self.configuration,
+            configuration=self.configuration._replace(running=running),
             status_at_rest=True,
         )
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Right = Literal[
     "create", "patch", "delete", "escalate", "status", "scale", "finalize", "finalizers", "binding", "eviction",
-    "approval", "approve", "sign", "log",
+    "approval", "approve", "sign", "log", "impersonate",
 ]  # fmt: skip
 Rights = Mapping[Kind[Any], tuple[Right, ...]]
 

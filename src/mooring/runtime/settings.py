@@ -6,7 +6,7 @@ for it. `Configuration` is everything that a process was told, as it travels bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -70,10 +70,14 @@ class ToldSettings:
 
 
 class Configuration(NamedTuple):
-    """Feature gates, and settings by name as they were written; what is not here has its default."""
+    """Feature gates, and settings by name as they were written; what is not here has its default.
+
+    `running` are the controllers and webhooks of this cluster that were chosen, by the words of `--controllers`.
+    """
 
     gates: Mapping[str, bool] = {}
     settings: Mapping[str, str] = {}
+    running: Sequence[str] = ()
 
     def settings_of(self, declared: Iterable[Setting[Any]]) -> ToldSettings:
         told = self.settings

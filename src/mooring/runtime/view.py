@@ -75,6 +75,7 @@ class View:
         defined: Mapping[DynamicKinds, Iterable[Kind[Any]]] | None = None,
         gates: FeatureGates = _NO_GATES,
         settings: ToldSettings = _NO_SETTINGS,
+        running: frozenset[str] = frozenset(),
     ) -> None:
         self._stores = stores
         self._folds = folds
@@ -83,6 +84,8 @@ class View:
         # The feature gates and settings that the controller declares.
         self.gates = gates
         self.settings = settings
+        # What runs in this process, by the words of `--controllers`.
+        self.running = running
         self._memory = memory
         self._problem = problem
         self._defined = defined or {}

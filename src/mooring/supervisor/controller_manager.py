@@ -26,13 +26,20 @@ async def run_controller_manager(config: dict[str, Any]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     authorization = {"Authorization": f"Bearer {config['token']}"}
     tls = client_context(authority=Path(config["authority"]).read_bytes())
-    transport = HttpTransport(Access(config["server"], tls, headers=lambda: authorization))
+    access = Access(
+        config["server"],
+        tls,
+        headers=lambda: authorization,
+        cluster={"server": config["server"], "certificate-authority": config["authority"]},
+        user={"token": config["token"]},
+    )
+    transport = HttpTransport(access)
     settling = None if config["has_fleet"] else asyncio.create_task(settle(transport, config["fleet"]))
     try:
         controllers = CATALOG.embedded_controllers(config["controllers"])
         configuration = Configuration(*config["configuration"])
         authority = Certificates(Path(config["authority"]).parent)
-        async with executors_for(controllers, transport, authority) as executors:
+        async with executors_for(controllers, transport, authority, access) as executors:
             await Live(controllers, transport, configuration=configuration, executors=executors).run(stop)
     finally:
         if settling is not None:

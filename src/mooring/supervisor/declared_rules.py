@@ -27,7 +27,19 @@ _NAMESPACE: Final = "mooring-system"
 _GROUP: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/name": "mooring", "app.kubernetes.io/part-of": "mooring"}
 _LEASES: Final = "coordination.k8s.io"
-_VERBS: Final = ("get", "list", "watch", "create", "patch", "update", "delete", "escalate", "approve", "sign")
+_VERBS: Final = (
+    "get",
+    "list",
+    "watch",
+    "create",
+    "patch",
+    "update",
+    "delete",
+    "escalate",
+    "approve",
+    "sign",
+    "impersonate",
+)
 _READING: Final = ("list", "watch")
 # The runtime's own roles, beside those that are called after controllers and webhooks.
 RUNTIME: Final = "runtime"
@@ -151,7 +163,7 @@ def _granted(controller: Controller, plurals: Mapping[tuple[str, str], str]) -> 
         found.setdefault(_resource(kind, plurals), set()).update(_READING)
     for kind, rights in controller.writes.items():
         group, resource = _resource(kind, plurals)
-        if set(rights) - {"finalizers"} and kind.kind not in _NEVER_READ:
+        if set(rights) - {"finalizers", "impersonate"} and kind.kind not in _NEVER_READ:
             # What was refused or not answered is looked at live.
             found.setdefault((group, resource), set()).add("get")
         for right in rights:

@@ -23,11 +23,13 @@ from mooring.net.certificates import (
 )
 from mooring.nodes.process.machine_info import node_name
 from mooring.runtime.settings import DEFAULTS, Configuration
+from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
 from mooring.supervisor.access import issue_controllers_token, issue_node_token, legacy_users, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
 from mooring.supervisor.console import Console
 from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.page_address import ServedPage
 from mooring.supervisor.selection import PROCESS_NODE
 from mooring.supervisor.supervisor import Signals, Supervisor
 
@@ -36,13 +38,15 @@ __all__ = ["EmbeddedCluster"]
 SERVER: Final = "API server"
 CONTROLLERS: Final = "controllers process"
 NODE: Final = "process node"
+REST: Final = "REST process"
 
 
 @dataclass
 class EmbeddedCluster:
     """The folder is claimed and the address bound before; `run` starts the processes and returns when they have ended.
 
-    `fleet` is None for the default one; `fleet_rules` are the rights that it takes to bring it in.
+    `fleet` is None for the default one; `fleet_rules` are the rights that it takes to bring it in. `page` is None where
+    no REST API for people is served.
     """
 
     folder: DataFolder
@@ -54,6 +58,8 @@ class EmbeddedCluster:
     ephemeral: bool = False
     configuration: Configuration = DEFAULTS
     fleet_rules: Sequence[Object] = ()
+    page: ServedPage | None = None
+    runway_settings: RunwaySettings = DEFAULT_SETTINGS
     console: Console = field(default_factory=Console)
     _token: str = ""
     _node_token: str = ""
@@ -63,7 +69,7 @@ class EmbeddedCluster:
 
     def run(self, signals: Signals) -> int:
         supervisor = Supervisor(
-            (self._server(), self._controller_manager(), *self._nodes()),
+            (self._server(), self._controller_manager(), *self._nodes(), *self._rest()),
             signals,
             self.console,
             ready=self._is_ready,
@@ -151,6 +157,27 @@ class EmbeddedCluster:
         log = self.folder.logs / "node.log"
         return (Program(NODE, "mooring.supervisor.process_node", log, config, (self.lock,), after_ready=True),)
 
+    def _rest(self) -> tuple[Program, ...]:
+        """It starts when the API server answers, so that it delays nobody."""
+        page = self.page
+        if page is None:
+            return ()
+
+        def config() -> dict[str, Any]:
+            return {
+                "socket": page.listening.fileno(),
+                "session_token": page.token,
+                "server": self.address.url,
+                "authority": str(self._certificates.authority),
+                "kubeconfig": str(self.folder.kubeconfig),
+                "configuration": self.configuration,
+                "settings": (self.runway_settings.kaito_version, self.runway_settings.kaito_repository),
+            }
+
+        log = self.folder.logs / "rest.log"
+        descriptors = (page.listening.fileno(), self.lock)
+        return (Program(REST, "mooring.supervisor.rest", log, config, descriptors, after_ready=True),)
+
     # Console
 
     def _is_ready(self) -> bool:
@@ -181,6 +208,8 @@ class EmbeddedCluster:
         say("")
         say(f"  export KUBECONFIG={shlex.quote(str(self.folder.kubeconfig.absolute()))}", fg="green")
         say("")
+        if self.page is not None:
+            say(f"page  {self.page.url}")
 
     def _show_news(self, entry: dict[str, Any]) -> None:
         if entry["news"] == "fleet":

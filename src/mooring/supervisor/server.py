@@ -46,9 +46,7 @@ def main() -> int:
         return 1
 
 
-def _prepare(
-    controllers: list[str], fleet_rules: list[Object], configuration: list[dict[str, Any]]
-) -> Callable[[Registry], None]:
+def _prepare(controllers: list[str], fleet_rules: list[Object], configuration: list[Any]) -> Callable[[Registry], None]:
     """What is in the registry before the first request: our kinds, webhooks, and the rights of our own processes."""
     from mooring.runtime.settings import Configuration
     from mooring.supervisor.admission import own_admission

@@ -43,6 +43,7 @@ def view_of(
     gates: Mapping[str, bool] | None = None,
     settings: Mapping[Setting[Any], Any] | None = None,
     indexers: Iterable[Indexers[Any]] = (),
+    running: Iterable[str] = (),
 ) -> View:
     """A view of exactly these objects, in which every kind may be read; `problem` is why the last writes failed.
 
@@ -61,4 +62,4 @@ def view_of(
                 fold.apply(state, store.kind, change)
     opened = FeatureGates({**GATES, **(gates or {})})
     told = ToldSettings({**SETTINGS, **(settings or {})})
-    return View(stores, states, stores, now, memory, problem, gates=opened, settings=told)
+    return View(stores, states, stores, now, memory, problem, gates=opened, settings=told, running=frozenset(running))

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mooring.cli.cluster_access import connect, refusal
+from mooring.cli.cluster_access import connect
 from mooring.kube.errors import InputError
 from mooring.notebook_runner.frames import ARTIFACT, LINE_CHARACTERS, FrameError, decode
 
@@ -42,6 +42,7 @@ def fetch_artifact(job: str, namespace: str, kubeconfig: Path | None, context: s
 async def _log(transport: HttpTransport, job: str, namespace: str) -> str:
     from mooring.client.transport import Scope, plain
     from mooring.kube.status import ApiError
+    from mooring.runway.sources.refusal import refusal
 
     pods: list[Any] = []
     try:

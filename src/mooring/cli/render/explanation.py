@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mooring.catalog import CATALOG
-from mooring.cli.asked_pods.found_pods import FoundWorkload
-from mooring.cli.asked_pods.unplaced_pods import PodSource
-from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection
-from mooring.cli.render.words import and_more, counted, nodes, share
 from mooring.kube.errors import FieldError, unique_texts
+from mooring.kube.words import and_more, counted, nodes, share
 from mooring.placement import messages
 from mooring.placement.advise.model import AdviceKind
 from mooring.placement.answers import VOLUME_FILTERS
 from mooring.placement.causes.amounts import scattered
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.runway.explain.asked_pods.found_pods import FoundWorkload
+from mooring.runway.explain.asked_pods.unplaced_pods import PodSource
+from mooring.runway.explain.explainer import PodOutcome
 
 if TYPE_CHECKING:
     from mooring.placement.advise import Advice

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.page import TextColumn, TextPage
-from mooring.cli.render.words import and_more, counted, nodes
+from mooring.kube.words import and_more, counted, nodes
 from mooring.placement.causes.nodes import MAX_GROUPS, Blocked, Cause
 from mooring.placement.engine import Explanation
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.runway.explain.explainer import PodOutcome
 
 # What is shown unless all nodes are asked for.
 TOP_NODES = 5

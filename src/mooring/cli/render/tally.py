@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mooring.cli.render.words import counted
+from mooring.kube.words import counted
 from mooring.placement.shadow import Agreement, Judgement
 
 __all__ = ["Tally", "difference"]

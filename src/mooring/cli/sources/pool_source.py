@@ -4,52 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from mooring.cli.cluster_access import connect, refusal
-from mooring.kube.errors import InputError
+from mooring.cli.cluster_access import connect
 
 if TYPE_CHECKING:
-    from mooring.client.http import HttpTransport
-    from mooring.runtime.pool_report import PoolReport
+    from mooring.runway.sources.pool_reading import PoolReading
 
-__all__ = ["PoolReading", "read_pools"]
-
-
-class PoolReading(NamedTuple):
-    """What was read for a report, and the namespace of the context."""
-
-    report: PoolReport
-    world: dict[str, list[Any]]
-    decisions: dict[str, str]
-    namespace: str
+__all__ = ["fetch_pools"]
 
 
-def read_pools(kubeconfig: Path | None, context: str | None) -> PoolReading:
+def fetch_pools(kubeconfig: Path | None, context: str | None) -> tuple[PoolReading, str]:
+    """What is told of pools, and the namespace of the context."""
     from mooring.catalog import CATALOG
+    from mooring.runway.sources.pool_reading import read_pools
 
     transport, namespace = connect(kubeconfig, context)
-    report = CATALOG.pool_report()
     with asyncio.Runner() as runner:
         try:
-            world, decisions = runner.run(_fetch(transport, report))
+            return runner.run(read_pools(transport, CATALOG.pool_report())), namespace
         finally:
             runner.run(transport.close())
-    return PoolReading(report, world, decisions, namespace)
-
-
-async def _fetch(transport: HttpTransport, report: PoolReport) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    from mooring.cli.sources.live_source import read_kinds
-    from mooring.kube.status import ApiError, NotFoundError
-
-    world: dict[str, list[Any]] = {kind: [] for _, kind in report.views}
-    gaps = await read_kinds(transport, dict(report.views), lambda kind, view: world[kind].append(view), report.views)
-    if gaps:
-        raise InputError(f"{transport.server}: {gaps[0].text}")
-    try:
-        found = await transport.get("v1", "ConfigMap", *report.decisions)
-    except NotFoundError:
-        return world, {}
-    except ApiError as error:
-        raise refusal(transport.server, f"read ConfigMap {report.decisions}", error) from None
-    return world, found.get("data") or {}

@@ -271,7 +271,7 @@ class Dispatcher(DispatcherState):
         problem = self._problems.get(request)
         readable, defined = self._readable[controller], self._definitions.now
         gates, settings = self._gates[controller], self._settings[controller]
-        view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates, settings)
+        view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates, settings, self._running)
         try:
             decision = self._decider(request, view)
         except Unavailable as missing:

@@ -38,6 +38,7 @@ class DispatcherState:
         # One entry per controller, with the gates and the settings that it declares and no others.
         self._gates = {c: configuration.gates_of(c.gates) for c in self.controllers}
         self._settings = {c: configuration.settings_of(c.settings) for c in self.controllers}
+        self._running = frozenset(configuration.running)
         # When a key may run next. Only keys of controllers with a `min_interval` are here.
         self._rests_until: dict[ReconcileRequest, datetime] = {}
         # The kinds that controllers declare; dynamic kinds are not among them.

@@ -128,7 +128,7 @@ async def _control(
     configuration: Configuration,
 ) -> None:
     async def work(end: asyncio.Event) -> None:
-        async with executors_for(controllers, transport) as executors:
+        async with executors_for(controllers, transport, access=access) as executors:
             live = Live(controllers, transport, configuration=configuration, executors=executors)
             health_source.lives.append(live)
             try:

@@ -15,7 +15,7 @@ import msgspec
 
 from mooring.kube.quantities import parse_quantity
 
-__all__ = ["DEPRECATED_PRESETS", "Model", "find_model", "is_hugging_face_id"]
+__all__ = ["DEPRECATED_PRESETS", "Model", "all_models", "find_model", "is_hugging_face_id"]
 
 # Names that were presets once and have a refusal of their own.
 DEPRECATED_PRESETS: Final = frozenset({"phi-2"})
@@ -73,6 +73,11 @@ class Model(msgspec.Struct, frozen=True, rename="camel"):
 def find_model(name: str) -> Model | None:
     """The model that a preset names, or None when it is not in the catalogue."""
     return _catalogue().get(name.lower())
+
+
+def all_models() -> tuple[Model, ...]:
+    """Every model of the catalogue once."""
+    return tuple({model.id: model for model in _catalogue().values()}.values())
 
 
 def is_hugging_face_id(name: str) -> bool:

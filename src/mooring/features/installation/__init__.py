@@ -1,0 +1,1 @@
+"""Installations: what Helm shall have released on a cluster, and how far it is."""

@@ -1,0 +1,58 @@
+"""Why a step failed, in a word and a sentence that names the way out, from what Helm printed at its end."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from mooring.features.installation.api.installation import Installation
+from mooring.features.installation.effects import CHECK, HELM_MISSING_EXIT_CODE
+from mooring.features.installation.helm.commands import by_hand
+from mooring.features.installation.steps import PlannedStep
+from mooring.runtime.effects import EffectRecord
+
+__all__ = ["HELM_MISSING", "Failure", "failure_of"]
+
+HELM_MISSING: Final = "HelmMissing"
+_LATE: Final = ("timed out waiting", "context deadline exceeded")
+_REFUSED: Final = (" is forbidden: ", "cannot impersonate resource")
+_ABSENT: Final = ("not found in", "no chart version found", "no chart name found")
+_LONGEST_LINE: Final = 600
+
+
+class Failure(NamedTuple):
+    reason: str
+    message: str
+
+
+def failure_of(installation: Installation, step: PlannedStep, record: EffectRecord) -> Failure:
+    spec, said = installation.spec, _last_words(record)
+    again = "it is tried again by itself" if installation.metadata.deleting else "then raise spec.attempt"
+    user = "" if spec.requested_by is None else spec.requested_by.username
+    if record.exit_code == HELM_MISSING_EXIT_CODE:
+        typed = "; ".join(by_hand(spec.repository, spec.charts))
+        return Failure(HELM_MISSING, f"{record.message}; install Helm or name it with --helm, or type: {typed}")
+    if record.phase == "Cancelled":
+        return Failure("Cancelled", f"step {step.name} was cancelled; set spec.suspend to false to go on")
+    if any(words in record.output for words in _REFUSED):
+        return Failure("Forbidden", f"{user} may not do what step {step.name} does: {said}")
+    if record.phase == "TimedOut" or any(words in record.output for words in _LATE):
+        return Failure(
+            "TimedOut",
+            f"step {step.name} was not done within {step.task.seconds} s: {said}; see what is not ready, raise "
+            f"spec.timeoutSeconds; {again}",
+        )
+    if step.effect is CHECK and step.chart is not None:
+        chart, where = step.chart, f"repository {spec.repository.name} ({spec.repository.url})"
+        if any(words in record.output for words in _ABSENT):
+            text = f"{where} has no chart {chart.chart} of version {chart.version}; nothing was changed: {said}"
+            return Failure("ChartNotFound", text)
+        text = f"{where} cannot be read, and nothing was changed: {said}; correct spec.repository.url"
+        return Failure("RepositoryUnavailable", text)
+    return Failure("HelmFailed", f"step {step.name} failed: {said}; mend it, {again}")
+
+
+def _last_words(record: EffectRecord) -> str:
+    """The last line that says something; Helm's errors are one, however long."""
+    lines = [line.strip() for line in record.output.splitlines() if line.strip()]
+    said = lines[-1].removeprefix("Error: ") if lines else record.message or f"exit code {record.exit_code}"
+    return said if len(said) <= _LONGEST_LINE else f"{said[:_LONGEST_LINE]}..."

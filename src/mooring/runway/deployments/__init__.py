@@ -1,0 +1,1 @@
+"""Deployments of models: what is asked for, whether it can be, and how far it is."""

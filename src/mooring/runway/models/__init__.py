@@ -1,0 +1,1 @@
+"""The models that can be deployed by name, and the GPUs that each needs."""

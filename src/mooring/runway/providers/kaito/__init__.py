@@ -1,0 +1,1 @@
+"""KAITO: upstream's operator for Workspaces, installed with Helm."""

@@ -1,0 +1,85 @@
+"""A provider: the operator that runs a model, how it is installed, and the manifests that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from mooring.features.installation.api.chart import HelmChart
+from mooring.kube.objects import Object
+from mooring.runway.deployments.config import DeploymentConfig
+from mooring.runway.problems import Problem
+from mooring.runway.settings import RunwaySettings
+
+__all__ = ["CrdReference", "HelmRepository", "InstallationStep", "Provider", "ProviderFacts", "ProviderStatus"]
+
+
+class CrdReference(msgspec.Struct, frozen=True, rename="camel"):
+    """The kind that a provider takes, with the field names of upstream's answers."""
+
+    api_group: str
+    api_version: str
+    plural: str
+    kind: str
+
+    @property
+    def group_version(self) -> str:
+        return f"{self.api_group}/{self.api_version}"
+
+
+class InstallationStep(msgspec.Struct, frozen=True):
+    """What a person would do by hand."""
+
+    title: str
+    command: str
+    description: str
+
+
+class HelmRepository(msgspec.Struct, frozen=True):
+    name: str
+    url: str
+
+
+class ProviderFacts(msgspec.Struct, frozen=True):
+    """What was found in a cluster: whether the kinds are served, the pods of the operator, and the Installation."""
+
+    served: bool
+    operator_pods: Sequence[Object] = ()
+    installation: Object | None = None
+
+
+class ProviderStatus(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Whether a provider can be used. `version` is that of what runs, as far as it is known."""
+
+    installed: bool
+    message: str
+    crd_found: bool = msgspec.field(name="crdFound", default=False)
+    operator_running: bool = msgspec.field(name="operatorRunning", default=False)
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Provider:
+    """`operator_selectors` are the labels of its operator's pods, by version; `crds` what it takes, the usual first."""
+
+    id: str
+    name: str
+    description: str
+    default_namespace: str
+    crds: tuple[CrdReference, ...]
+    operator_selectors: tuple[str, ...]
+    validate: Callable[[DeploymentConfig], list[Problem]]
+    # All objects of a deployment, in the order in which they are created.
+    manifests: Callable[[DeploymentConfig, RunwaySettings], list[Object]]
+    status: Callable[[ProviderFacts, RunwaySettings], ProviderStatus]
+    installation_steps: Callable[[RunwaySettings], tuple[InstallationStep, ...]]
+    helm_repositories: Callable[[RunwaySettings], tuple[HelmRepository, ...]]
+    helm_charts: Callable[[RunwaySettings], tuple[HelmChart, ...]]
+    # The Installation that has the charts released; None where there is nothing to install.
+    installation: Callable[[RunwaySettings], Object | None]
+
+    @property
+    def crd(self) -> CrdReference:
+        return self.crds[0]

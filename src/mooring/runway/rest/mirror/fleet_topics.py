@@ -1,0 +1,58 @@
+"""The topics of nodes and of workloads: two lists made of the same objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from mooring.catalog import CATALOG
+from mooring.client.transport import plain
+from mooring.runway.fleet.records import node_record, pod_record
+from mooring.runway.fleet.state import FleetState
+from mooring.runway.rest.mirror.follower import FollowedKind
+from mooring.runway.rest.mirror.topic import TopicSource
+from mooring.runway.workloads.records import WorkloadRecord, workload_record
+
+__all__ = ["NODES", "WORKLOADS", "fleet_topics"]
+
+NODES: Final = "nodes"
+WORKLOADS: Final = "workloads"
+_NODE: Final = FollowedKind("v1", "Node", node_record)
+_POD: Final = FollowedKind("v1", "Pod", pod_record)
+
+Told = Callable[[str, Any | None, Any | None], None]
+
+
+def fleet_topics(state: FleetState) -> tuple[list[TopicSource], dict[tuple[str, str], Told]]:
+    """Both topics, and for each kind what takes its records in."""
+    workloads = tuple(
+        FollowedKind(each.api_version, each.kind, _workload)
+        for each in CATALOG.workloads().values()
+        if each.kind != "Pod"
+    )
+
+    def changed_nodes() -> Iterable[str]:
+        found, state.changed_nodes = state.changed_nodes, set()
+        return found
+
+    def changed_workloads() -> Iterable[str]:
+        found, state.changed_workloads = state.changed_workloads, set()
+        return found
+
+    topics = [
+        TopicSource(NODES, (_NODE, _POD), changed_nodes, state.node, workloads),
+        TopicSource(WORKLOADS, (_POD,), changed_workloads, state.workload, workloads),
+    ]
+    tellers: dict[tuple[str, str], Told] = {
+        ("v1", "Node"): lambda key, old, new: state.node_changed(old, new),
+        ("v1", "Pod"): lambda key, old, new: state.pod_changed(old, new),
+    }
+    for followed in workloads:
+        tellers[followed.api_version, followed.kind] = lambda key, old, new: state.workload_changed(old, new)
+    return topics, tellers
+
+
+def _workload(raw: msgspec.Raw) -> WorkloadRecord:
+    return workload_record(plain(raw))

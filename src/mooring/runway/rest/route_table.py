@@ -1,0 +1,29 @@
+"""Every route of the REST API, in one list."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mooring.runway.rest.openapi import openapi
+from mooring.runway.rest.route import RestCall, Route
+from mooring.runway.rest.routes.fleet import FLEET_ROUTES
+from mooring.runway.rest.routes.health import HEALTH_ROUTES
+from mooring.runway.rest.routes.questions import QUESTION_ROUTES
+from mooring.runway.rest.routes.stream import STREAM_ROUTES
+from mooring.runway.rest.routes.workloads import WORKLOAD_ROUTES
+
+__all__ = ["ROUTES"]
+
+
+async def _openapi(call: RestCall) -> dict[str, Any]:
+    return openapi(ROUTES, call.service.facts.version)
+
+
+ROUTES: Final[tuple[Route, ...]] = (
+    *HEALTH_ROUTES,
+    *FLEET_ROUTES,
+    *WORKLOAD_ROUTES,
+    *QUESTION_ROUTES,
+    *STREAM_ROUTES,
+    Route("GET", "/api/openapi.json", "This API as an OpenAPI document.", _openapi, dict[str, Any], public=True),
+)

@@ -1,0 +1,154 @@
+"""Workloads, each with its pods, conditions and events, and the logs of its pods."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from mooring.catalog import CATALOG
+from mooring.kube.objects import Object
+from mooring.runway.fleet.records import FleetPod
+from mooring.runway.rest.errors import ErrorDetail, RestError
+from mooring.runway.rest.mirror.fleet_topics import WORKLOADS
+from mooring.runway.rest.mirror.sources import EVENTS
+from mooring.runway.rest.route import RestCall, Route
+from mooring.runway.rest.routes.fleet import listed
+from mooring.runway.shown import Shown
+from mooring.runway.workloads.events import EventSummary
+from mooring.runway.workloads.records import ConditionShown
+from mooring.runway.workloads.summary import WorkloadSummary
+
+__all__ = ["WORKLOAD_ROUTES"]
+
+TAIL_LINES: Final = 100
+MAX_TAIL_LINES: Final = 10_000
+MAX_LOG_BYTES: Final = 2 << 20
+
+
+class WorkloadsShown(Shown, frozen=True):
+    workloads: tuple[WorkloadSummary, ...]
+
+
+class WorkloadPodShown(Shown, frozen=True):
+    """`reason` and `message` are there where something is wrong."""
+
+    name: str
+    node: str
+    phase: str
+    ready: bool
+    restarts: int
+    gpus: int
+    created_at: str
+    reason: str = ""
+    message: str = ""
+
+
+class WorkloadDetail(Shown, frozen=True):
+    """`manifest` is the object as the API server has it, without managed fields."""
+
+    workload: WorkloadSummary
+    pods: tuple[WorkloadPodShown, ...]
+    conditions: tuple[ConditionShown, ...]
+    events: tuple[EventSummary, ...]
+    manifest: dict[str, Any]
+
+
+class LogsQuery(msgspec.Struct, frozen=True, rename="camel"):
+    """Without `pod` it is the first pod of the workload; `tailLines` counts from the end."""
+
+    pod: str = ""
+    container: str = ""
+    tail_lines: Annotated[int, msgspec.Meta(ge=1, le=MAX_TAIL_LINES)] = TAIL_LINES
+    timestamps: bool = False
+
+
+class LogsShown(Shown, frozen=True):
+    logs: str
+    pod_name: str
+    container: str | None = None
+
+
+async def _workloads(call: RestCall) -> Any:
+    return await listed(call, WORKLOADS)
+
+
+async def _detail(call: RestCall) -> WorkloadDetail:
+    uid, summary = await _found(call)
+    path, fleet = call.path, call.caller.mirror.fleet
+    api_version = CATALOG.workloads()[path["kind"]].api_version
+    manifest = await call.caller.transport.get(api_version, path["kind"], path["namespace"], path["name"])
+    pods = fleet.pods_of(uid)
+    record = fleet.workloads.get(uid)
+    return WorkloadDetail(
+        summary,
+        tuple(map(_pod, pods)),
+        record.conditions if record is not None else (),
+        await _events_about(call, pods),
+        _without_managed_fields(manifest),
+    )
+
+
+async def _found(call: RestCall) -> tuple[str, WorkloadSummary]:
+    path = call.path
+    if path["kind"] not in CATALOG.workloads():
+        known = ", ".join(CATALOG.workloads())
+        raise RestError(404, f'there are no workloads of kind "{path["kind"]}"; there are {known}')
+    await call.caller.topic(WORKLOADS)
+    fleet = call.caller.mirror.fleet
+    uid = fleet.find(path["kind"], path["namespace"], path["name"])
+    summary = None if uid is None else fleet.workload(uid)
+    if uid is None or summary is None:
+        raise RestError(404, f'{path["kind"]} "{path["name"]}" not found in namespace {path["namespace"]}')
+    return uid, summary
+
+
+async def _events_about(call: RestCall, pods: list[FleetPod]) -> tuple[EventSummary, ...]:
+    """Of the workload and of its pods, as far as the caller may read events."""
+    topic = await call.caller.topic(EVENTS)
+    namespace, kind, name = call.path["namespace"], call.path["kind"], call.path["name"]
+    about = {(kind, name), *(("Pod", pod.name) for pod in pods)}
+    events = (element.value for element in topic.elements.values())
+    found = [
+        each for each in events if each.object.namespace == namespace and (each.object.kind, each.object.name) in about
+    ]
+    return tuple(sorted(found, key=lambda event: (event.last_seen, event.id)))
+
+
+def _pod(pod: FleetPod) -> WorkloadPodShown:
+    gpus = sum(pod.gpus.values())
+    return WorkloadPodShown(
+        pod.name, pod.node, pod.phase, pod.ready, pod.restarts, gpus, pod.created, pod.reason, pod.message
+    )
+
+
+def _without_managed_fields(obj: Object) -> Object:
+    metadata = {name: value for name, value in obj["metadata"].items() if name != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+async def _logs(call: RestCall) -> LogsShown:
+    uid, _ = await _found(call)
+    pods = [pod.name for pod in call.caller.mirror.fleet.pods_of(uid)]
+    asked: LogsQuery = call.query
+    pod = asked.pod or next(iter(pods), "")
+    if not pod:
+        raise RestError(404, f"{call.path['kind']} {call.path['name']} has no pods yet, and so no logs")
+    if pod not in pods:
+        problem = f'"{pod}" is no pod of {call.path["kind"]} {call.path["name"]}'
+        raise RestError(400, f"pod: {problem}", [ErrorDetail("pod", problem)])
+    query = {"tailLines": str(asked.tail_lines), "limitBytes": str(MAX_LOG_BYTES)}
+    if asked.container:
+        query["container"] = asked.container
+    if asked.timestamps:
+        query["timestamps"] = "true"
+    text = await call.caller.transport.log(call.path["namespace"], pod, query)
+    return LogsShown(text, pod, asked.container or None)
+
+
+_ONE: Final = "/api/workloads/{kind}/{namespace}/{name}"
+WORKLOAD_ROUTES: Final = (
+    Route("GET", "/api/workloads", "Everything that makes pods, one entry each.", _workloads, WorkloadsShown),
+    Route("GET", _ONE, "One workload with its pods, conditions and events.", _detail, WorkloadDetail),
+    Route("GET", f"{_ONE}/logs", "The log of one of its pods.", _logs, LogsShown, query=LogsQuery),
+)

@@ -1,0 +1,1 @@
+"""Where the state of a cluster is read from, for one answer."""
