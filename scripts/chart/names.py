@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mooring.catalog import CATALOG
-from mooring.supervisor.external.process import LEASE
 from mooring.supervisor.external.webhooks import CERTIFICATE_SECRET
 from scripts.chart.text import header
 
@@ -21,7 +20,7 @@ def names_text(command: str) -> str:
         "webhooks": ",".join(CATALOG.webhook_names),
         "mutating": _switches("mutating"),
         "validating": _switches("validating"),
-        "lease": LEASE,
+        "workloadSettings": ",".join(setting.name for setting in CATALOG.workload_settings),
         "certificateSecret": CERTIFICATE_SECRET,
     }
     parts = [f'{{{{- define "mooring.names.{name}" -}}}}{text}{{{{- end }}}}\n' for name, text in defined.items()]

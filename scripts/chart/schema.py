@@ -45,9 +45,10 @@ def schema() -> Object:
             replicas={"type": "integer", "minimum": 1},
             port=_PORT,
             service=_object(type=_SERVICE_TYPE, port=_PORT, annotations=_TEXTS),
-            hosts={"type": "array", "items": {"type": "string", "minLength": 1}},
+            allowedHosts={"type": "array", "items": {"type": "string", "minLength": 1}},
             **pods,
         ),
+        kaito=_object(version=_TEXT, repository=_TEXT),
         priorityClassName=_TEXT,
         **pods,
     )

@@ -98,7 +98,9 @@ def test_everything_that_containers_are_told_is_an_option(usual: list[Object], h
     told = {
         "controllers": ["*", "-scheduler"],
         "featureGates": {"MaxUnavailableStatefulSet": False},
-        "settings": {"scan-interval": "30s", "expander": "priority"},
+        "settings": {"scan-interval": "30s", "expander": "priority", "node-provisioner": "byo"},
+        "kaito": {"version": "0.6.0", "repository": "https://charts.example.com"},
+        "ui": {"allowedHosts": ["mooring.example.com"]},
     }
     context = click.Context(cli)
     for objects in (usual, helm.rendered(told)):
@@ -125,17 +127,16 @@ def test_pods_can_do_nothing_that_they_need_not(usual: list[Object]) -> None:
         assert {"livenessProbe", "readinessProbe", "resources"} <= container.keys()
 
 
-def test_the_page_has_no_rights_and_no_token(helm: Helm) -> None:
-    made = helm.rendered({"ui": {"enabled": True}})
-    spec = named(made, "Deployment")["mooring-ui"]["spec"]["template"]["spec"]
-    assert spec["automountServiceAccountToken"] is False
+def test_the_page_has_an_account_without_rights(usual: list[Object]) -> None:
+    account = named(usual, "Deployment")["mooring-ui"]["spec"]["template"]["spec"]["serviceAccountName"]
     subjects = [
-        subject
+        subject["name"]
         for kind in ("RoleBinding", "ClusterRoleBinding")
-        for each in named(made, kind).values()
+        for each in named(usual, kind).values()
         for subject in each["subjects"]
     ]
-    assert spec["serviceAccountName"] not in {subject["name"] for subject in subjects}
+    assert subjects
+    assert account not in (*subjects, "mooring", "default")
 
 
 # What values choose

@@ -11,26 +11,29 @@ import base64
 import shutil
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+import yaml
 
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
-from mooring.testing.controlplane import ControlPlane
+from mooring.testing.controlplane import ControlPlane, answers
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.http import Api
 from mooring.testing.notebooks import notebook_job
-from mooring.testing.processes import free_port
+from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import ToolMissing
 from scripts.chart.files import CHART
 from tests.chart.helm import NAMESPACE, RELEASE, Helm
 from tests.e2e import test_notebook_pods
-from tests.e2e.account_run import AccountRun, Run, audited_plane
+from tests.e2e.account_run import PAGE_USER, AccountRun, Run, account_kubeconfig, audited_plane
 from tests.e2e.account_stories import groups_and_workspaces, hosts_and_pools
 from tests.e2e.played_node import played_node
 from tests.e2e.test_groups import PATIENCE, SETS, Place
@@ -72,7 +75,7 @@ class Released(AccountRun):
     def __init__(self, plane: ControlPlane, api: Api) -> None:
         self.api = api
         self.helm = Helm(plane.folder, plane.kubeconfig)
-        self.webhook_port, self.health_port = free_port(), free_port()
+        self.webhook_port, self.health_port, self.page_port = free_port(), free_port(), free_port()
         strict = {"pod-security.kubernetes.io/enforce": "restricted"}
         assert api.post("/api/v1/namespaces", {"metadata": {"name": NAMESPACE, "labels": strict}}).code == 201
         self.helm.run("install", RELEASE, older(plane.folder / "older"), "-n", NAMESPACE, *self.values())
@@ -83,12 +86,13 @@ class Released(AccountRun):
     def values(self, **more: Any) -> list[str]:
         nowhere = {"example.com/there-is": "no-such-node"}
         webhooks = {"port": self.webhook_port, "certificateLifetime": f"{LIFE_SECONDS}s"}
-        values = {"nodeSelector": nowhere, "ui": {"nodeSelector": nowhere}, "metrics": {"port": self.health_port}}
+        page = {"nodeSelector": nowhere, "port": self.page_port}
+        values = {"nodeSelector": nowhere, "ui": page, "metrics": {"port": self.health_port}}
         return self.helm.values({**values, "webhooks": webhooks, **more})
 
-    def container(self) -> Object:
-        deployment = self.api.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/mooring").body
-        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    def container(self, deployment: str = "mooring") -> Object:
+        made = self.api.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{deployment}").body
+        (container,) = made["spec"]["template"]["spec"]["containers"]
         found: Object = container
         return found
 
@@ -221,6 +225,29 @@ def _ends(certificate: str) -> str:
 
     end = load_pem_x509_certificate(certificate.encode()).not_valid_after_utc
     return end.strftime("%b %d %H:%M:%S %Y GMT")
+
+
+def test_the_page_acts_with_the_rights_of_its_callers_alone(released: Released) -> None:
+    kubeconfig = account_kubeconfig(released.plane, released.api, "mooring-ui")
+    container = released.container("mooring-ui")
+    told = {each["name"]: each["value"] for each in container["env"]}
+    command = [sys.executable, "-m", "mooring", *container["args"]]
+    page = ProgramProcess(command, released.plane.folder / "ui.log", {**told, "KUBECONFIG": str(kubeconfig)})
+    url = f"http://127.0.0.1:{released.page_port}"
+    try:
+        page.wait_until(lambda: answers(f"{url}/api/health"), PATIENCE)
+        (user,) = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))["users"]
+        with Api(url, released.plane.token) as admin, Api(url, user["user"]["token"]) as nobody, Api(url) as unknown:
+            assert len(admin.get("/api/nodes").body["nodes"]) >= 2
+            assert nobody.get("/api/nodes").code == 403
+            assert unknown.get("/api/nodes").code == 401
+        for name, code in ((f"mooring-ui.{NAMESPACE}.svc", 200), ("elsewhere.example.com", 421)):
+            assert httpx2.get(f"{url}/api/health", headers={"Host": name}).status_code == code
+    finally:
+        assert page.stop() == 0
+    # What it asks with its own token, of which one caller has made use here, as nobody does elsewhere.
+    own = {each["requestURI"] for each in released.audited(PAGE_USER) if not each["userAgent"].startswith("mooring-ui")}
+    assert own == {"/version"}
 
 
 def test_an_upgrade_keeps_objects_and_an_end_keeps_them_too(released: Released) -> None:

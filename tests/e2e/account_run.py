@@ -23,12 +23,13 @@ from tests.e2e.test_groups import PATIENCE
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 USER = "system:serviceaccount:mooring-system:mooring"
-# Every request of the service account, and how it was answered.
+PAGE_USER = "system:serviceaccount:mooring-system:mooring-ui"
+# Every request of the service accounts, and how it was answered.
 AUDIT = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
     "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata", "users": [USER]}, {"level": "None"}],
+    "rules": [{"level": "Metadata", "users": [USER, PAGE_USER]}, {"level": "None"}],
 }
 
 
@@ -47,11 +48,11 @@ def audited_plane(folder: Path, *flags: str) -> Iterator[tuple[ControlPlane, Api
         yield plane, api
 
 
-def account_kubeconfig(plane: ControlPlane, api: Api) -> Path:
+def account_kubeconfig(plane: ControlPlane, api: Api, account: str = "mooring") -> Path:
     """What a pod of the account has: its token, and its namespace."""
-    account = "/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token"
-    token = api.post(account, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
-    kubeconfig = plane.folder / "running.kubeconfig"
+    path = f"/api/v1/namespaces/mooring-system/serviceaccounts/{account}/token"
+    token = api.post(path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    kubeconfig = plane.folder / f"{account}.kubeconfig"
     write_kubeconfig(kubeconfig, "running", plane.url, plane.ca, token.body["status"]["token"])
     config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
     config["contexts"][0]["context"]["namespace"] = "mooring-system"
@@ -85,7 +86,7 @@ class AccountRun(Run):
         arguments: Sequence[str],
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.api, self._folder = api, plane.folder
+        self.api, self.plane, self._folder = api, plane, plane.folder
         self.home = home_in(plane)
         self.kubeconfig = account_kubeconfig(plane, api)
         super().__init__(self.kubeconfig, plane.folder / "running.log", arguments, environment)
@@ -98,7 +99,11 @@ class AccountRun(Run):
 
     def refused(self) -> list[str]:
         """The requests that the API server did not allow."""
+        return [f"{each['verb']} {each['requestURI']}" for each in self.audited() if each["code"] == 403]
+
+    def audited(self, user: str = USER) -> list[dict[str, Any]]:
+        """The requests of an account."""
         lines = (self._folder / "audit.log").read_text(encoding="utf-8").splitlines()
-        found = [json.loads(line) for line in lines]
+        found = [each for each in map(json.loads, lines) if each["user"]["username"] == user]
         assert found, "nothing was audited"
-        return [f"{each['verb']} {each['requestURI']}" for each in found if each["responseStatus"]["code"] == 403]
+        return [{**each, "code": each["responseStatus"]["code"]} for each in found]

@@ -78,8 +78,6 @@ def command(
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
-    served = () if url is None else tuple(each.switch for each in webhooks)
-    configuration = configuration._replace(running=(*(each.name for each in controllers), *served))
 
     from mooring.client.kubeconfig import find_access
     from mooring.kube.status import UnauthorizedError
@@ -90,6 +88,8 @@ def command(
     if served and not webhooks and not CATALOG.conversions():
         raise InputError(f"{webhook_options.asked_for}: no webhook is chosen; mooring run --list names them all")
     note = _they_are_off(webhooks, alone=not controllers) if webhooks and not served else ""
+    asked = tuple(each.switch for each in webhooks) if served else ()
+    configuration = configuration._replace(running=(*(each.name for each in controllers), *asked))
     with TemporaryDirectory(prefix="mooring-") as folder:
         access = find_access(kubeconfig, context)
         webhook_serving = None
