@@ -14,6 +14,7 @@ import msgspec
 from mooring.api.core.types import Labels, Pod, ResourceList, Taint, View
 from mooring.kube.quantities import parse_quantity
 from mooring.placement.plugins.resources import pod_resources, to_requests
+from mooring.runway.tolerant_decoder import TolerantDecoder
 
 __all__ = ["FleetPod", "NodeRecord", "OwnerRecord", "gpus_among", "is_gpu", "node_record", "pod_record"]
 
@@ -157,9 +158,9 @@ class FleetPod(msgspec.Struct, frozen=True, gc=False):
         return self.reason == _UNSCHEDULABLE
 
 
-_read_node = msgspec.json.Decoder(_Node).decode
-_read_pod = msgspec.json.Decoder(_Pod).decode
-_read_placed_pod = msgspec.json.Decoder(Pod).decode
+_read_node = TolerantDecoder(_Node)
+_read_pod = TolerantDecoder(_Pod)
+_read_placed_pod = TolerantDecoder(Pod)
 
 
 def node_record(raw: msgspec.Raw) -> NodeRecord:

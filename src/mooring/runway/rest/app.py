@@ -91,7 +91,8 @@ def _endpoint(service: RestService, route: Route) -> Any:
 
 async def _answer(service: RestService, route: Route, request: Request, caller: Caller | None) -> Response:
     query = _query(route, request.query_params)
-    body = None if route.body is None else _body(route.body, await _read(request))
+    wanted = Any if route.checks_body else route.body
+    body = None if route.body is None else _body(wanted, await _read(request))
     found = await route.handler(RestCall(service, caller, _path(request.path_params), query, body, request.headers))
     return found if isinstance(found, Response) else json_response(found, route.status)
 
@@ -136,7 +137,7 @@ async def _read(request: Request) -> bytes:
         raise RestError(408, f"the body of the request did not arrive within {BODY_SECONDS:.0f} s") from None
 
 
-def _body(wanted: type[Any], data: bytes) -> Any:
+def _body(wanted: Any, data: bytes) -> Any:
     try:
         return msgspec.json.decode(data, type=wanted)
     except msgspec.ValidationError as error:

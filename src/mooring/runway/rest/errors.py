@@ -66,6 +66,8 @@ def _status(error: BaseException) -> int | None:
             return error.error.code
         case ApiError():
             return error.code
+        case DeploymentError():
+            return 400
         case MissingObject():
             return 404
         case UnknownOutcome() | FirstListOverdue():

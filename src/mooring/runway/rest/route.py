@@ -37,8 +37,9 @@ class RestCall(NamedTuple):
 class Route(NamedTuple):
     """`response` is a type, or None for a stream of events.
 
-    `writes` says that the cluster is changed, and `public` that no token is asked for. Parameters of the path have
-    names that say what they are: `{namespace}`, `{name}`.
+    `writes` says that the cluster is changed, and `public` that no token is asked for. With `checks_body` the handler
+    gets the body as it was sent, and says itself what is wrong with every field. Parameters of the path have names that
+    say what they are: `{namespace}`, `{name}`.
     """
 
     method: Method
@@ -51,6 +52,7 @@ class Route(NamedTuple):
     status: int = 200
     writes: bool = False
     public: bool = False
+    checks_body: bool = False
 
     @property
     def tag(self) -> str:

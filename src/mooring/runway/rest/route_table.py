@@ -6,9 +6,14 @@ from typing import Any, Final
 
 from mooring.runway.rest.openapi import openapi
 from mooring.runway.rest.route import RestCall, Route
+from mooring.runway.rest.routes.deployments import DEPLOYMENT_ROUTES
 from mooring.runway.rest.routes.fleet import FLEET_ROUTES
 from mooring.runway.rest.routes.health import HEALTH_ROUTES
+from mooring.runway.rest.routes.installation import INSTALLATION_ROUTES
+from mooring.runway.rest.routes.models import MODEL_ROUTES
+from mooring.runway.rest.routes.people import PEOPLE_ROUTES
 from mooring.runway.rest.routes.questions import QUESTION_ROUTES
+from mooring.runway.rest.routes.settings import SETTINGS_ROUTES
 from mooring.runway.rest.routes.stream import STREAM_ROUTES
 from mooring.runway.rest.routes.workloads import WORKLOAD_ROUTES
 
@@ -21,7 +26,12 @@ async def _openapi(call: RestCall) -> dict[str, Any]:
 
 ROUTES: Final[tuple[Route, ...]] = (
     *HEALTH_ROUTES,
+    *SETTINGS_ROUTES,
+    *MODEL_ROUTES,
+    *DEPLOYMENT_ROUTES,
+    *INSTALLATION_ROUTES,
     *FLEET_ROUTES,
+    *PEOPLE_ROUTES,
     *WORKLOAD_ROUTES,
     *QUESTION_ROUTES,
     *STREAM_ROUTES,

@@ -9,6 +9,7 @@ import msgspec
 from mooring.api.core.types import View
 from mooring.runway.fleet.nodes import WorkloadReference
 from mooring.runway.shown import Shown
+from mooring.runway.tolerant_decoder import TolerantDecoder
 
 __all__ = ["EVENT_KIND", "EventSummary", "cluster_event"]
 
@@ -66,7 +67,7 @@ class _Event(View, frozen=True):
     reporting_component: str = ""
 
 
-_read = msgspec.json.Decoder(_Event).decode
+_read = TolerantDecoder(_Event)
 
 
 def cluster_event(raw: msgspec.Raw) -> EventSummary:

@@ -28,7 +28,7 @@ Told = Callable[[str, Any | None, Any | None], None]
 def fleet_topics(state: FleetState) -> tuple[list[TopicSource], dict[tuple[str, str], Told]]:
     """Both topics, and for each kind what takes its records in."""
     workloads = tuple(
-        FollowedKind(each.api_version, each.kind, _workload)
+        FollowedKind(each.api_version, each.kind, _reader(each.api_version, each.kind))
         for each in CATALOG.workloads().values()
         if each.kind != "Pod"
     )
@@ -54,5 +54,6 @@ def fleet_topics(state: FleetState) -> tuple[list[TopicSource], dict[tuple[str, 
     return topics, tellers
 
 
-def _workload(raw: msgspec.Raw) -> WorkloadRecord:
-    return workload_record(plain(raw))
+def _reader(api_version: str, kind: str) -> Callable[[msgspec.Raw], WorkloadRecord]:
+    """The items of a list do not say of which kind they are."""
+    return lambda raw: workload_record({**plain(raw), "apiVersion": api_version, "kind": kind})

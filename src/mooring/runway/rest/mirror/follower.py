@@ -57,7 +57,7 @@ class Follower:
     ) -> None:
         self.followed = followed
         self.records: dict[str, Any] = {}
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self._told = told
         self._listed: set[str] = set()
         self._is_synced = False
@@ -71,6 +71,7 @@ class Follower:
             draw=random.Random(),
         )
         self._task = asyncio.create_task(reflector.run())
+        self._task.add_done_callback(self._died)
 
     async def ready(self) -> None:
         """Return when the records are there; raise what the server answered instead."""
@@ -99,7 +100,13 @@ class Follower:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def _note(self, error: Exception) -> None:
+    def _died(self, task: asyncio.Task[None]) -> None:
+        """A reflector ends only when it is cancelled, or by a mistake of ours, which must not look like an empty list."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._is_synced = False
+            self._note(error)
+
+    def _note(self, error: BaseException) -> None:
         self.error = error
         self._settled.set()
 
@@ -163,7 +170,7 @@ def _key(raw: msgspec.Raw) -> str:
 class _NotedErrors:
     """Reading with another's transport, where every error is noted on its way to the reflector."""
 
-    def __init__(self, transport: ListerWatcher, note: Callable[[Exception], None]) -> None:
+    def __init__(self, transport: ListerWatcher, note: Callable[[BaseException], None]) -> None:
         self._transport = transport
         self._note = note
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from mooring.client.transport import ListerWatcher
+from mooring.features.installation.api.names import API_VERSION
+from mooring.runway.feature_views.hosts import HOST_KIND, host_record
+from mooring.runway.feature_views.notebooks import NOTEBOOK_KIND, notebook_record
 from mooring.runway.fleet.state import FleetState
+from mooring.runway.installations import installation_record
 from mooring.runway.rest.mirror.direct_topic import direct_topic
 from mooring.runway.rest.mirror.fleet_topics import NODES, WORKLOADS, fleet_topics
 from mooring.runway.rest.mirror.follower import FollowedKind
@@ -13,10 +17,20 @@ from mooring.runway.rest.mirror.mirror import Mirror, Told
 from mooring.runway.rest.mirror.pools_topic import POOLS, PoolsState, pools_topic
 from mooring.runway.workloads.events import EVENT_KIND, cluster_event
 
-__all__ = ["EVENTS", "TOPICS", "CallerMirror"]
+__all__ = ["EVENTS", "HOSTS", "INSTALLATION", "NOTEBOOKS", "TOPICS", "CallerMirror"]
 
 EVENTS: Final = "events"
-TOPICS: Final = (NODES, WORKLOADS, POOLS, EVENTS)
+HOSTS: Final = "hosts"
+NOTEBOOKS: Final = "notebooks"
+INSTALLATION: Final = "installation"
+TOPICS: Final = (NODES, WORKLOADS, POOLS, HOSTS, NOTEBOOKS, INSTALLATION, EVENTS)
+# Topics whose elements are one object each, by the kind of these and what is told of them.
+_DIRECT: Final = {
+    EVENTS: FollowedKind(*EVENT_KIND, cluster_event),
+    HOSTS: FollowedKind(*HOST_KIND, host_record),
+    NOTEBOOKS: FollowedKind(*NOTEBOOK_KIND, notebook_record),
+    INSTALLATION: FollowedKind(API_VERSION, "Installation", installation_record),
+}
 
 
 class CallerMirror(Mirror):
@@ -26,7 +40,8 @@ class CallerMirror(Mirror):
         self.fleet = FleetState()
         self.pools = PoolsState()
         sources, tellers = fleet_topics(self.fleet)
-        for source, told in (pools_topic(self.pools), direct_topic(EVENTS, FollowedKind(*EVENT_KIND, cluster_event))):
+        direct = (direct_topic(name, followed) for name, followed in _DIRECT.items())
+        for source, told in (pools_topic(self.pools), *direct):
             sources.append(source)
             for followed in source.kinds:
                 tellers[followed.api_version, followed.kind] = told

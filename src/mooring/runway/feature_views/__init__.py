@@ -1,0 +1,1 @@
+"""Objects of features as people look at them, one module for each feature."""
