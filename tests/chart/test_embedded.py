@@ -34,11 +34,14 @@ def test_helm_installs_upgrades_and_takes_it_away_on_the_embedded_cluster(home: 
     helm, off = Helm(home.folder, home.kubeconfig), {"enabled": False}
     chosen = {"crds": off, "webhooks": off, "controllers": ["lws", "lws-groups"]}
     values = helm.values(chosen)
-    helm.run("install", RELEASE, CHART, "-n", NAMESPACE, "--create-namespace", "--wait", "--timeout", "60s", *values)
+    waiting = ("-n", NAMESPACE, "--wait", "--timeout", "60s")
+    said = helm.run("install", RELEASE, CHART, "--create-namespace", *waiting, *values)
+    assert f"runs in {NAMESPACE}: lws, lws-groups\n" in said
+    assert "Webhooks are off" in said
     with home.api() as api:
         assert api.get(f"{DEPLOYMENTS}/mooring").body["status"]["readyReplicas"] == 2
         values = helm.values({**chosen, "replicas": 1})
-        helm.run("upgrade", RELEASE, CHART, "-n", NAMESPACE, "--wait", "--timeout", "60s", *values)
+        helm.run("upgrade", RELEASE, CHART, *waiting, *values)
         assert api.get(f"{DEPLOYMENTS}/mooring").body["status"]["replicas"] == 1
         helm.run("uninstall", RELEASE, "-n", NAMESPACE)
         assert api.get(f"{DEPLOYMENTS}/mooring").code == 404
