@@ -1,25 +1,26 @@
 """charts/mooring on a real control plane, installed by real Helm.
 
 No kubelet is there, so its pods wait for a node that never comes. `mooring run` is a process of the test instead, with
-the arguments and the environment of the Deployment as the API server has it, and the rights of its service account.
-The API server finds its webhooks by their Service, of which an EndpointSlice is played.
+the arguments and the environment of the Deployment as the API server has it, a read-only root file system, and the
+rights of its service account, whose files lie where a kubelet puts them. The API server finds its webhooks by their
+Service, of which an EndpointSlice is played.
 """
 
 from __future__ import annotations
 
 import base64
+import os
 import shutil
 import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import yaml
 
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
@@ -33,12 +34,16 @@ from mooring.testing.tools import ToolMissing
 from scripts.chart.files import CHART
 from tests.chart.helm import NAMESPACE, RELEASE, Helm
 from tests.e2e import test_notebook_pods
-from tests.e2e.account_run import PAGE_USER, AccountRun, Run, account_kubeconfig, audited_plane
+from tests.e2e.account_run import PAGE_USER, AccountRun, Run, account_token, audited_plane
 from tests.e2e.account_stories import groups_and_workspaces, hosts_and_pools
 from tests.e2e.played_node import played_node
 from tests.e2e.test_groups import PATIENCE, SETS, Place
 
-pytestmark = pytest.mark.slow
+# In CI there is root, and its lack is a failure.
+needs_root = pytest.mark.skipif(os.geteuid() != 0 and not os.environ.get("CI"), reason="mounts take root")
+pytestmark = [pytest.mark.slow, needs_root]
+
+AS_POD = Path(__file__).parent / "as_pod.sh"
 
 # Long enough for two cores that are busy: a certificate is renewed when a third of it is left.
 LIFE_SECONDS = 15
@@ -81,7 +86,8 @@ class Released(AccountRun):
         self.helm.run("install", RELEASE, older(plane.folder / "older"), "-n", NAMESPACE, *self.values())
         slices = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
         assert api.post(slices, endpoint_slice("played", self.webhook_port)).code == 201
-        super().__init__(plane, api, self.arguments(), self.environment())
+        self._plane = plane
+        super().__init__(plane, api, self.command(), self.environment())
 
     def values(self, **more: Any) -> list[str]:
         nowhere = {"example.com/there-is": "no-such-node"}
@@ -96,13 +102,24 @@ class Released(AccountRun):
         found: Object = container
         return found
 
-    def arguments(self) -> list[str]:
-        command, *arguments = map(str, self.container()["args"])
-        assert command == "run"
-        return arguments
+    def command(self, deployment: str = "mooring", ports: Mapping[int, int] | None = None) -> list[str | Path]:
+        """The process of a pod of this Deployment, at other ports where there is another one."""
+        arguments = [str(each) for each in self.container(deployment)["args"]]
+        for old, new in (ports or {}).items():
+            arguments = [each.replace(str(old), str(new)) for each in arguments]
+        folder = self._plane.folder / f"account-of-{deployment}"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(self._plane.ca, folder / "ca.crt")
+        # The accounts of both Deployments have the names of these.
+        (folder / "token").write_text(account_token(self.api, deployment), encoding="utf-8")
+        (folder / "namespace").write_text(NAMESPACE, encoding="utf-8")
+        return [AS_POD, folder, sys.executable, "-m", "mooring", *arguments]
 
-    def environment(self) -> dict[str, str]:
-        return {each["name"]: each["value"] for each in self.container()["env"]}
+    def environment(self, deployment: str = "mooring") -> dict[str, str]:
+        """What the Deployment says, and what kubelets add."""
+        said = {each["name"]: str(each["value"]) for each in self.container(deployment)["env"]}
+        server = {"KUBERNETES_SERVICE_HOST": self._plane.host, "KUBERNETES_SERVICE_PORT": str(self._plane.port)}
+        return {**said, **server, "KUBECONFIG": ""}
 
     def secret(self) -> dict[str, str]:
         data: Object = self.api.get(f"{INSIDE}/secrets/mooring-webhooks").body["data"]
@@ -195,11 +212,8 @@ def test_its_pods_are_admitted_where_only_restricted_ones_are(released: Released
 
 def test_replicas_show_one_certificate_which_is_renewed_before_it_ends(released: Released, tmp_path: Path) -> None:
     port = free_port()
-    replaced = {released.webhook_port: port, released.health_port: free_port()}
-    arguments = released.arguments()
-    for old, new in replaced.items():
-        arguments = [each.replace(str(old), str(new)) for each in arguments]
-    other = Run(released.kubeconfig, tmp_path / "other.log", arguments, released.environment())
+    ports = {released.webhook_port: port, released.health_port: free_port()}
+    other = Run(released.command(ports=ports), tmp_path / "other.log", released.environment())
     try:
         other.process.wait_until(lambda: bool(other.says("mooring-webhooks")), PATIENCE)
         first = released.secret()
@@ -230,16 +244,13 @@ def _ends(certificate: str) -> str:
 
 
 def test_the_page_acts_with_the_rights_of_its_callers_alone(released: Released) -> None:
-    kubeconfig = account_kubeconfig(released.plane, released.api, "mooring-ui")
-    container = released.container("mooring-ui")
-    told = {each["name"]: each["value"] for each in container["env"]}
-    command = [sys.executable, "-m", "mooring", *container["args"]]
-    page = ProgramProcess(command, released.plane.folder / "ui.log", {**told, "KUBECONFIG": str(kubeconfig)})
+    command, log = released.command("mooring-ui"), released.plane.folder / "ui.log"
+    page = ProgramProcess(command, log, released.environment("mooring-ui"))
     url = f"http://127.0.0.1:{released.page_port}"
     try:
         page.wait_until(lambda: answers(f"{url}/api/health"), PATIENCE)
-        (user,) = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))["users"]
-        with Api(url, released.plane.token) as admin, Api(url, user["user"]["token"]) as nobody, Api(url) as unknown:
+        token = account_token(released.api, "mooring-ui")
+        with Api(url, released.plane.token) as admin, Api(url, token) as nobody, Api(url) as unknown:
             assert len(admin.get("/api/nodes").body["nodes"]) >= 2
             assert nobody.get("/api/nodes").code == 403
             assert unknown.get("/api/nodes").code == 401
@@ -265,7 +276,7 @@ def test_an_upgrade_keeps_objects_and_an_end_keeps_them_too(released: Released) 
 
     helm.run("upgrade", RELEASE, CHART, "-n", NAMESPACE, *released.values(settings={"scan-interval": "30s"}))
     assert api.get(workspaces).body["spec"]["names"]["shortNames"] == ["wk", "wks"]
-    assert "--scan-interval=30s" in released.arguments()
+    assert "--scan-interval=30s" in released.container()["args"]
     assert (released.secret()["ca.crt"], released.trusted()) == (kept, trusted)
     assert api.get(path).body["metadata"]["uid"] == uid
     # The webhooks are asked as before.

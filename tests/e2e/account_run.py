@@ -6,7 +6,6 @@ The API server also asks what OwnerReferencesPermissionEnforcement asks for, whi
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import yaml
 
 from mooring.testing.builders import node
-from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
+from mooring.testing.controlplane import EXTRAS, ControlPlane
 from mooring.testing.homes import GATES, home_in, simulated
 from mooring.testing.http import Api
 from mooring.testing.processes import ProgramProcess
@@ -48,28 +47,17 @@ def audited_plane(folder: Path, *flags: str) -> Iterator[tuple[ControlPlane, Api
         yield plane, api
 
 
-def account_kubeconfig(plane: ControlPlane, api: Api, account: str = "mooring") -> Path:
-    """What a pod of the account has: its token, and its namespace."""
+def account_token(api: Api, account: str) -> str:
     path = f"/api/v1/namespaces/mooring-system/serviceaccounts/{account}/token"
-    token = api.post(path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
-    kubeconfig = plane.folder / f"{account}.kubeconfig"
-    write_kubeconfig(kubeconfig, "running", plane.url, plane.ca, token.body["status"]["token"])
-    config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
-    config["contexts"][0]["context"]["namespace"] = "mooring-system"
-    kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
-    return kubeconfig
+    answer = api.post(path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    return str(answer.body["status"]["token"])
 
 
 class Run:
     """One `mooring run` and what it says."""
 
-    def __init__(
-        self, kubeconfig: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> None:
-        access = {"KUBECONFIG": str(kubeconfig)}
-        self.process = ProgramProcess(
-            [sys.executable, "-m", "mooring", "run", *arguments], log, {**(environment or {}), **access}
-        )
+    def __init__(self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.process = ProgramProcess(command, log, environment)
 
     def says(self, text: str) -> list[Any]:
         lines = self.process.log.read_text(encoding="utf-8").splitlines()
@@ -83,13 +71,11 @@ class AccountRun(Run):
         self,
         plane: ControlPlane,
         api: Api,
-        arguments: Sequence[str],
+        command: Sequence[str | Path],
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.api, self.plane, self._folder = api, plane, plane.folder
-        self.home = home_in(plane)
-        self.kubeconfig = account_kubeconfig(plane, api)
-        super().__init__(self.kubeconfig, plane.folder / "running.log", arguments, environment)
+        self.api, self.plane, self.home = api, plane, home_in(plane)
+        super().__init__(command, plane.folder / "running.log", environment)
         self.process.wait_until(self._registered, PATIENCE)
 
     def _registered(self) -> bool:
@@ -103,7 +89,7 @@ class AccountRun(Run):
 
     def audited(self, user: str = USER) -> list[dict[str, Any]]:
         """The requests of an account."""
-        lines = (self._folder / "audit.log").read_text(encoding="utf-8").splitlines()
+        lines = (self.plane.folder / "audit.log").read_text(encoding="utf-8").splitlines()
         found = [each for each in map(json.loads, lines) if each["user"]["username"] == user]
         assert found, "nothing was audited"
         return [{**each, "code": each["responseStatus"]["code"]} for each in found]

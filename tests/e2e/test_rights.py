@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 from mooring.catalog import CATALOG
 from mooring.features.groups.kinds import GROUP_REVISION
 from mooring.kube.objects import Object
 from mooring.testing.conditions import has_condition
-from mooring.testing.controlplane import ControlPlane
+from mooring.testing.controlplane import ControlPlane, write_kubeconfig
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.http import Api
 from mooring.testing.processes import free_port
 from mooring.testing.tools import ToolMissing, tool
 from scripts.crds import KUSTOMIZATION
-from tests.e2e.account_run import RBAC, USER, AccountRun, Run, audited_plane
+from tests.e2e.account_run import RBAC, USER, AccountRun, Run, account_token, audited_plane
 from tests.e2e.account_stories import groups_and_workspaces, hosts_and_pools, serve_a_workspace, workspace_in
 from tests.e2e.test_groups import Place
 from tests.external.kubectl import Kubectl
@@ -61,14 +63,22 @@ class ExternalRun(AccountRun):
     def __init__(self, plane: ControlPlane, api: Api) -> None:
         kubectl = Kubectl(tool("kubectl"), plane.kubeconfig, plane.folder, "mooring-system")
         kubectl("apply", "--server-side", "-k", str(KUSTOMIZATION.parent))
-        super().__init__(plane, api, ("--webhook-url", f"https://127.0.0.1:{free_port()}"))
+        self._kubeconfig = plane.folder / "running.kubeconfig"
+        write_kubeconfig(self._kubeconfig, "running", plane.url, plane.ca, account_token(api, "mooring"))
+        config = yaml.safe_load(self._kubeconfig.read_text(encoding="utf-8"))
+        config["contexts"][0]["context"]["namespace"] = "mooring-system"
+        self._kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
+        super().__init__(plane, api, self._command("--webhook-url", f"https://127.0.0.1:{free_port()}"))
+
+    def _command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "mooring", "run", "--kubeconfig", str(self._kubeconfig), *arguments]
 
     @contextmanager
     def another(self, health: str) -> Iterator[Run]:
         """A second process with the controllers alone, which tells its health at an address."""
         names = ",".join(each.name for each in CATALOG.controllers(CATALOG.external))
-        arguments = ("--controllers", names, "--no-leader-elect", "--health", health)
-        other = Run(self.kubeconfig, self._folder / "another.log", arguments)
+        command = self._command("--controllers", names, "--no-leader-elect", "--health", health)
+        other = Run(command, self.plane.folder / "another.log")
         try:
             yield other
         finally:
