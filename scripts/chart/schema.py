@@ -17,7 +17,7 @@ _BOOLEAN: Final = {"type": "boolean"}
 _TEXT: Final = {"type": "string"}
 _TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
 # As the program reads them: 90s, 1h30m, 1.5h.
-_DURATION: Final = {"type": "string", "pattern": r"^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$|^0$"}
+_DURATION: Final = {"type": "string", "pattern": r"^(\d+(\.\d+)?(ms|s|m|h))+$"}
 # The same for what lasts days.
 _LIFETIME: Final = {"type": "string", "pattern": r"^(\d{1,5}d)?(\d{1,7}h)?(\d{1,9}m)?(\d{1,9}s)?$", "minLength": 2}
 _SERVICE_TYPE: Final = {"type": "string", "enum": ["ClusterIP", "NodePort", "LoadBalancer"]}

@@ -8,17 +8,20 @@ from typing import Any
 import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 import mooring
 from mooring.api.crds.resource import definition
 from mooring.catalog import CATALOG
 from mooring.cli.main import cli
+from mooring.kube.durations import parse_duration
 from mooring.kube.objects import Object
 from mooring.supervisor.declared_rules import roles_of
 from mooring.supervisor.selection import select_controllers
 from mooring.testing.fixtures import missing
 from mooring.testing.tools import ToolMissing, tool
 from scripts.chart.files import CHART, chart_version, texts
+from scripts.chart.schema import schema
 from tests.chart.helm import NAMESPACE, Helm, HelmRefused
 
 MADE = ("crds", "rbac")
@@ -43,9 +46,9 @@ def named(objects: list[Object], kind: str) -> dict[str, Object]:
 
 
 def test_the_made_files_are_what_is_declared() -> None:
-    assert [path.name for path, text in texts().items() if path.read_text(encoding="utf-8") != text] == []
-    there = {path for folder in MADE for path in (CHART / "templates" / folder).iterdir()}
-    assert there <= texts().keys()
+    made = texts()
+    assert [path.name for path, text in made.items() if path.read_text(encoding="utf-8") != text] == []
+    assert {path for folder in MADE for path in (CHART / "templates" / folder).iterdir()} <= made.keys()
 
 
 def test_helm_has_nothing_against_it(helm: Helm) -> None:
@@ -96,6 +99,7 @@ def test_secrets_are_granted_by_name(usual: list[Object]) -> None:
 
 def test_everything_that_containers_are_told_is_an_option(usual: list[Object], helm: Helm) -> None:
     told = {
+        "crds": {"enabled": False},
         "controllers": ["*", "-scheduler"],
         "featureGates": {"MaxUnavailableStatefulSet": False},
         "settings": {"scan-interval": "30s", "expander": "priority", "node-provisioner": "byo"},
@@ -191,6 +195,7 @@ def test_what_is_switched_off_is_not_there(helm: Helm) -> None:
 def test_where_pods_run_is_up_to_values(helm: Helm) -> None:
     toleration = {"key": "infra", "operator": "Exists"}
     placed: dict[str, Any] = {
+        "crds": {"enabled": False},
         "nodeSelector": {"role": "infra"},
         "tolerations": [toleration],
         "affinity": {"nodeAffinity": {}},
@@ -236,6 +241,20 @@ def test_where_pods_run_is_up_to_values(helm: Helm) -> None:
 def test_a_wrong_value_is_refused_with_the_name_of_its_field(helm: Helm, values: dict[str, Any], said: str) -> None:
     with pytest.raises(HelmRefused, match=re.escape(said)):
         helm.rendered(values)
+
+
+@pytest.mark.parametrize("text", ["90s", "1h30m", "1.5h", "500ms", "0", "0s", "soon", "5", "", "5 m", "1d", "m", "5us"])
+def test_helm_takes_the_durations_that_the_program_takes(text: str) -> None:
+    pattern = schema()["properties"]["settings"]["properties"]["scan-interval"]["pattern"]
+    assert bool(re.search(pattern, text)) == (parse_duration(text) is not None)
+
+
+@pytest.mark.parametrize("text", ["365d", "1d12h", "12h", "90s", "d", "a year", "1w", "1.5d"])
+def test_helm_takes_the_lifetimes_that_the_program_takes(text: str) -> None:
+    rule = schema()["properties"]["webhooks"]["properties"]["certificateLifetime"]
+    arguments = ["--webhook-url", "https://h:1", "--webhook-certificate-lifetime", text, "--list"]
+    taken = CliRunner().invoke(cli, ["run", *arguments]).exit_code == 0
+    assert (bool(re.search(rule["pattern"], text)) and len(text) >= rule["minLength"]) == taken
 
 
 def test_every_value_is_on_the_page() -> None:
