@@ -62,7 +62,17 @@ def embedded(folder: Path, nodes: int = 0, *options: str) -> Iterator[MeasuredCl
     folder.mkdir(parents=True, exist_ok=True)
     # One from an earlier start names another port.
     (folder / "kubeconfig").unlink(missing_ok=True)
-    command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"127.0.0.1:{free_port()}"]
+    command = [
+        sys.executable,
+        "-m",
+        "mooring",
+        "up",
+        "--data",
+        str(folder),
+        "--bind",
+        f"127.0.0.1:{free_port()}",
+        "--no-ui",
+    ]
     if nodes:
         fleet = folder.parent / f"{folder.name}-fleet.yaml"
         fleet.write_text(yaml.safe_dump(node(nodes)), encoding="utf-8")

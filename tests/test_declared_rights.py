@@ -15,6 +15,7 @@ from mooring.client.transport import Request, Unreachable
 from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, KIND
 from mooring.features.hosts.feature import HOSTS
+from mooring.features.installation.feature import INSTALLATION
 from mooring.features.machines.feature import MACHINES
 from mooring.features.notebooks.feature import NOTEBOOKS
 from mooring.kube.objects import Object
@@ -60,8 +61,9 @@ BY_OTHERS = {
     ],
     "workspaces": ["log v1/Pod"],
 }
-# Features that hold themselves to their rights: tests/features/hosts, machines, autoscaler and notebooks.
-ELSEWHERE = {name for feature in (HOSTS, MACHINES, AUTOSCALER, NOTEBOOKS) for name in feature.controllers.names}
+# Features that hold themselves to their rights, in the tests of each.
+THEMSELVES = (HOSTS, MACHINES, AUTOSCALER, NOTEBOOKS, INSTALLATION)
+ELSEWHERE = {name for feature in THEMSELVES for name in feature.controllers.names}
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,8 @@ class Up:
     def client(self, token: str | None = None) -> httpx2.Client:
         access = find_access(self.kubeconfig)
         assert isinstance(access.tls, ssl.SSLContext)
-        headers = dict(access.headers()) if token is None else {"Authorization": f"Bearer {token}"} if token else {}
+        own = {name: str(value) for name, value in access.headers().items()}
+        headers = own if token is None else {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.Client(base_url=access.server, verify=access.tls, headers=headers, timeout=PATIENCE)
 
     def get(self, path: str, token: str | None = None, headers: Mapping[str, str] | None = None) -> Any:

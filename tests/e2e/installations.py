@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -61,8 +62,9 @@ class InstallationSite:
         answer = self.api.patch(f"{PATH}/{name}", "merge", {"spec": spec})
         assert answer.code == 200, answer.body
 
-    def turns_to(self, name: str, chart: str, version: str, **spec: Any) -> None:
-        self.change(name, charts=[helm_chart(name, version, chart=chart, namespace=name)], **spec)
+    def turns_to(self, name: str, chart: str, version: str, *, values: Any = None, **spec: Any) -> None:
+        made = helm_chart(name, version, chart=chart, namespace=name, **({} if values is None else {"values": values}))
+        self.change(name, charts=[made], **spec)
 
     def deletes(self, name: str) -> None:
         assert self.api.delete(f"{PATH}/{name}").code == 200
@@ -72,6 +74,11 @@ class InstallationSite:
         done = helm(*arguments, kubeconfig=self.home.kubeconfig, folder=self._folder)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def mooring(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "KUBECONFIG": str(self.home.kubeconfig)}
+        command = [sys.executable, "-m", "mooring", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     # Looking
 
@@ -84,7 +91,7 @@ class InstallationSite:
         return str(conditions[0].get("reason"))
 
     def release(self, name: str) -> Object | None:
-        """What real Helm says of a release."""
+        """What real Helm says of a release, which has the name of its namespace."""
         found = json.loads(self.helm("list", "-n", name, "--all", "-o", "json"))
         return next((each for each in found if each["name"] == name), None)
 

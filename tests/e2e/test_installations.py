@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from mooring.testing.fixtures import missing
-from mooring.testing.homes import HOMES
+from mooring.testing.homes import EMBEDDED, HOMES
 from mooring.testing.tools import ToolMissing, tool
 from tests.e2e.installations import NODE, PATH, InstallationSite, site_in
 
@@ -37,16 +37,12 @@ def test_kaito_is_installed_upgraded_rolled_back_and_uninstalled(site: Installat
     assert found is not None
     assert (found["chart"], found["status"], found["revision"]) == ("workspace-0.6.0", "deployed", "1")
     # The new version brings a definition, which is made although Helm makes none in an upgrade.
-    site.change("kaito", charts=[{"name": "kaito", "chart": "kaito/workspace", "version": "0.8.0", "namespace": "kaito", "createNamespace": True, "values": GATES}])  # fmt: skip
+    site.turns_to("kaito", "kaito/workspace", "0.8.0", values=GATES)
     status = site.ended("kaito")
-    assert (status["phase"], status["releases"][0]["version"], status["releases"][0]["revision"]) == (
-        "Installed",
-        "0.8.0",
-        2,
-    )
-    assert (
-        site.api.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/standins.charts.example.com").code == 200
-    )
+    (release,) = status["releases"]
+    assert (status["phase"], release["version"], release["revision"]) == ("Installed", "0.8.0", 2)
+    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert site.api.get(f"{crds}/standins.charts.example.com").code == 200
     settings = site.api.get("/api/v1/namespaces/kaito/configmaps/kaito-settings").body["data"]
     assert json.loads(settings["gates"]) == {"disableNodeAutoProvisioning": True, "vLLM": True}
     assert json.loads(site.helm("get", "values", "kaito", "-n", "kaito", "-o", "json")) == GATES
@@ -184,3 +180,28 @@ def test_helm_can_do_no_more_than_who_asked_for_it(site: InstallationSite) -> No
     stamped = site.api.get(f"{PATH}/small").body["spec"]["requestedBy"]
     assert stamped["username"] == "reader"
     site.deletes("small")
+
+
+def test_the_command_installs_kaito_or_names_the_flag_that_makes_room_for_it(site: InstallationSite) -> None:
+    asked = ("install", "kaito", "--kaito-repository", site.url)
+    if site.home.name == EMBEDDED:
+        # Our own Workspace controller runs there.
+        refused = site.mooring(*asked)
+        assert refused.returncode == 2
+        assert "start Mooring with --controllers -workspaces, which switches it off" in refused.stdout
+        assert site.release("kaito-workspace") is None
+    else:
+        done = site.mooring(*asked, "-o", "json")
+        assert done.returncode == 0, done.stderr
+        assert "Install kaito/workspace 0.8.0 as kaito-workspace: done" in done.stderr
+        assert json.loads(done.stdout)["status"]["phase"] == "Installed"
+        found = site.release("kaito-workspace")
+        assert found is not None
+        assert (found["chart"], found["status"], found["revision"]) == ("workspace-0.8.0", "deployed", "1")
+        back = site.mooring("install", "kaito", "--rollback", "9")
+        assert (back.returncode, "release has no 9 version" in back.stdout) == (2, True)
+    listed = json.loads(site.mooring("installations", "-o", "json").stdout)["installations"]
+    assert "kaito" in [each["metadata"]["name"] for each in listed]
+    gone = site.mooring("uninstall", "kaito")
+    assert (gone.returncode, gone.stdout) == (0, "KAITO is uninstalled\n")
+    assert site.release("kaito-workspace") is None

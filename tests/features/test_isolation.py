@@ -15,14 +15,28 @@ FEATURES = [feature for feature in CATALOG.features if (SOURCE / "features" / fe
 # Builders for tests of every feature live together, where people who write tests look for them.
 EXEMPT = (SOURCE / "testing", SOURCE / "catalog.py")
 # Features that agree on an API: each names kinds of the other, through its `api` alone, and the agent those of both.
-# `mooring notebook` is the command of one feature, and providers of models make objects of several.
+# `mooring notebook` and `mooring installations` are commands of one feature, and providers of models make objects of
+# several.
+# What people are shown of the objects of a feature stands together.
+FEATURE_VIEWS = SOURCE / "runway" / "feature_views"
 NEIGHBOURS = {
     "groups": (SOURCE / "runway" / "providers",),
-    "installation": (SOURCE / "runway" / "providers",),
+    "installation": (
+        SOURCE / "runway" / "providers",
+        SOURCE / "runway" / "operations",
+        SOURCE / "cli" / "installation",
+        FEATURE_VIEWS / "installations.py",
+        SOURCE / "cli" / "main.py",
+    ),
     "workspaces": (SOURCE / "runway" / "providers",),
     "machines": (SOURCE / "features" / "hosts", SOURCE / "features" / "autoscaler", SOURCE / "agents" / "host"),
-    "notebooks": (SOURCE / "cli" / "notebook",),
-    "hosts": (SOURCE / "features" / "machines", SOURCE / "features" / "autoscaler", SOURCE / "agents" / "host"),
+    "notebooks": (SOURCE / "cli" / "notebook", FEATURE_VIEWS / "notebooks.py"),
+    "hosts": (
+        SOURCE / "features" / "machines",
+        SOURCE / "features" / "autoscaler",
+        SOURCE / "agents" / "host",
+        FEATURE_VIEWS / "hosts.py",
+    ),
 }
 # Names of upstream's that are words of everybody, in quotes too: whoever means the kind also names its group.
 EVERYBODYS_WORDS = {"Cluster", "clusters", "cluster", "Machine", "machines", "machine", "cl", "ma", "md", "ms"}

@@ -22,6 +22,7 @@ from mooring.testing.decisions import OBSERVERS, DecidingTwice
 from mooring.testing.devices import claiming_pod, device_class, resource_claim_template, resource_slice
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.hosts import installer_template
+from mooring.testing.installations import installation
 from mooring.testing.notebooks import notebook_job
 from mooring.testing.replica_pools import replica_pods, replica_policy, serving_host
 from mooring.testing.scaled_pools import scaled_pool
@@ -65,6 +66,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
         *storage_objects(),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(), notebook_job(),
+        installation(),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)

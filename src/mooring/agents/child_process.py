@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from mooring.nodes.process.containers.proc import kill_marked
 from mooring.runtime.effects import LONGEST_OUTPUT_CHARACTERS, Report, Run
 
-__all__ = ["TERMINATION_SECONDS", "EffectCommand", "OutputTail", "end_leftovers", "run_child"]
+__all__ = ["TERMINATION_SECONDS", "EffectCommand", "EffectOutput", "end_leftovers", "run_child"]
 
 IDENTITY_VARIABLE: Final = "MOORING_EFFECT_IDENTITY"
 ID_VARIABLE: Final = "MOORING_EFFECT_ID"
@@ -43,7 +43,7 @@ class EffectCommand(NamedTuple):
     without: str = ""
 
 
-class OutputTail:
+class EffectOutput:
     """The tail of a process's output. All of it is read, so that the process never blocks on the pipe."""
 
     def __init__(self, most: int = LONGEST_OUTPUT_CHARACTERS) -> None:
@@ -76,12 +76,12 @@ async def end_leftovers(run: Run) -> None:
 async def run_child(
     run: Run,
     command: EffectCommand,
-    output: OutputTail,
+    output: EffectOutput,
     cancelled: asyncio.Event,
     *,
     seconds: float,
     termination: float = TERMINATION_SECONDS,
-    errors: OutputTail | None = None,
+    errors: EffectOutput | None = None,
 ) -> Report:
     """Run it to its end. What it prints goes to `output`; where `errors` is given, its error output goes there."""
     inherited = {k: v for k, v in os.environ.items() if not (command.without and k.startswith(command.without))}

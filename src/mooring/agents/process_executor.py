@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from mooring.agents.child_process import TERMINATION_SECONDS, EffectCommand, OutputTail, end_leftovers, run_child
+from mooring.agents.child_process import TERMINATION_SECONDS, EffectCommand, EffectOutput, end_leftovers, run_child
 from mooring.agents.effect_reporter import EffectReporter
 from mooring.client.transport import AsyncTransport
 from mooring.runtime.effects import Report, Run
@@ -82,4 +82,4 @@ class ProcessExecutor:
         except (ValueError, KeyError) as error:
             return Report("Failed", message=f"it could not be started: {error!r}")
         seconds = run.effect.timeout.total_seconds()
-        return await run_child(run, command, OutputTail(), cancelled, seconds=seconds, termination=self._termination)
+        return await run_child(run, command, EffectOutput(), cancelled, seconds=seconds, termination=self._termination)

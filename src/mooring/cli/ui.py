@@ -11,7 +11,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.runway_options import runway_options
+from mooring.cli.runway.options import kaito_options
 from mooring.supervisor.page_address import DEFAULT_PAGE_PORT
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     help="A host name by which browsers reach it, besides localhost and addresses.",
 )
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
-@runway_options
+@kaito_options
 @exit_code
 @configured(CATALOG.workload_settings)
 def command(

@@ -12,7 +12,7 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.runway_options import runway_options
+from mooring.cli.runway.options import kaito_options
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.supervisor.address import DEFAULT_PORT
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     "[default: the one after the API's]",
 )
 @click.option("--no-ui", is_flag=True, help="Serve no page and no REST API for people.")
-@runway_options
+@kaito_options
 @exit_code
 @configured(CATALOG.settings)
 def command(

@@ -114,6 +114,7 @@ def _embedded_whole(folder: Path, nodes: Sequence[Object], host: str, more: Sequ
     folder.mkdir(parents=True, exist_ok=True)
     kubeconfig = folder / "kubeconfig"
     command = [sys.executable, "-m", "mooring", "up", "--data", str(folder), "--bind", f"{host}:{free_port()}"]
+    command.append("--no-ui")
     if nodes:
         fleet = folder / "fleet.yaml"
         fleet.write_text(yaml.safe_dump_all([simulated(node) for node in nodes]), encoding="utf-8")

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from mooring.agents.child_process import TERMINATION_SECONDS, EffectCommand, OutputTail, run_child
+from mooring.agents.child_process import TERMINATION_SECONDS, EffectCommand, EffectOutput, run_child
 from mooring.agents.helm.empty_namespace import delete_if_empty
 from mooring.agents.helm.missing_crds import make_missing_crds
 from mooring.agents.helm.private_folder import kubeconfig_for, private_folder, write_private
@@ -106,7 +106,7 @@ class _HelmRun:
         self._task: HelmTask = run.arguments
         self._program, self._folder, self._access = program, folder, access
         self._cancelled, self._termination = cancelled, termination
-        self._output = OutputTail()
+        self._output = EffectOutput()
 
     async def result(self, transport: AsyncTransport) -> Report:
         showing = asyncio.create_task(show_progress(transport, self._run, lambda: self._output.text))
@@ -134,7 +134,7 @@ class _HelmRun:
 
     async def _made_crds(self) -> Report:
         (command,) = self._task.commands
-        printed, errors = OutputTail(_MAX_OUTPUT_BYTES), self._output
+        printed, errors = EffectOutput(_MAX_OUTPUT_BYTES), self._output
         report = await self._helm(command, printed, self._cancelled, self._task.seconds, errors)
         if report.phase != "Succeeded":
             return report._replace(output=errors.text)
@@ -157,7 +157,7 @@ class _HelmRun:
         """With the releases as they are now, however the run ended."""
         found = []
         for release in self._task.releases:
-            printed, errors = OutputTail(_MAX_OUTPUT_BYTES), OutputTail()
+            printed, errors = EffectOutput(_MAX_OUTPUT_BYTES), EffectOutput()
             asked = HelmCommand(history(release.name, release.namespace))
             # What was cancelled is looked at too.
             answer = await self._helm(asked, printed, asyncio.Event(), _HISTORY_SECONDS, errors)
@@ -173,10 +173,10 @@ class _HelmRun:
     async def _helm(
         self,
         command: HelmCommand,
-        output: OutputTail,
+        output: EffectOutput,
         cancelled: asyncio.Event,
         seconds: float,
-        errors: OutputTail | None = None,
+        errors: EffectOutput | None = None,
     ) -> Report:
         values: tuple[str, ...] = ()
         if command.values is not None:

@@ -17,7 +17,7 @@ from mooring.features.installation.api.installation import Installation, Phase
 from mooring.features.installation.api.kinds import INSTALLATION
 from mooring.features.installation.api.names import CONTROLLER_NAME, FINALIZER, WEBHOOK_SWITCH
 from mooring.features.installation.effects import EFFECTS, INSTALL, ROLLBACK
-from mooring.features.installation.failures import Failure
+from mooring.features.installation.failures import HelmFailure
 from mooring.features.installation.impersonated import GROUP, SERVICE_ACCOUNT, USER
 from mooring.features.installation.round import Round, warning
 from mooring.features.installation.settings import HELM
@@ -71,20 +71,20 @@ def _suspended(found: Installation, now: datetime) -> Decision:
     return Decision(status=told(found, now, "Cancelled", "Cancelled", message, steps=steps))
 
 
-def _obstacle(found: Installation, view: View) -> Failure | None:
+def _obstacle(found: Installation, view: View) -> HelmFailure | None:
     """What keeps it from being installed at all."""
     if found.spec.requested_by is None or WEBHOOK_SWITCH not in view.running:
         text = (
             f"nobody says who asked for Installation {found.metadata.name}; run {WEBHOOK_SWITCH} (mooring run "
             "--webhook-url), then raise spec.attempt"
         )
-        return Failure("RequesterUnknown", text)
+        return HelmFailure("RequesterUnknown", text)
     for name in found.spec.conflicts_with:
         if name in view.running:
             text = (
-                f"{name} of Mooring does the same work; start Mooring with --controllers -{name}, which switches it off"
+                f"controller {name} does the same work; start Mooring with --controllers -{name}, which switches it off"
             )
-            return Failure("ConflictsWithController", text)
+            return HelmFailure("ConflictsWithController", text)
     return None
 
 

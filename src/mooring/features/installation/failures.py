@@ -10,7 +10,7 @@ from mooring.features.installation.helm.commands import by_hand
 from mooring.features.installation.steps import PlannedStep
 from mooring.runtime.effects import EffectRecord
 
-__all__ = ["HELM_MISSING", "Failure", "failure_of"]
+__all__ = ["HELM_MISSING", "HelmFailure", "failure_of"]
 
 HELM_MISSING: Final = "HelmMissing"
 _LATE: Final = ("timed out waiting", "context deadline exceeded")
@@ -19,24 +19,24 @@ _ABSENT: Final = ("not found in", "no chart version found", "no chart name found
 _LONGEST_LINE: Final = 600
 
 
-class Failure(NamedTuple):
+class HelmFailure(NamedTuple):
     reason: str
     message: str
 
 
-def failure_of(installation: Installation, step: PlannedStep, record: EffectRecord) -> Failure:
+def failure_of(installation: Installation, step: PlannedStep, record: EffectRecord) -> HelmFailure:
     spec, said = installation.spec, _last_words(record)
     again = "it is tried again by itself" if installation.metadata.deleting else "then raise spec.attempt"
     user = "" if spec.requested_by is None else spec.requested_by.username
     if record.exit_code == HELM_MISSING_EXIT_CODE:
         typed = "; ".join(by_hand(spec.repository, spec.charts))
-        return Failure(HELM_MISSING, f"{record.message}; install Helm or name it with --helm, or type: {typed}")
+        return HelmFailure(HELM_MISSING, f"{record.message}; install Helm or name it with --helm, or type: {typed}")
     if record.phase == "Cancelled":
-        return Failure("Cancelled", f"step {step.name} was cancelled; set spec.suspend to false to go on")
+        return HelmFailure("Cancelled", f"step {step.name} was cancelled; set spec.suspend to false to go on")
     if any(words in record.output for words in _REFUSED):
-        return Failure("Forbidden", f"{user} may not do what step {step.name} does: {said}")
+        return HelmFailure("Forbidden", f"{user} may not do what step {step.name} does: {said}")
     if record.phase == "TimedOut" or any(words in record.output for words in _LATE):
-        return Failure(
+        return HelmFailure(
             "TimedOut",
             f"step {step.name} was not done within {step.task.seconds} s: {said}; see what is not ready, raise "
             f"spec.timeoutSeconds; {again}",
@@ -45,10 +45,10 @@ def failure_of(installation: Installation, step: PlannedStep, record: EffectReco
         chart, where = step.chart, f"repository {spec.repository.name} ({spec.repository.url})"
         if any(words in record.output for words in _ABSENT):
             text = f"{where} has no chart {chart.chart} of version {chart.version}; nothing was changed: {said}"
-            return Failure("ChartNotFound", text)
+            return HelmFailure("ChartNotFound", text)
         text = f"{where} cannot be read, and nothing was changed: {said}; correct spec.repository.url"
-        return Failure("RepositoryUnavailable", text)
-    return Failure("HelmFailed", f"step {step.name} failed: {said}; mend it, {again}")
+        return HelmFailure("RepositoryUnavailable", text)
+    return HelmFailure("HelmFailed", f"step {step.name} failed: {said}; mend it, {again}")
 
 
 def _last_words(record: EffectRecord) -> str:

@@ -9,11 +9,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from mooring.api.kinds import key_of
-from mooring.features.installation.api.installation import Installation, InstallationStep, Phase
+from mooring.features.installation.api.installation import Installation, Phase, StepStatus
 from mooring.features.installation.api.kinds import INSTALLATION
 from mooring.features.installation.api.names import FINALIZER
 from mooring.features.installation.effects import CHECK, INSTALL, OBSERVE, ROLLBACK
-from mooring.features.installation.failures import HELM_MISSING, Failure, failure_of
+from mooring.features.installation.failures import HELM_MISSING, HelmFailure, failure_of
 from mooring.features.installation.pending import interrupted, waited_for
 from mooring.features.installation.steps import RECOVER_STEP, PlannedStep
 from mooring.features.installation.told import told
@@ -33,7 +33,7 @@ _RETRY_INTERVAL: Final = timedelta(seconds=30)
 _MOST_RUNS: Final = 5
 
 
-def warning(found: Installation, failure: Failure) -> Event:
+def warning(found: Installation, failure: HelmFailure) -> Event:
     return Event(INSTALLATION, key_of(found), "Warning", failure.reason, failure.message)
 
 
@@ -73,15 +73,13 @@ class Round:
                 return self._begin(plan, steps, index, events)
         return self._all_done(steps, events)
 
-    def _record(self, plan: PlannedStep, step: InstallationStep) -> EffectRecord | None:
+    def _record(self, plan: PlannedStep, step: StepStatus) -> EffectRecord | None:
         record = self.found.status.effects.get(plan.effect.name)
         return record if record is not None and record.id == step.run else None
 
     # Rungs
 
-    def _begin(
-        self, plan: PlannedStep, steps: list[InstallationStep], index: int, events: tuple[Event, ...]
-    ) -> Decision:
+    def _begin(self, plan: PlannedStep, steps: list[StepStatus], index: int, events: tuple[Event, ...]) -> Decision:
         """The id of the run is on record with the step; the runtime adds the run's own record."""
         count = _runs(steps[index]) + 1
         run = f"{self.found.metadata.generation}-{plan.name}-{count}"
@@ -89,9 +87,7 @@ class Round:
         steps[index] = begun
         return self._running(plan, steps, index, events)
 
-    def _running(
-        self, plan: PlannedStep, steps: list[InstallationStep], index: int, events: tuple[Event, ...]
-    ) -> Decision:
+    def _running(self, plan: PlannedStep, steps: list[StepStatus], index: int, events: tuple[Event, ...]) -> Decision:
         phase, fields = self._phase(plan), self._new_namespaces(plan)
         written = told(self.found, self.now, phase, *self._words(plan), steps=steps, fields=fields)
         run = Run(plan.effect, INSTALLATION, key_of(self.found), steps[index].run, plan.task)
@@ -106,9 +102,7 @@ class Round:
             return {}
         return {"createdNamespaces": [*known, chart.namespace]}
 
-    def _ended_badly(
-        self, plan: PlannedStep, steps: list[InstallationStep], index: int, record: EffectRecord
-    ) -> Decision:
+    def _ended_badly(self, plan: PlannedStep, steps: list[StepStatus], index: int, record: EffectRecord) -> Decision:
         step = steps[index]
         changes = plan.effect in (INSTALL, ROLLBACK)
         if changes and record.phase == "Failed" and interrupted(self.found) and _runs(step) < _MOST_RUNS:
@@ -124,7 +118,7 @@ class Round:
         written = told(self.found, self.now, phase, *failure, steps=steps)
         return Decision(status=written, events=(warning(self.found, failure),))
 
-    def _failed(self, plan: PlannedStep, steps: list[InstallationStep], index: int) -> Decision:
+    def _failed(self, plan: PlannedStep, steps: list[StepStatus], index: int) -> Decision:
         """What failed stays so until the spec changes, unless time alone may mend it."""
         record = self._record(plan, steps[index])
         if record is None or record.finished_at is None:
@@ -136,7 +130,7 @@ class Round:
             return Decision()
         return self._begin(plan, steps, index, ())
 
-    def _somebody_else(self, steps: list[InstallationStep], recover: int) -> Decision:
+    def _somebody_else(self, steps: list[StepStatus], recover: int) -> Decision:
         """Another process of Helm is at work, or was: the releases are looked at again, which is the step before."""
         look = recover - 1
         looked = steps[look].finished_at
@@ -145,7 +139,7 @@ class Round:
             return Decision(status=told(self.found, self.now, self.found.status.phase, reason, message, steps=steps))
         return self._begin(self.planned[look], steps, look, ())
 
-    def _all_done(self, steps: list[InstallationStep], events: tuple[Event, ...]) -> Decision:
+    def _all_done(self, steps: list[StepStatus], events: tuple[Event, ...]) -> Decision:
         if self.found.metadata.deleting:
             release = remove_finalizer(INSTALLATION, self.found, FINALIZER)
             written = told(self.found, self.now, "Uninstalling", "Uninstalled", "it is uninstalled", steps=steps)
@@ -189,10 +183,10 @@ class Round:
         return (Event(INSTALLATION, key_of(self.found), "Normal", "NamespaceKept", record.message),)
 
 
-def _runs(step: InstallationStep) -> int:
+def _runs(step: StepStatus) -> int:
     """How often a step has been begun."""
     return int(step.run.rpartition("-")[2]) if step.run else 0
 
 
-def _ended(step: InstallationStep, record: EffectRecord, state: str) -> InstallationStep:
+def _ended(step: StepStatus, record: EffectRecord, state: str) -> StepStatus:
     return replace(step, state=state, finished_at=record.finished_at, output=record.output or step.output)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from mooring.features.installation.api.chart import HelmChart
-from mooring.features.installation.api.installation import HelmRelease, Installation, InstallationStep, Requester
+from mooring.features.installation.api.installation import HelmRelease, Installation, Requester, StepStatus
 from mooring.features.installation.effects import (
     CHECK,
     CRDS,
@@ -46,8 +46,8 @@ class PlannedStep(NamedTuple):
     chart: HelmChart | None = None
 
     @property
-    def waiting(self) -> InstallationStep:
-        return InstallationStep(self.name, self.title, self.command)
+    def waiting(self) -> StepStatus:
+        return StepStatus(self.name, self.title, self.command)
 
 
 def steps_of(installation: Installation, helm: str) -> tuple[PlannedStep, ...]:

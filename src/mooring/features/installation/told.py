@@ -8,7 +8,7 @@ from typing import Any
 
 from mooring.api.conditions import changed_conditions
 from mooring.api.meta import Condition
-from mooring.features.installation.api.installation import Installation, InstallationStep, Phase, as_object
+from mooring.features.installation.api.installation import Installation, Phase, StepStatus, as_object
 from mooring.features.installation.api.kinds import INSTALLATION
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Patch, status
@@ -25,7 +25,7 @@ def told(
     reason: str,
     message: str,
     *,
-    steps: Sequence[InstallationStep] | None = None,
+    steps: Sequence[StepStatus] | None = None,
     fields: Object | None = None,
 ) -> tuple[Patch, ...]:
     """`fields` are further fields of the status. `steps` take the place of those that are on record."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+import msgspec
+
 from mooring.runway.fleet.records import FleetPod, NodeRecord
 from mooring.runway.node_facts import MEMORY_LABEL, PRODUCT_LABEL, pool_of
 from mooring.runway.shown import Shown
@@ -53,7 +55,7 @@ class FleetGpus(Shown, frozen=True):
     free: int
     slots: tuple[GpuSlot, ...]
     product: str | None = None
-    memory_mib: int | None = None
+    memory_mib: int | None = msgspec.field(default=None, name="memoryMiB")
 
 
 class NodeAmount(Shown, frozen=True):

@@ -115,25 +115,31 @@ class Caller:
 
     async def _check_kind(self, follower: Follower) -> None:
         followed = follower.followed
-        kind = (followed.api_version, followed.kind)
         try:
-            mapping = await self.transport.mapping(*kind)
+            allowed = await self._is_allowed("list", followed.api_version, followed.kind, followed.scope.namespace)
         except NotFoundError:
             return
-        attributes = {
-            "verb": "list",
-            "group": followed.api_version.rpartition("/")[0],
-            "resource": mapping.plural,
-            "namespace": followed.scope.namespace,
-        }
+        if not allowed and not follower.is_refused:
+            kind = (followed.api_version, followed.kind)
+            why = ForbiddenError(f'User "{self._user.username}" cannot list {followed.kind} objects any more')
+            self.mirror.refuse(kind, why)
+
+    async def require(self, verb: str, api_version: str, kind: str) -> None:
+        """Refuse what the caller may not do, also where it would turn out that nothing needs to be written."""
+        if not await self._is_allowed(verb, api_version, kind, ""):
+            user = await self.user()
+            raise ForbiddenError(f'User "{user.username}" cannot {verb} {kind} objects')
+
+    async def _is_allowed(self, verb: str, api_version: str, kind: str, namespace: str) -> bool:
+        mapping = await self.transport.mapping(api_version, kind)
+        group = api_version.rpartition("/")[0]
+        attributes = {"verb": verb, "group": group, "resource": mapping.plural, "namespace": namespace}
         try:
             found = await self._create(_AUTHORIZATION, "SelfSubjectAccessReview", {"resourceAttributes": attributes})
-        except (ForbiddenError, NotFoundError, MethodNotAllowedError):
-            return
-        if not (found.get("status") or {}).get("allowed") and not follower.is_refused:
-            self.mirror.refuse(
-                kind, ForbiddenError.of(mapping.plural, attributes["group"], "", "you may not list them any more")
-            )
+        except (ForbiddenError, MethodNotAllowedError):
+            # A server that tells nobody decides when it is asked for the thing itself.
+            return True
+        return bool((found.get("status") or {}).get("allowed"))
 
     async def _create(self, api_version: str, kind: str, spec: Object) -> Object:
         body = {"apiVersion": api_version, "kind": kind, "spec": spec}

@@ -6,11 +6,13 @@ import asyncio
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from mooring import __version__
 from mooring.client.access import Access
@@ -21,7 +23,7 @@ from mooring.runway.rest.callers import Callers, digest_of
 from mooring.runway.rest.service import RestService, ServiceFacts
 from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
 
-__all__ = ["serve"]
+__all__ = ["rest_server", "serve"]
 
 MOST_CONNECTIONS: Final = 2000
 # How long a stop waits for requests; streams are cut.
@@ -35,6 +37,10 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            # Signals are for the main thread.
+            yield
+            return
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop)
@@ -67,8 +73,13 @@ async def serve(
     provider = default_provider(embedded=embedded).id
     facts = ServiceFacts(server.server, __version__, provider, embedded, configuration, settings)
     service = RestService(Callers(server, tokens), facts)
+    await rest_server(rest_app(service, names)).serve(sockets=[listening])
+
+
+def rest_server(app: ASGIApp) -> uvicorn.Server:
+    """The server, which ends when its `should_exit` is set."""
     config = uvicorn.Config(
-        rest_app(service, names),
+        app,
         loop="none",
         http="httptools",
         ws="none",
@@ -80,4 +91,4 @@ async def serve(
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
-    await _Server(config).serve(sockets=[listening])
+    return _Server(config)

@@ -21,7 +21,7 @@ from mooring.workloads.ownerrefs import controller_reference, is_controlled_by
 _TEMPLATE = "K8sInstallerConfigTemplate"
 
 
-class Installation(NamedTuple):
+class HostInstallation(NamedTuple):
     """The Secret with the scripts, None where nothing is installed; with a message there is none yet."""
 
     secret: Reference | None = None
@@ -31,13 +31,13 @@ class Installation(NamedTuple):
     writes: tuple[Write, ...] = ()
 
 
-def installation_of(view: View, machine: ByoMachine, owner: Machine) -> Installation:
+def installation_of(view: View, machine: ByoMachine, owner: Machine) -> HostInstallation:
     ref = machine.spec.installer_ref
     if ref is None or not ref.name:
-        return Installation()
+        return HostInstallation()
     if (ref.group, ref.kind) != (GROUP, _TEMPLATE):
         message = f"spec.installerRef names a {ref.kind} of {ref.group}; only a {_TEMPLATE} of {GROUP} is known"
-        return Installation(reason=INSTALLER_NOT_FOUND, message=message, severity="Error")
+        return HostInstallation(reason=INSTALLER_NOT_FOUND, message=message, severity="Error")
     meta = machine.metadata
     config = view.get(K8S_INSTALLER_CONFIG, meta.namespace, meta.name)
     if config is None:
@@ -45,7 +45,7 @@ def installation_of(view: View, machine: ByoMachine, owner: Machine) -> Installa
         template = view.get(K8S_INSTALLER_CONFIG_TEMPLATE, namespace, ref.name)
         if template is None:
             message = f"there is no {_TEMPLATE} {ref.name} in namespace {namespace}; create it or correct installerRef"
-            return Installation(reason=INSTALLER_NOT_FOUND, message=message, severity="Warning")
+            return HostInstallation(reason=INSTALLER_NOT_FOUND, message=message, severity="Warning")
         made = {
             "metadata": {
                 "namespace": meta.namespace,
@@ -61,15 +61,15 @@ def installation_of(view: View, machine: ByoMachine, owner: Machine) -> Installa
             "spec": to_builtins(template.spec.template.spec),
         }
         message = f"K8sInstallerConfig {meta.name} is being made"
-        return Installation(
+        return HostInstallation(
             None, INSTALLATION_SECRET_NOT_AVAILABLE, message, writes=(Create(K8S_INSTALLER_CONFIG, made),)
         )
     if not is_controlled_by(config, machine):
         message = f"K8sInstallerConfig {meta.name} belongs to another; delete it, so that a new one is made"
-        return Installation(reason=INSTALLATION_SECRET_NOT_AVAILABLE, message=message, severity="Error")
+        return HostInstallation(reason=INSTALLATION_SECRET_NOT_AVAILABLE, message=message, severity="Error")
     if not config.status.ready or config.status.installation_secret is None:
         why = find_condition(config.status.conditions, READY)
         message = f"K8sInstallerConfig {meta.name} has no Secret yet{f': {why.message}' if why and why.message else ''}"
         severity = "Warning" if why is not None and why.severity == "Error" else "Info"
-        return Installation(None, INSTALLATION_SECRET_NOT_AVAILABLE, message, severity)
-    return Installation(config.status.installation_secret)
+        return HostInstallation(None, INSTALLATION_SECRET_NOT_AVAILABLE, message, severity)
+    return HostInstallation(config.status.installation_secret)

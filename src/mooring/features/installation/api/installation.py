@@ -88,7 +88,7 @@ class InstallationSpec(View, frozen=True):
     ] = None
 
 
-class InstallationStep(View, frozen=True):
+class StepStatus(View, frozen=True):
     """One thing that is done, and how far it is."""
 
     name: Annotated[str, Markers("What the step is called.")]
@@ -133,7 +133,7 @@ class InstallationStatus(View, frozen=True):
         Markers("Ready: Helm has released what the spec says, or why not.", list_type="map", list_map_keys=("type",)),
     ] = ()
     steps: Annotated[
-        tuple[InstallationStep, ...],
+        tuple[StepStatus, ...],
         Markers("What is done, in order.", list_type="map", list_map_keys=("name",)),
     ] = ()
     releases: Annotated[
@@ -159,6 +159,6 @@ class Installation(View, frozen=True):
     status: Annotated[InstallationStatus, Markers("How far it is.")] = InstallationStatus()
 
 
-def as_object(step: InstallationStep | HelmRelease) -> dict[str, Any]:
+def as_object(step: StepStatus | HelmRelease) -> dict[str, Any]:
     """As a status has it, without what is not known."""
     return {name: value for name, value in msgspec.to_builtins(step).items() if value not in (None, "")}

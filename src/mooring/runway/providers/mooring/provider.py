@@ -73,7 +73,7 @@ MOORING: Final = Provider(
         CrdReference(workspaces.GROUP, "v1beta1", workspaces.PLURAL, workspaces.KIND),
         CrdReference(groups.GROUP, "v1", groups.PLURAL, groups.KIND),
     ),
-    operator_selectors=(),
+    operators=(),
     validate=_validate,
     manifests=manifests,
     status=_status,

@@ -14,17 +14,18 @@ __all__ = ["direct_topic"]
 class _Elements:
     def __init__(self) -> None:
         self.records: dict[str, Any] = {}
-        self._changed: set[str] = set()
+        # In the order in which they changed.
+        self._changed: dict[str, None] = {}
 
     def told(self, key: str, old: Any | None, new: Any | None) -> None:
-        self._changed.add(key)
+        self._changed[key] = None
         if new is None:
             self.records.pop(key, None)
         else:
             self.records[key] = new
 
     def take_changed(self) -> Iterable[str]:
-        found, self._changed = self._changed, set()
+        found, self._changed = self._changed, {}
         return found
 
 

@@ -101,7 +101,7 @@ class Follower:
         await asyncio.gather(self._task, return_exceptions=True)
 
     def _died(self, task: asyncio.Task[None]) -> None:
-        """A reflector ends only when it is cancelled, or by a mistake of ours, which must not look like an empty list."""
+        """A reflector ends when it is cancelled, or by a mistake of ours, which must not look like an empty list."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._is_synced = False
             self._note(error)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from mooring.client.transport import ListerWatcher
-from mooring.features.installation.api.names import API_VERSION
 from mooring.runway.feature_views.hosts import HOST_KIND, host_record
+from mooring.runway.feature_views.installations import INSTALLATION_KIND, INSTALLATION_TOPIC, installation_record
 from mooring.runway.feature_views.notebooks import NOTEBOOK_KIND, notebook_record
 from mooring.runway.fleet.state import FleetState
-from mooring.runway.installations import installation_record
 from mooring.runway.rest.mirror.direct_topic import direct_topic
 from mooring.runway.rest.mirror.fleet_topics import NODES, WORKLOADS, fleet_topics
 from mooring.runway.rest.mirror.follower import FollowedKind
@@ -17,19 +16,18 @@ from mooring.runway.rest.mirror.mirror import Mirror, Told
 from mooring.runway.rest.mirror.pools_topic import POOLS, PoolsState, pools_topic
 from mooring.runway.workloads.events import EVENT_KIND, cluster_event
 
-__all__ = ["EVENTS", "HOSTS", "INSTALLATION", "NOTEBOOKS", "TOPICS", "CallerMirror"]
+__all__ = ["EVENTS", "HOSTS", "NOTEBOOKS", "TOPICS", "CallerMirror"]
 
 EVENTS: Final = "events"
 HOSTS: Final = "hosts"
 NOTEBOOKS: Final = "notebooks"
-INSTALLATION: Final = "installation"
-TOPICS: Final = (NODES, WORKLOADS, POOLS, HOSTS, NOTEBOOKS, INSTALLATION, EVENTS)
+TOPICS: Final = (NODES, WORKLOADS, POOLS, HOSTS, NOTEBOOKS, INSTALLATION_TOPIC, EVENTS)
 # Topics whose elements are one object each, by the kind of these and what is told of them.
 _DIRECT: Final = {
     EVENTS: FollowedKind(*EVENT_KIND, cluster_event),
     HOSTS: FollowedKind(*HOST_KIND, host_record),
     NOTEBOOKS: FollowedKind(*NOTEBOOK_KIND, notebook_record),
-    INSTALLATION: FollowedKind(API_VERSION, "Installation", installation_record),
+    INSTALLATION_TOPIC: FollowedKind(*INSTALLATION_KIND, installation_record),
 }
 
 

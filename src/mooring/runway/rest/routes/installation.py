@@ -13,12 +13,11 @@ import msgspec
 from mooring.features.installation.api.names import API_VERSION
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.runway.installations import InstallationShown, installation_shown
+from mooring.runway.feature_views.installations import INSTALLATION_TOPIC, InstallationShown, installation_shown
 from mooring.runway.operations import installation as operations
 from mooring.runway.operations.provider_facts import provider_facts
 from mooring.runway.providers.provider import InstallationStep, Provider
 from mooring.runway.rest.errors import RestError
-from mooring.runway.rest.mirror.sources import INSTALLATION
 from mooring.runway.rest.responses import json_response
 from mooring.runway.rest.route import RestCall, Route
 from mooring.runway.rest.routes.settings import provider_of
@@ -100,7 +99,7 @@ def _commands(provider: Provider, call: RestCall) -> tuple[str, ...]:
 
 
 async def _all(call: RestCall) -> Any:
-    return {INSTALLATION: msgspec.Raw((await call.caller.topic(INSTALLATION)).list())}
+    return {INSTALLATION_TOPIC: msgspec.Raw((await call.caller.topic(INSTALLATION_TOPIC)).list())}
 
 
 async def _helm(call: RestCall) -> HelmStatusShown:
@@ -168,6 +167,7 @@ async def _install(call: RestCall) -> Any:
         return json_response(InstallationAnswer(True, text, False, already_installed=True))
     before = await operations.find_installation(transport, provider.id)
     if before is not None:
+        await _require(call)
         shown = installation_shown(before)
         if shown.phase == "Failed" and not call.query.force:
             raise RestError(409, f"the last installation has failed: {shown.message}; ?force=true tries again")
@@ -178,6 +178,15 @@ async def _install(call: RestCall) -> Any:
         if shown.phase not in operations.ENDED and _is_same(before, wanted):
             return _under_way(f"{provider.name} is being installed", before)
     return _under_way(f"{provider.name} is being installed", await operations.install(transport, wanted))
+
+
+async def _require(call: RestCall) -> None:
+    """Who may not change an Installation is told so, also where it says already what was asked for."""
+    try:
+        await call.caller.require("patch", API_VERSION, operations.KIND)
+    except NotFoundError:
+        # A cluster without the kind has a sentence of its own.
+        return
 
 
 def _is_same(found: Object, wanted: Object) -> bool:
@@ -195,6 +204,7 @@ async def _upgrade(call: RestCall) -> InstallationAnswer:
     wanted = provider.installation(call.service.facts.settings)
     if wanted is None:
         raise RestError(422, f"{provider.name} has nothing installed that could be upgraded")
+    await _require(call)
     version = wanted["spec"]["charts"][0]["version"]
     made = await operations.install(call.caller.transport, wanted)
     return _under_way(f"{provider.name} is being upgraded to {version}", made)
@@ -202,12 +212,14 @@ async def _upgrade(call: RestCall) -> InstallationAnswer:
 
 async def _rollback(call: RestCall) -> InstallationAnswer:
     provider, revision = provider_of(call), call.body.revision
+    await _require(call)
     made = await operations.roll_back(call.caller.transport, provider.id, revision)
     return _under_way(f"{provider.name} is being rolled back to revision {revision}", made)
 
 
 async def _cancel(call: RestCall) -> InstallationAnswer:
     provider = provider_of(call)
+    await _require(call)
     made = await operations.cancel(call.caller.transport, provider.id)
     shown = installation_shown(made)
     return InstallationAnswer(True, f"{provider.name} is being cancelled", False, installation_status=shown)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
+from mooring.kube.status import ForbiddenError
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runway.capacity import ClusterCapacity, cluster_capacity
+from mooring.runway.model_fit import with_fits
 from mooring.runway.models.catalogue import CatalogModel, all_models, find_catalog_model
 from mooring.runway.preflight import Preflight, preflight
 from mooring.runway.problems import nearest
 from mooring.runway.rest.errors import RestError
 from mooring.runway.rest.route import RestCall, Route
 from mooring.runway.shown import Shown
+from mooring.runway.sources.refusal import ServerRefusal
 
 __all__ = ["MODEL_ROUTES"]
+
+T = TypeVar("T")
 
 
 class ModelsShown(Shown, frozen=True):
@@ -39,7 +46,31 @@ class GpuCapacityShown(Shown, frozen=True):
 
 
 async def _models(call: RestCall) -> ModelsShown:
-    return ModelsShown(all_models())
+    return ModelsShown(await _with_fits(call, all_models()))
+
+
+async def _with_fits(call: RestCall, models: tuple[CatalogModel, ...]) -> tuple[CatalogModel, ...]:
+    """Whether the cluster holds them; who may not read its nodes is told of the models alone."""
+    try:
+        return await _of_cluster(call, lambda cluster: with_fits(models, cluster))
+    except ServerRefusal as error:
+        if not isinstance(error.error, ForbiddenError):
+            raise
+        return models
+
+
+async def _of_cluster(call: RestCall, answer: Callable[[SchedulerCache], T]) -> T:
+    """What is computed from all that placement depends on, as the caller may read it."""
+
+    def work() -> T:
+        source = call.service.source(call.caller)
+        try:
+            cluster = source.load(lambda pod: False).cluster
+        finally:
+            source.close()
+        return answer(cluster)
+
+    return await call.service.compute(work)
 
 
 async def _model(call: RestCall) -> CatalogModel:
@@ -47,18 +78,11 @@ async def _model(call: RestCall) -> CatalogModel:
     found = find_catalog_model(name)
     if found is None:
         raise RestError(404, f'Model not found: "{name}"{nearest(name, [each.id for each in all_models()])}')
-    return found
+    return (await _with_fits(call, (found,)))[0]
 
 
 async def _capacity(call: RestCall) -> ClusterCapacity:
-    def work() -> ClusterCapacity:
-        source = call.service.source(call.caller)
-        try:
-            return cluster_capacity(source.load(lambda pod: False).cluster)
-        finally:
-            source.close()
-
-    return await call.service.compute(work)
+    return await _of_cluster(call, cluster_capacity)
 
 
 async def _gpu_capacity(call: RestCall) -> GpuCapacityShown:
@@ -76,15 +100,7 @@ async def _gpu_capacity(call: RestCall) -> GpuCapacityShown:
 
 
 async def _preflight(call: RestCall) -> Preflight:
-    def work() -> Preflight:
-        source = call.service.source(call.caller)
-        try:
-            nodes = source.load(lambda pod: False).cluster.nodes
-        finally:
-            source.close()
-        return preflight(node for node in nodes if node is not None)
-
-    return await call.service.compute(work)
+    return await _of_cluster(call, lambda cluster: preflight(node for node in cluster.nodes if node is not None))
 
 
 MODEL_ROUTES: Final = (

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from mooring.client.transport import plain
-from mooring.features.installation.api.installation import HelmRelease, Installation, InstallationStep
+from mooring.features.installation.api.installation import HelmRelease, Installation, StepStatus
+from mooring.features.installation.api.names import API_VERSION
 from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.runway.shown import Shown
 from mooring.runway.workloads.records import ConditionShown
 
-__all__ = ["InstallationShown", "installation_record", "installation_shown"]
+__all__ = ["INSTALLATION_KIND", "INSTALLATION_TOPIC", "InstallationShown", "installation_record", "installation_shown"]
+
+INSTALLATION_TOPIC: Final = "installation"
+INSTALLATION_KIND: Final = (API_VERSION, "Installation")
 
 
 class InstallationShown(Shown, frozen=True):
@@ -21,7 +27,7 @@ class InstallationShown(Shown, frozen=True):
     phase: str
     message: str
     version: str
-    steps: tuple[InstallationStep, ...]
+    steps: tuple[StepStatus, ...]
     releases: tuple[HelmRelease, ...]
     conditions: tuple[ConditionShown, ...]
     created_at: str

@@ -1,0 +1,1 @@
+"""The commands that install and uninstall what providers of models need, and show how far it is."""

@@ -1,0 +1,131 @@
+"""`mooring install`: has a cluster install what a provider needs, with Helm, and shows how far it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from mooring.cli.cluster_access import cluster_options, connect
+from mooring.cli.errors import Command, exit_code
+from mooring.kube.errors import InputError
+
+if TYPE_CHECKING:
+    from mooring.client.http import HttpTransport
+    from mooring.kube.objects import Object
+
+FORMATS: Final = ("text", "json", "yaml")
+# What was asked for has ended otherwise.
+_NOT_DONE: Final = 2
+
+
+@click.command(cls=Command)
+@click.argument("provider")
+@click.option("--version", metavar="VERSION", envvar="MOORING_KAITO_VERSION", help="The version to install (0.8.0).")
+@click.option(
+    "--kaito-repository",
+    "repository",
+    metavar="URL",
+    envvar="MOORING_KAITO_REPOSITORY",
+    help="The Helm repository with KAITO's charts.",
+)
+@click.option("--rollback", type=click.IntRange(min=1), metavar="REVISION", help="Go back to a revision of Helm's.")
+@click.option("--cancel", is_flag=True, help="Stop what is being installed.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until it has ended, and show its steps.")
+@click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
+@cluster_options
+@exit_code
+def command(
+    provider: str,
+    version: str | None,
+    repository: str | None,
+    rollback: int | None,
+    cancel: bool,
+    dry_run: bool,
+    wait: bool,
+    form: str,
+    kubeconfig: Path | None,
+    context: str | None,
+) -> int:
+    """Install what PROVIDER needs in a cluster, or upgrade it, with Helm and your own rights.
+
+    \b
+      mooring install kaito
+      mooring install kaito --version 0.6.0
+      mooring install kaito --rollback 1
+
+    The exit code is 0 when it is installed and 2 when it is not.
+    """
+    from mooring.runway.providers.registry import find_provider
+    from mooring.runway.settings import runway_settings
+
+    chosen = find_provider(provider)
+    wanted = chosen.installation(runway_settings(version, repository))
+    if wanted is None:
+        click.echo(f"{chosen.name} needs nothing installed.")
+        return 0
+    if rollback is not None and cancel:
+        raise InputError("--rollback and --cancel exclude each other")
+    if dry_run:
+        _show_plan(wanted, form)
+        return 0
+
+    from mooring.runtime.drivers.eventloop import run
+
+    transport, _ = connect(kubeconfig, context)
+    ended = run(_installed(transport, wanted, rollback, cancel=cancel, wait=wait))
+    if form != "text":
+        _show_data(ended, form)
+    status = ended.get("status") or {}
+    if not wait:
+        if form == "text":
+            click.echo(
+                f"Installation {wanted['metadata']['name']} is asked for; mooring installations shows how far it is."
+            )
+        return 0
+    if form == "text":
+        click.echo(status["message"])
+    reached = "Cancelled" if cancel else "Installed"
+    return 0 if status.get("phase") == reached else _NOT_DONE
+
+
+async def _installed(
+    transport: HttpTransport, wanted: Object, rollback: int | None, *, cancel: bool, wait: bool
+) -> Object:
+    from mooring.cli.installation.progress import follow
+    from mooring.kube.status import ApiError
+    from mooring.runway.operations import installation as operations
+    from mooring.runway.sources.refusal import refusal
+
+    name = wanted["metadata"]["name"]
+    try:
+        if cancel:
+            made = await operations.cancel(transport, name)
+        elif rollback is not None:
+            made = await operations.roll_back(transport, name, rollback)
+        else:
+            made = await operations.install(transport, wanted)
+        return await follow(transport, made) if wait else made
+    except ApiError as error:
+        raise refusal(transport.server, f"install {name}", error) from None
+    finally:
+        await transport.close()
+
+
+def _show_plan(wanted: Object, form: str) -> None:
+    from mooring.runway.operations.installation import commands_by_hand
+
+    if form != "text":
+        _show_data(wanted, form)
+        return
+    click.echo(f"Installation {wanted['metadata']['name']} would be asked for. By hand the same is:")
+    for line in commands_by_hand(wanted):
+        click.echo(f"  {line}")
+
+
+def _show_data(obj: Object, form: str) -> None:
+    from mooring.cli.render.data import encode
+
+    click.echo(encode(obj, form), nl=False)

@@ -1,0 +1,218 @@
+"""Every route, over a socket, on both API servers: what it says of the cluster, and what it says of mistakes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mooring.runway.rest.route_table import ROUTES
+from mooring.testing.http import Api
+from tests.runway.rest.serving import SESSION, Rest, RestClient, eventually
+
+NODE = {
+    "metadata": {
+        "name": "gpu-1",
+        "labels": {
+            "node.kubernetes.io/pool": "gpu",
+            "nvidia.com/gpu.present": "true",
+            "nvidia.com/gpu.product": "H100",
+            "nvidia.com/gpu.count": "8",
+            "nvidia.com/gpu.memory": "81920",
+        },
+    },
+}
+CAPACITY = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
+STATUS = {
+    "capacity": CAPACITY,
+    "allocatable": CAPACITY,
+    "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "ready"}],
+}
+CONFIG = {
+    "name": "phi",
+    "namespace": "default",
+    "provider": "kaito",
+    "modelSource": "vllm",
+    "modelId": "microsoft/Phi-4-mini-instruct",
+    "computeType": "gpu",
+    "labelSelector": {"nvidia.com/gpu.present": "true"},
+    "replicas": 1,
+}
+
+
+def pod(name: str, gpus: int, node: str = "") -> dict[str, Any]:
+    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    spec: dict[str, Any] = {"containers": [{"name": "main", "image": "x:1", "resources": {"limits": limits}}]}
+    return {"metadata": {"name": name}, "spec": {**spec, **({"nodeName": node} if node else {})}}
+
+
+@pytest.fixture(scope="module")
+def filled(either: Rest) -> Rest:
+    """One node with eight GPUs, of which a pod holds two; another pod finds no place."""
+    with either.home.api() as api:
+        _fill(api)
+    return either
+
+
+def _fill(api: Api) -> None:
+    assert api.post("/api/v1/nodes", NODE).code == 201
+    assert api.patch("/api/v1/nodes/gpu-1/status", "merge", {"status": STATUS}).code == 200
+    # No controller takes the taint of a new node away.
+    assert api.patch("/api/v1/nodes/gpu-1", "merge", {"spec": {"taints": None}}).code == 200
+    account = "/api/v1/namespaces/default/serviceaccounts"
+    assert api.post(account, {"metadata": {"name": "default"}}).code in (201, 409)
+    pods = "/api/v1/namespaces/default/pods"
+    assert api.post(pods, pod("trainer", 2, "gpu-1")).code == 201
+    assert api.post(pods, pod("giant", 16)).code == 201
+
+
+@pytest.fixture
+def admin(filled: Rest) -> RestClient:
+    return filled.admin
+
+
+def test_nodes_tell_who_holds_their_gpus(admin: RestClient) -> None:
+    (node,) = eventually(lambda: admin.get("/api/nodes")["nodes"], "the node is there")
+    assert (node["name"], node["ready"], node["pool"], node["pods"]) == ("gpu-1", True, "gpu", 1)
+    gpu = node["gpu"]
+    assert (gpu["kind"], gpu["product"], gpu["memoryMiB"], gpu["total"], gpu["free"]) == (
+        "nvidia.com/gpu",
+        "H100",
+        81920,
+        8,
+        6,
+    )
+    assert [slot.get("pod") for slot in gpu["slots"]] == ["trainer", "trainer", *[None] * 6]
+    assert gpu["slots"][0]["workload"] == {"kind": "Pod", "namespace": "default", "name": "trainer"}
+
+
+def test_workloads_have_a_detail_with_pods_and_manifest(admin: RestClient) -> None:
+    found = {each["name"]: each for each in admin.get("/api/workloads")["workloads"]}
+    assert (found["giant"]["state"], found["giant"]["gpus"]) == ("Pending", 16)
+    detail = admin.get("/api/workloads/Pod/default/trainer")
+    assert detail["workload"]["nodes"] == ["gpu-1"]
+    assert [each["name"] for each in detail["pods"]] == ["trainer"]
+    assert detail["manifest"]["spec"]["nodeName"] == "gpu-1"
+    assert admin.ask("GET", "/api/workloads/Pod/default/nobody")[0] == 404
+    assert admin.ask("GET", "/api/workloads/Secret/default/nobody")[0] == 404
+
+
+def test_capacity_is_told_by_node_pool_and_kind(admin: RestClient) -> None:
+    found = admin.get("/api/capacity")
+    assert found["gpus"] == {"total": 8, "free": 6, "allocated": 2, "largestFreeBlock": 6}
+    assert found["largestPod"]["node"] == "gpu-1"
+    assert admin.get("/api/installation/gpu-capacity")["maxContiguousAvailable"] == 6
+    assert admin.get("/api/preflight")["withGPUs"] == ["gpu-1"]
+
+
+def test_a_pod_that_finds_no_place_is_explained_with_proposals(admin: RestClient) -> None:
+    found = admin.post("/api/explain", {"kind": "Pod", "namespace": "default", "name": "giant"})
+    assert found["lands"] is False
+    assert all("text" in each for each in found["proposals"])
+    manifest = {"apiVersion": "v1", "kind": "Pod", **pod("small", 1)}
+    assert admin.post("/api/explain", {"manifest": manifest})["node"] == "gpu-1"
+    status, refused = admin.ask("POST", "/api/explain", {"kind": "Pod", "namespace": "default", "name": "gaint"})
+    assert status == 404
+    assert "did you mean giant" in refused["error"]["message"]
+
+
+def test_a_plan_says_where_manifests_land(admin: RestClient) -> None:
+    manifest = {"apiVersion": "v1", "kind": "Pod", **pod("small", 1)}
+    plan = admin.post("/api/plan", {"manifests": [manifest]})
+    assert {each["pod"]: each["node"] for each in plan["pods"]}["default/small"] == "gpu-1"
+    status, refused = admin.ask("POST", "/api/plan", {"manifests": [{"kind": "Pod"}]})
+    assert (status, refused["error"]["details"][0]["field"]) == (422, "manifests[0].apiVersion")
+
+
+def test_a_deployment_is_previewed_fitted_created_listed_and_deleted(admin: RestClient) -> None:
+    preview = admin.post("/api/deployments/preview", CONFIG)
+    assert preview["primaryResource"] == {"kind": "Workspace", "apiVersion": "kaito.sh/v1beta1"}
+    assert admin.post("/api/deployments/fit", CONFIG)["verdict"] == "lands"
+    status, created = admin.ask("POST", "/api/deployments", CONFIG)
+    assert (status, created["name"], created["provider"]) == (201, "phi", "kaito")
+    assert admin.ask("POST", "/api/deployments", CONFIG)[0] == 409
+    assert [each["name"] for each in admin.get("/api/deployments")["deployments"]] == ["phi"]
+    assert admin.get("/api/deployments/phi")["modelId"] == CONFIG["modelId"]
+    assert admin.get("/api/deployments/phi/manifest")["resources"][0]["kind"] == "Workspace"
+    assert admin.get("/api/deployments/phi/pods") == {"pods": []}
+    assert admin.get("/api/deployments/phi/pending-reasons") == {"reasons": []}
+    assert admin.ask("GET", "/api/deployments/phi/logs")[0] == 422
+    assert admin.ask("DELETE", "/api/deployments/phi?namespace=default")[0] == 200
+    assert admin.ask("GET", "/api/deployments/phi")[0] == 404
+
+
+def test_a_provider_is_asked_for_and_followed(admin: RestClient) -> None:
+    status = admin.get("/api/installation/providers/kaito/status")
+    assert (status["providerId"], status["installed"]) == ("kaito", False)
+    commands = admin.get("/api/installation/providers/kaito/commands")
+    assert commands["commands"][2].startswith("helm upgrade --install kaito-workspace kaito/workspace --version 0.8.0")
+    code, answer = admin.ask("POST", "/api/installation/providers/kaito/install")
+    assert (code, answer["success"], answer["installing"]) == (202, True, True)
+    (found,) = eventually(lambda: admin.get("/api/installation")["installation"], "the installation is told")
+    assert (found["name"], found["version"]) == ("kaito", "0.8.0")
+    assert admin.ask("POST", "/api/installation/providers/kaito/cancel")[0] == 202
+    assert admin.ask("POST", "/api/installation/providers/kaito/uninstall")[0] == 202
+    assert admin.ask("POST", "/api/installation/providers/nobody/install")[0] == 404
+    assert admin.post("/api/installation/providers/mooring/install")["alreadyInstalled"] is True
+
+
+def test_a_change_that_was_proposed_is_made(admin: RestClient) -> None:
+    label = [{"op": "add", "path": "/metadata/labels/team", "value": "blue"}]
+    patch = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "name": "gpu-1",
+        "type": "application/json-patch+json",
+        "body": label,
+    }
+    applied = admin.post("/api/apply", patch)
+    assert applied["object"]["metadata"]["labels"]["team"] == "blue"
+    eventually(lambda: admin.get("/api/nodes")["nodes"][0]["labels"].get("team") == "blue", "the label is told")
+
+
+def test_the_session_tells_who_asks_and_which_server(filled: Rest) -> None:
+    assert filled.reader.get("/api/session")["username"] == "reader"
+    session = filled.client(SESSION).get("/api/session")
+    assert (session["server"], session["provider"], session["embedded"]) == (filled.home.url, "mooring", True)
+    assert "system:masters" in session["groups"]
+
+
+def test_every_other_list_answers(admin: RestClient) -> None:
+    paths = [each.path for each in ROUTES if each.method == "GET" and "{" not in each.path and each.response]
+    assert len(paths) > 15
+    for path in paths:
+        assert isinstance(admin.get(path), dict), path
+
+
+def test_settings_are_kept_in_the_cluster(admin: RestClient) -> None:
+    assert admin.ask("PUT", "/api/settings", {"defaultNamespace": "models"})[1]["message"] == "Settings saved"
+    assert admin.get("/api/settings")["config"]["defaultNamespace"] == "models"
+    status, refused = admin.ask("PUT", "/api/settings", {"defaultNamespace": "No!"})
+    assert (status, refused["error"]["details"][0]["field"]) == (422, "defaultNamespace")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "field"),
+    [
+        ("POST", "/api/deployments", {"name": "X!"}, 400, "name"),
+        ("POST", "/api/deployments", {**CONFIG, "replicas": "two"}, 400, "replicas"),
+        ("POST", "/api/deployments/preview", {**CONFIG, "provider": "nobody"}, 400, "provider"),
+        ("POST", "/api/apply", {"kind": "Node"}, 400, ""),
+        ("GET", "/api/stream?topics=nonsense", None, 400, "topics"),
+        ("GET", "/api/deployments?limit=1000", None, 400, "limit"),
+        ("GET", "/api/workloads/Pod/default/No!", None, 400, "name"),
+        ("GET", "/api/models/nothing-like-it", None, 404, ""),
+        ("GET", "/api/nope", None, 404, ""),
+        ("DELETE", "/api/nodes", None, 405, ""),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_mistakes_are_answered_in_one_shape(
+    admin: RestClient, method: str, path: str, body: Any, status: int, field: str
+) -> None:
+    found, answer = admin.ask(method, path, body)
+    assert found == status, answer
+    assert answer["error"]["statusCode"] == status
+    assert answer["error"]["message"]
+    if field:
+        assert field in [each["field"] for each in answer["error"]["details"]]
