@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -76,6 +77,8 @@ def invoke(*arguments: str) -> Result:
 
 @pytest.fixture
 def hooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The flags of a command are those of the catalog at the moment that it is first loaded.
+    cli.get_command(click.Context(cli), "run")
     monkeypatch.setattr(CATALOG, "features", (CONTROL_PLANE, NODES, HOOKS))
 
 
