@@ -147,14 +147,20 @@ def _transport(port: str, connections: int) -> Any:
 
 async def _serve_webhook(port: str, folder: str) -> None:
     from mooring.client.transport import Request
+    from mooring.runtime.webhooks.certificate_stores import CertificateFolder
     from mooring.runtime.webhooks.server import WebhookServer
+    from mooring.runtime.webhooks.target import WebhookUrl
 
     transport = _transport(port, 4)
     free = socket.create_server(("127.0.0.1", 0))
     listen = free.getsockname()[1]
     free.close()
     server = WebhookServer(
-        [_webhook()], transport, listen=("127.0.0.1", listen), url=f"https://127.0.0.1:{listen}", folder=Path(folder)
+        [_webhook()],
+        transport,
+        listen=("127.0.0.1", listen),
+        target=WebhookUrl(f"https://127.0.0.1:{listen}"),
+        store=CertificateFolder(Path(folder)),
     )
     await server.start()
     stop = asyncio.Event()

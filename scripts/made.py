@@ -1,12 +1,22 @@
-"""Files of the repository that are made from its code: written, or with --check only compared."""
+"""Files of the repository that are made from its code: written, or with --check only compared; and their YAML."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 ROOT = Path(__file__).parent.parent
+
+
+class WholeDumper(yaml.SafeDumper):
+    """Writes what is shared in full: an object may not refer to its own parts."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def write_or_check(wanted: Mapping[Path, str], command: str) -> int:

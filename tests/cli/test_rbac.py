@@ -9,6 +9,8 @@ import yaml
 from mooring.catalog import CATALOG
 from mooring.supervisor.declared_rules import bindings_of, roles_of
 from mooring.supervisor.own_rights import RULES
+from scripts.crds import FOLDER as DEFINITIONS
+from scripts.crds import KUSTOMIZATION, kustomization_text
 from scripts.rbac import FOLDER, rules_text, texts
 
 
@@ -26,6 +28,12 @@ def granted(name: str) -> set[tuple[str, str, str]]:
 def test_the_files_are_what_is_declared() -> None:
     assert {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()} == texts()
     assert RULES.read_text(encoding="utf-8") == rules_text()
+
+
+def test_the_kustomization_names_every_file_of_config() -> None:
+    assert KUSTOMIZATION.read_text(encoding="utf-8") == kustomization_text()
+    named = {KUSTOMIZATION.parent / each for each in yaml.safe_load(kustomization_text())["resources"]}
+    assert named == {*FOLDER.iterdir(), *DEFINITIONS.iterdir()}
 
 
 def test_every_part_has_a_role_and_only_what_runs_by_default_is_bound() -> None:

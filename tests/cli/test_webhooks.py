@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -16,7 +17,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.main import cli
 from mooring.nodes.feature import NODES
 from mooring.supervisor import selection
-from mooring.supervisor.external.webhooks import WebhookServing, parse_url
+from mooring.supervisor.external.webhooks import WebhookServing, parse_service, parse_url
 from mooring.testing.builders import node, pod
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
@@ -76,6 +77,8 @@ def invoke(*arguments: str) -> Result:
 
 @pytest.fixture
 def hooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The flags of a command are those of the catalog at the moment that it is first loaded.
+    cli.get_command(click.Context(cli), "run")
     monkeypatch.setattr(CATALOG, "features", (CONTROL_PLANE, NODES, HOOKS))
 
 
@@ -110,6 +113,10 @@ def test_a_webhook_is_chosen_like_a_controller() -> None:
         (("--webhook-url", "https://here:1", "--controllers", "nodes"), "--webhook-url https://here:1: no webhook is"),
         (("--controllers", "guard-webhook"), "guard-webhook cannot be served without --webhook-url https://HOST:PORT"),
         (("--webhook-certificates", "d"), "--webhook-certificates is of no use without --webhook-url"),
+        (("--webhook-secret", "s"), "--webhook-secret is of no use without --webhook-url or --webhook-service"),
+        (("--webhook-url", "https://here:1", "--webhook-service", "s"), "--webhook-url and --webhook-service are two"),
+        (("--webhook-service", "s:0"), '--webhook-service "s:0" is not NAME:PORT of a Service'),
+        (("--webhook-service", "s", "--webhook-secret", "s", "--webhook-certificates", "d"), "--webhook-certificates"),
     ],
 )
 def test_bad_input_is_one_line(arguments: tuple[str, ...], problem: str) -> None:
@@ -207,7 +214,7 @@ def test_run_serves_one_webhook_beside_controllers(api_server: Home, tmp_path: P
         soon(lambda: "side" in story.containers(sidecar="yes"))
         assert story.config(size="much").code == 201
         assert api.get(f"{CONFIGURATIONS}/validatingwebhookconfigurations/mooring").code == 404
-        assert (kept / "ca.crt").exists()
+        assert list(kept.iterdir())
 
 
 def _is_converted(api: Api) -> None:
@@ -239,3 +246,10 @@ def _is_converted(api: Api) -> None:
 )
 def test_it_listens_for_the_url_where_others_can_reach_it(url: str, listen: tuple[str, int], tmp_path: Path) -> None:
     assert WebhookServing((SIDECAR,), (), parse_url(url), tmp_path).listen == listen
+
+
+def test_behind_a_service_it_listens_everywhere(tmp_path: Path) -> None:
+    target = parse_service("mooring-webhooks", "apps")
+    assert target == ("apps", "mooring-webhooks", 443)
+    assert WebhookServing((SIDECAR,), (), target, "tls").listen == ("0.0.0.0", 9443)
+    assert WebhookServing((SIDECAR,), (), target, "tls", port=7).listen == ("0.0.0.0", 7)

@@ -1,52 +1,31 @@
-"""`mooring run` on a real control plane with the rights of config/rbac and no others.
-
-The API server also asks what OwnerReferencesPermissionEnforcement asks for, which some distributions have on.
-"""
+"""`mooring run` on a real control plane with the rights of config/rbac and no others."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import yaml
 
 from mooring.catalog import CATALOG
-from mooring.client.rest_mapper import RestMapper
 from mooring.features.groups.kinds import GROUP_REVISION
-from mooring.features.hosts.api.names import AGENT, API_VERSION, UNREGISTERING
 from mooring.kube.objects import Object
-from mooring.testing.builders import node
 from mooring.testing.conditions import has_condition
-from mooring.testing.controlplane import EXTRAS, ControlPlane, write_kubeconfig
+from mooring.testing.controlplane import ControlPlane, write_kubeconfig
 from mooring.testing.fixtures import missing
 from mooring.testing.groups import leader_worker_set
-from mooring.testing.homes import GATES, home_in, simulated
-from mooring.testing.hosts import byo_host
 from mooring.testing.http import Api
-from mooring.testing.processes import ProgramProcess, free_port
-from mooring.testing.tools import ToolMissing
-from mooring.testing.workspaces import workspace
-from scripts.rbac import FOLDER
-from tests.e2e.test_groups import PATIENCE, Place
-from tests.realnode.pools import cluster_objects, pool_objects
-
-WORKSPACES = "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces"
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-USER = "system:serviceaccount:mooring-system:mooring"
-# Every request of the service account, and how it was answered.
-AUDIT = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata", "users": [USER]}, {"level": "None"}],
-}
+from mooring.testing.processes import free_port
+from mooring.testing.tools import ToolMissing, tool
+from scripts.crds import KUSTOMIZATION
+from tests.e2e.account_run import RBAC, USER, AccountRun, Run, account_token, audited_plane
+from tests.e2e.account_stories import groups_and_workspaces, hosts_and_pools, serve_a_workspace, workspace_in
+from tests.e2e.test_groups import Place
+from tests.external.kubectl import Kubectl
 
 
 class Right(NamedTuple):
@@ -78,65 +57,28 @@ UNREAD = {
 }
 
 
-class Run:
-    """One `mooring run` and what it says."""
-
-    def __init__(self, kubeconfig: Path, log: Path, *arguments: str) -> None:
-        command = [sys.executable, "-m", "mooring", "run", "--kubeconfig", str(kubeconfig), *arguments]
-        self.process = ProgramProcess(command, log)
-
-    def says(self, text: str) -> list[Any]:
-        lines = self.process.log.read_text(encoding="utf-8").splitlines()
-        return [line for line in map(json.loads, lines) if text in line["message"]]
-
-
-class ExternalRun(Run):
-    """`mooring run` as the service account."""
+class ExternalRun(AccountRun):
+    """`mooring run` with what config/ has, as kubectl applies it."""
 
     def __init__(self, plane: ControlPlane, api: Api) -> None:
-        self.api, self._folder = api, plane.folder
-        self.home = home_in(plane)
-        for definition in CATALOG.definitions(CATALOG.external):
-            self.apply(definition)
-        # In the order in which kubectl reads them.
-        for path in sorted(FOLDER.glob("*.yaml")):
-            for obj in yaml.safe_load_all(path.read_text(encoding="utf-8")):
-                self.apply(obj)
-        account = "/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token"
-        token = api.post(account, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
-        self._kubeconfig = kubeconfig = plane.folder / "running.kubeconfig"
-        write_kubeconfig(kubeconfig, "running", plane.url, plane.ca, token.body["status"]["token"])
-        config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+        kubectl = Kubectl(tool("kubectl"), plane.kubeconfig, plane.folder, "mooring-system")
+        kubectl("apply", "--server-side", "-k", str(KUSTOMIZATION.parent))
+        self._kubeconfig = plane.folder / "running.kubeconfig"
+        write_kubeconfig(self._kubeconfig, "running", plane.url, plane.ca, account_token(api, "mooring"))
+        config = yaml.safe_load(self._kubeconfig.read_text(encoding="utf-8"))
         config["contexts"][0]["context"]["namespace"] = "mooring-system"
-        kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
-        webhooks = f"https://127.0.0.1:{free_port()}"
-        super().__init__(kubeconfig, plane.folder / "running.log", "--webhook-url", webhooks)
-        self.process.wait_until(self._registered, PATIENCE)
+        self._kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
+        super().__init__(plane, api, self._command("--webhook-url", f"https://127.0.0.1:{free_port()}"))
 
-    def apply(self, obj: Object) -> None:
-        place = RestMapper().find(obj["apiVersion"], obj["kind"])
-        assert place is not None
-        path = place.object(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
-        answer = self.api.patch(path, "apply", obj, fieldManager="test", force="true")
-        assert answer.code in (200, 201), answer.body
-
-    def _registered(self) -> bool:
-        path = "/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/mooring"
-        return all(self.api.get(path.format(phase)).code == 200 for phase in ("mutating", "validating"))
-
-    def refused(self) -> list[str]:
-        """The requests that the API server did not allow."""
-        lines = (self._folder / "audit.log").read_text(encoding="utf-8").splitlines()
-        found = [json.loads(line) for line in lines]
-        assert found, "nothing was audited"
-        return [f"{each['verb']} {each['requestURI']}" for each in found if each["responseStatus"]["code"] == 403]
+    def _command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "mooring", "run", "--kubeconfig", str(self._kubeconfig), *arguments]
 
     @contextmanager
     def another(self, health: str) -> Iterator[Run]:
         """A second process with the controllers alone, which tells its health at an address."""
         names = ",".join(each.name for each in CATALOG.controllers(CATALOG.external))
-        arguments = ("--controllers", names, "--no-leader-elect", "--health", health)
-        other = Run(self._kubeconfig, self._folder / "another.log", *arguments)
+        command = self._command("--controllers", names, "--no-leader-elect", "--health", health)
+        other = Run(command, self.plane.folder / "another.log")
         try:
             yield other
         finally:
@@ -152,20 +94,8 @@ class ExternalRun(Run):
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExternalRun]:
-    folder: Path = tmp_path_factory.mktemp("rights")
-    (folder / "audit.yaml").write_text(yaml.safe_dump(AUDIT), encoding="utf-8")
-    flags = [
-        f"--audit-policy-file={folder / 'audit.yaml'}",
-        f"--audit-log-path={folder / 'audit.log'}",
-        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
-    ]
     try:
-        with (
-            ControlPlane(folder, EXTRAS, gates=GATES, flags=flags) as plane,
-            Api(plane.url, plane.token, plane.ca) as api,
-        ):
-            for number in range(2):
-                assert api.post("/api/v1/nodes", simulated(node(f"n{number}"))).code == 201
+        with audited_plane(tmp_path_factory.mktemp("rights")) as (plane, api):
             running = ExternalRun(plane, api)
             try:
                 yield running
@@ -177,85 +107,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExternalRun]:
 
 @pytest.mark.slow
 def test_what_is_declared_is_enough(running: ExternalRun) -> None:
-    """A set comes, rolls to a new revision, shrinks and loses a worker, a Workspace comes and goes, and nothing that is
-    asked for is refused.
-    """
-    place = Place(running.api, "enough")
-    place.create(leader_worker_set(replicas=2, size=2))
-    place.wait(place.available)
-    container = {"name": "main", "image": "registry.example.com/serve:2"}
-    place.change({"spec": {"leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": [container]}}}}})
-    place.wait(place.available)
-    place.change({"spec": {"replicas": 1}})
-    place.wait(lambda: place.available() and sorted(place.pods()) == ["serve-0", "serve-0-1"])
-    before = place.pods()["serve-0"]["metadata"]["uid"]
-    place.api.delete(f"{place.path('Pod')}/serve-0-1")
-    place.wait(lambda: place.pods().get("serve-0", {}).get("metadata", {}).get("uid", before) != before)
-    place.wait(place.available)
-    serve_a_workspace(place)
-    place.wait(lambda: has_condition(workspace_in(place), "WorkspaceSucceeded"))
-    assert place.api.delete(f"{WORKSPACES.format(place.name)}/llm").code == 200
-    place.wait(lambda: workspace_in(place) is None)
+    groups_and_workspaces(running)
     assert running.refused() == []
     assert running.says("may not") == []
 
 
-def serve_a_workspace(place: Place) -> None:
-    """One whose configuration the webhook reads by name."""
-    config = {"metadata": {"name": "arguments"}, "data": {"inference_config.yaml": "vllm: {}"}}
-    assert place.api.post(f"/api/v1/namespaces/{place.name}/configmaps", config).code == 201
-    made = workspace(labels={}, namespace=place.name, inference={"config": "arguments"})
-    answer = place.api.post(WORKSPACES.format(place.name), made)
-    assert answer.code == 201, answer.body
-
-
-def workspace_in(place: Place) -> Object | None:
-    answer = place.api.get(f"{WORKSPACES.format(place.name)}/llm")
-    return answer.body if answer.code == 200 else None
-
-
 @pytest.mark.slow
 def test_what_hosts_and_pools_declare_is_enough(running: ExternalRun) -> None:
-    """A pool claims a host whose agent is played here, and lets it go: nothing that is asked for is refused.
-
-    The agent's Role is among it: an account may give away only rights that it has itself.
-    """
-    place = Place(running.api, "default-hosts")
-    host = byo_host("node10", namespace=place.name, labels={"purpose": "worker"}, annotations={AGENT: "1"})
-    for obj in (*cluster_objects(running.home), *pool_objects("workers", 1, "worker")):
-        plural = f"{obj['kind'].lower()}s"
-        path = f"/apis/{obj['apiVersion']}/namespaces/{place.name}/{plural}"
-        answer = running.api.post(path, obj)
-        assert answer.code == 201, answer.body
-    hosts = f"/apis/{API_VERSION}/namespaces/{place.name}/byohosts"
-    assert running.api.post(hosts, host).code == 201
-    own, role = f"{hosts}/node10", f"{RBAC}/namespaces/{place.name}/roles/byoh-host-node10"
-
-    def told(**status: Any) -> None:
-        beat = {"lastHeartbeatTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **status}
-        assert running.api.patch(f"{own}/status", "merge", {"status": beat}).code == 200
-
-    told()
-    place.wait(lambda: "secrets" in str(running.api.get(role).body))
-    joined = node("node10")
-    joined["spec"]["providerID"] = "byoh://node10"
-    assert running.api.post("/api/v1/nodes", joined).code == 201
-    told(
-        conditions=[
-            {"type": "K8sNodeBootstrapSucceeded", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-        ]
-    )
-    machines = f"/apis/cluster.x-k8s.io/v1beta2/namespaces/{place.name}"
-    place.wait(
-        lambda: "node10" in str(running.api.get(f"{machines}/machines").body["items"][0]["status"].get("nodeRef"))
-    )
-    pool = f"{machines}/machinedeployments/workers"
-    assert running.api.patch(pool, "merge", {"spec": {"replicas": 0}}).code == 200
-    place.wait(lambda: UNREGISTERING in running.api.get(own).body["metadata"]["annotations"])
-    clean = {"type": "HostClean", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    told(machineRef=None, conditions=[clean])
-    place.wait(lambda: not running.api.get(f"{machines}/machines").body["items"])
-    place.wait(lambda: running.api.get("/api/v1/nodes/node10").code == 404)
+    hosts_and_pools(running)
     assert running.refused() == []
     assert running.says("may not") == []
 

@@ -27,7 +27,9 @@ from mooring.nodes.process.streams.endpoint import StreamEndpoint
 from mooring.registry import Registry
 from mooring.runtime.drivers.health import HealthServer
 from mooring.runtime.drivers.live import Live
+from mooring.runtime.webhooks.certificate_stores import CertificateFolder
 from mooring.runtime.webhooks.server import WebhookServer
+from mooring.runtime.webhooks.target import WebhookUrl
 from tests.client.stories import awaited, now, served, until
 from tests.nodes.process.test_node_server import NothingRuns
 from tests.runtime.living import transport_in
@@ -317,7 +319,13 @@ async def logs(folder: Path) -> AsyncIterator[int]:
 @asynccontextmanager
 async def webhooks(folder: Path) -> AsyncIterator[int]:
     transport = AsyncInProcess(Registry(now=now()), now)
-    server = WebhookServer([], transport, listen=("127.0.0.1", 0), url="https://127.0.0.1:1", folder=folder)
+    server = WebhookServer(
+        [],
+        transport,
+        listen=("127.0.0.1", 0),
+        target=WebhookUrl("https://127.0.0.1:1"),
+        store=CertificateFolder(folder),
+    )
     yield await server.start()
     await server.close()
 

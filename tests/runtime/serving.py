@@ -13,7 +13,9 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.net.tls import client_context
 from mooring.runtime.webhooks import Conversion, Webhook
+from mooring.runtime.webhooks.certificate_stores import CertificateFolder
 from mooring.runtime.webhooks.server import WebhookServer
+from mooring.runtime.webhooks.target import WebhookUrl
 from mooring.testing.homes import Home
 from mooring.testing.processes import free_port
 
@@ -37,7 +39,12 @@ def serving(home: Home, folder: Path, *webhooks: Webhook, conversions: tuple[Con
         headers = {"Authorization": f"Bearer {home.token}"}
         transport = HttpTransport(Access(home.url, tls, headers=lambda: headers))
         server = WebhookServer(
-            webhooks, transport, listen=("127.0.0.1", port), url=url, folder=folder, conversions=conversions
+            webhooks,
+            transport,
+            listen=("127.0.0.1", port),
+            target=WebhookUrl(url),
+            store=CertificateFolder(folder),
+            conversions=conversions,
         )
         await server.start()
         started.set()

@@ -30,6 +30,7 @@ from mooring.runtime.webhooks import Admitted, Denied, Rule, Webhook, WebhookReq
 from mooring.runtime.webhooks.application import WebhookApplication
 from mooring.runtime.webhooks.configuration import configurations, hook_entry
 from mooring.runtime.webhooks.reviews import read_review, write_review
+from mooring.runtime.webhooks.target import WebhookService, WebhookUrl
 from mooring.testing.builders import node, pod
 from mooring.testing.webhooks import admitted, answered, denied_because, patched_to, review
 from mooring.workloads.kinds import NODE
@@ -185,13 +186,21 @@ def test_a_webhook_about_pods_is_narrowed_and_leaves_kube_system_alone() -> None
 
 
 def test_configurations_name_every_webhook_once() -> None:
-    made = configurations("mooring", (SIDECAR, GUARD), {"caBundle": "x"}, "https://hooks:9443/")
+    made = configurations("mooring", (SIDECAR, GUARD), WebhookUrl("https://hooks:9443/"), "x")
     assert [(each["kind"], [hook["name"] for hook in each["webhooks"]]) for each in made] == [
         ("MutatingWebhookConfiguration", ["sidecar.hooks.example.com"]),
         ("ValidatingWebhookConfiguration", ["guard.hooks.example.com"]),
     ]
     client = made[0]["webhooks"][0]["clientConfig"]
     assert client == {"caBundle": "x", "url": "https://hooks:9443/admit/sidecar.hooks.example.com"}
+
+
+def test_behind_a_service_a_configuration_names_it() -> None:
+    target = WebhookService("apps", "hooks", 443)
+    client = configurations("mooring", (SIDECAR,), target, "x")[0]["webhooks"][0]["clientConfig"]
+    path = "/admit/sidecar.hooks.example.com"
+    assert client == {"caBundle": "x", "service": {"namespace": "apps", "name": "hooks", "port": 443, "path": path}}
+    assert target.names == ("hooks.apps.svc",)
 
 
 # Called directly

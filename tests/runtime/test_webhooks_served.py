@@ -6,7 +6,7 @@ import asyncio
 import base64
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,8 +14,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from mooring.client.inprocess import AsyncInProcess
+from mooring.client.transport import Request
 from mooring.kube.errors import MooringError
-from mooring.runtime.webhooks.keys import Keys, host_of
+from mooring.registry.registry import Registry
+from mooring.runtime.webhooks.certificate_stores import CertificateFolder, CertificateSecret, CertificateStore
+from mooring.runtime.webhooks.keys import Keys
+from mooring.runtime.webhooks.target import host_of
 from mooring.testing.builders import pod
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import Home
@@ -103,48 +108,95 @@ def test_a_conversion_is_registered_and_served(api_server: Home, tmp_path: Path)
 # Certificates
 
 
-def test_certificates_are_renewed_without_a_new_socket(tmp_path: Path) -> None:
+NAMES = ("127.0.0.1",)
+
+
+def shown(keys: Keys) -> bytes:
+    """What a client is shown at this moment."""
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    near = client.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    far = keys.tls.wrap_bio(outgoing, incoming, server_side=True)
+    for side in (near, far, near, far):
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+    found = near.getpeercert(binary_form=True)
+    assert found is not None
+    return found
+
+
+def kept_by_secret(tmp_path: Path) -> CertificateStore:
+    registry = Registry(now=datetime.now(UTC))
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tls", "namespace": "default"}}
+    transport = AsyncInProcess(registry, lambda: datetime.now(UTC))
+    asyncio.run(transport.write(Request("create", "v1", "Secret", "default", "tls", secret)))
+    return CertificateSecret(transport, "default", "tls")
+
+
+KEPT: list[Callable[[Path], CertificateStore]] = [CertificateFolder, kept_by_secret]
+
+
+@pytest.mark.parametrize("keep", KEPT)
+def test_certificates_are_renewed_without_a_new_socket(
+    keep: Callable[[Path], CertificateStore], tmp_path: Path
+) -> None:
     now = datetime.now(UTC)
     moments = [now]
-    announced: list[str] = []
-    keys = Keys(tmp_path, "https://127.0.0.1:1", lambda: moments[0])
-    trusted = keys.bundle
-
-    async def announce() -> None:
-        announced.append(keys.bundle)
-
-    def shown() -> bytes:
-        """What a client is shown at this moment."""
-        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
-        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        near = client.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
-        far = keys.tls.wrap_bio(outgoing, incoming, server_side=True)
-        for side in (near, far, near, far):
-            with suppress(ssl.SSLWantReadError):
-                side.do_handshake()
-        found = near.getpeercert(binary_form=True)
-        assert found is not None
-        return found
-
-    def on_disk() -> bytes:
-        return ssl.PEM_cert_to_DER_cert((tmp_path / "server.crt").read_text())
-
-    first = shown()
-    assert first == on_disk()
-    assert asyncio.run(keys.renew(announce)) is False
+    keys = Keys(keep(tmp_path), NAMES, lambda: moments[0])
+    asyncio.run(keys.look())
+    trusted, first = keys.bundle, shown(keys)
+    asyncio.run(keys.look())
+    assert shown(keys) == first
     moments[0] = now + timedelta(days=340)
-    # The certificate is new and the authority is not: nothing has to be announced.
-    assert asyncio.run(keys.renew(announce)) is True
-    assert (announced, keys.bundle) == ([], trusted)
-    assert first != shown() == on_disk()
-    assert asyncio.run(keys.renew(announce)) is False
-    moments[0] = now + timedelta(days=3640)
-    assert asyncio.run(keys.renew(announce)) is True
-    # Both authorities are trusted before the new one is shown.
-    (bundle,) = announced
-    assert base64.b64decode(bundle).count(b"BEGIN CERTIFICATE") == 2
-    assert base64.b64decode(trusted) in base64.b64decode(bundle)
+    asyncio.run(keys.look())
+    # The certificate is new and the authority is not.
+    second = shown(keys)
+    assert (second != first, keys.bundle) == (True, trusted)
+    moments[0] = now + timedelta(days=3000)
+    asyncio.run(keys.look())
+    # Both authorities are trusted before the new one signs anything.
+    bundle = base64.b64decode(keys.bundle)
+    assert bundle.count(b"BEGIN CERTIFICATE") == 2
+    assert base64.b64decode(trusted) in bundle
+
+
+@pytest.mark.parametrize("keep", KEPT)
+def test_replicas_that_start_at_once_show_the_same(keep: Callable[[Path], CertificateStore], tmp_path: Path) -> None:
+    store = keep(tmp_path)
+    replicas = [Keys(store, NAMES, lambda: datetime.now(UTC)) for _ in range(5)]
+
+    async def start() -> None:
+        await asyncio.gather(*(each.look() for each in replicas))
+
+    asyncio.run(start())
+    assert len({shown(each) for each in replicas}) == 1
+    assert len({each.bundle for each in replicas}) == 1
+
+
+@pytest.mark.parametrize("keep", KEPT)
+def test_certificates_that_were_lost_are_put_back(keep: Callable[[Path], CertificateStore], tmp_path: Path) -> None:
+    """Clients trust them: nothing would be won by new ones."""
+    store = keep(tmp_path)
+    keys = Keys(store, NAMES, lambda: datetime.now(UTC))
+
+    async def lose_and_look() -> None:
+        await keys.look()
+        before, kept = keys.bundle, await store.read()
+        await store.write(dict.fromkeys(kept.files, b"?"), kept.version)
+        await keys.look()
+        assert keys.bundle == before
+        assert (await store.read()).files == kept.files
+
+    asyncio.run(lose_and_look())
+
+
+def test_a_secret_that_is_not_there_is_named_with_the_command_that_makes_it() -> None:
+    transport = AsyncInProcess(Registry(now=datetime.now(UTC)), lambda: datetime.now(UTC))
+    keys = Keys(CertificateSecret(transport, "apps", "tls"), NAMES, lambda: datetime.now(UTC))
+    with pytest.raises(MooringError, match=r"no Secret apps/tls .*; kubectl -n apps create secret generic tls"):
+        asyncio.run(keys.look())
+    assert not keys.are_there
 
 
 @pytest.mark.parametrize(

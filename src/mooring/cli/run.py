@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
@@ -17,12 +16,12 @@ from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
+from mooring.cli.webhook_options import WebhookOptions, webhook_options
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.runtime.settings import Configuration
     from mooring.runtime.webhooks.model import Webhook
-    from mooring.supervisor.external.webhooks import WebhookServing
 
 # Columns that a description needs beside its name to be readable.
 _LEAST_ROOM: Final = 40
@@ -45,20 +44,8 @@ _LEAST_ROOM: Final = 40
     help="Of several replicas let one work at a time, by a Lease in the namespace of the context.",
 )
 @click.option("--health", metavar="HOST:PORT", help="Serve /readyz, /livez and /metrics here. Port 0 takes a free one.")
-@click.option(
-    "--webhook-url",
-    "url",
-    metavar="https://HOST:PORT",
-    help="Serve the webhooks, which the API server reaches here. Without it they are off.",
-)
-@click.option(
-    "--webhook-certificates",
-    "certificates",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder that keeps the certificates of the webhooks; replicas behind one URL share it.",
-)
 @exit_code
+@webhook_options
 @configured(CATALOG.settings)
 def command(
     listing: bool,
@@ -67,8 +54,7 @@ def command(
     context: str | None,
     elect: bool,
     health: str | None,
-    url: str | None,
-    certificates: Path | None,
+    webhook_options: WebhookOptions,
     configuration: Configuration,
 ) -> int:
     """Run chosen controllers and webhooks against any cluster, until it is stopped.
@@ -92,24 +78,25 @@ def command(
         raise InputError(f"--controllers {names} leaves none; mooring run --list names them all")
     address = None if health is None else parse_address(health, "--health")
     controllers, webhooks = CATALOG.controllers(chosen), CATALOG.webhooks(chosen)
-    served = () if url is None else tuple(each.switch for each in webhooks)
-    configuration = configuration._replace(running=(*(each.name for each in controllers), *served))
 
     from mooring.client.kubeconfig import find_access
     from mooring.kube.status import UnauthorizedError
     from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.external.process import run_controllers
 
-    with ExitStack() as open_until_the_end:
-        webhook_serving, note = None, ""
-        if url is not None:
-            folder = certificates or Path(open_until_the_end.enter_context(TemporaryDirectory(prefix="mooring-")))
-            webhook_serving = _webhook_serving(webhooks, url, folder, configuration)
-        elif certificates is not None:
-            raise InputError("--webhook-certificates is of no use without --webhook-url")
-        elif webhooks:
-            note = _they_are_off(webhooks, alone=not controllers)
+    served = webhook_options.check()
+    if served and not webhooks and not CATALOG.conversions():
+        raise InputError(f"{webhook_options.asked_for}: no webhook is chosen; mooring run --list names them all")
+    note = _they_are_off(webhooks, alone=not controllers) if webhooks and not served else ""
+    asked = tuple(each.switch for each in webhooks) if served else ()
+    configuration = configuration._replace(running=(*(each.name for each in controllers), *asked))
+    with TemporaryDirectory(prefix="mooring-") as folder:
         access = find_access(kubeconfig, context)
+        webhook_serving = None
+        if served:
+            webhook_serving = webhook_options.serving(
+                webhooks, CATALOG.conversions(), configuration, namespace=access.namespace, scratch=Path(folder)
+            )
         running = run_controllers(
             controllers,
             access,
@@ -127,17 +114,6 @@ def command(
 
             raise refusal(access.server, "run controllers", error) from None
     return 0
-
-
-def _webhook_serving(
-    webhooks: Sequence[Webhook], url: str, folder: Path, configuration: Configuration
-) -> WebhookServing:
-    from mooring.supervisor.external.webhooks import WebhookServing, parse_url
-
-    found = WebhookServing(webhooks, CATALOG.conversions(), parse_url(url), folder, configuration)
-    if not webhooks and not found.conversions:
-        raise InputError(f"--webhook-url {url}: no webhook is chosen; mooring run --list names them all")
-    return found
 
 
 def _they_are_off(webhooks: Sequence[Webhook], *, alone: bool) -> str:

@@ -12,16 +12,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from mooring.kube.errors import MooringError
 from mooring.net.private_files import write_private
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-    from cryptography.x509 import Certificate, CertificateBuilder
+    from cryptography.x509 import Certificate
 
 __all__ = [
     "KUBELET_CLIENT_USER",
@@ -39,8 +38,6 @@ KUBELET_CLIENT_USER: Final = "kube-apiserver-kubelet-client"
 AUTHORITY_LIFE: Final = timedelta(days=3650)
 SERVER_LIFE: Final = timedelta(days=365)
 RENEW_BEFORE: Final = timedelta(days=30)
-# Clocks of clients may be behind.
-_BACKDATED: Final = timedelta(hours=1)
 _RECORD: Final = "record.json"
 _NODE_RECORD: Final = "node.json"
 _KUBELET_CLIENT_RECORD: Final = "apiserver-kubelet-client.json"
@@ -107,24 +104,25 @@ def ensure_certificates(folder: Path, names: Sequence[str], *, now: datetime) ->
 
 def ensure_node_certificate(files: Certificates, *, now: datetime) -> None:
     """A certificate for the node on this machine, which the server reaches on the loopback address."""
-    leaf = _Leaf("Mooring process node", _NODE_NAMES)
-    _ensure(files, files.node_certificate, files.node_key, files.folder / _NODE_RECORD, leaf, now)
+    paths = files.node_certificate, files.node_key
+    _ensure(files, *paths, files.folder / _NODE_RECORD, "Mooring process node", _NODE_NAMES, now)
 
 
 def ensure_kubelet_client_certificate(files: Certificates, *, now: datetime) -> None:
     """A certificate that real kubelets know the server by."""
     paths = files.kubelet_client_certificate, files.kubelet_client_key
-    _ensure(files, *paths, files.folder / _KUBELET_CLIENT_RECORD, _Leaf(KUBELET_CLIENT_USER), now)
+    _ensure(files, *paths, files.folder / _KUBELET_CLIENT_RECORD, KUBELET_CLIENT_USER, (), now)
 
 
-class _Leaf(NamedTuple):
-    """Whom a certificate stands for. With names it is a server's, without a client's."""
-
-    common_name: str
-    names: Sequence[str] = ()
-
-
-def _ensure(files: Certificates, certificate: Path, key: Path, record: Path, leaf: _Leaf, now: datetime) -> None:
+def _ensure(
+    files: Certificates,
+    certificate: Path,
+    key: Path,
+    record: Path,
+    common_name: str,
+    names: Sequence[str],
+    now: datetime,
+) -> None:
     paths = (files.authority, certificate, key)
     try:
         known = json.loads(record.read_bytes())
@@ -132,10 +130,12 @@ def _ensure(files: Certificates, certificate: Path, key: Path, record: Path, lea
             return
     except (OSError, ValueError, KeyError, TypeError):
         pass
+    from mooring.net.issuance import Leaf, issue_leaf, pem
+
     authority, authority_key = load_authority(files)
-    made, made_key = _leaf_certificate(authority, authority_key, leaf, now)
-    write_private(key, _pem(made_key))
-    write_private(certificate, _pem(made))
+    made, made_key = issue_leaf(authority, authority_key, Leaf(common_name, names), now, now + SERVER_LIFE)
+    write_private(key, pem(made_key))
+    write_private(certificate, pem(made))
     renew = min(made.not_valid_after_utc, authority.not_valid_after_utc) - RENEW_BEFORE
     text = json.dumps({"digests": _digests_of(paths), "renew": renew.isoformat()}, indent=2)
     write_private(record, text.encode() + b"\n")
@@ -170,24 +170,29 @@ def _note(files: Certificates, names: Sequence[str], renew: datetime) -> None:
 
 
 def _make(files: Certificates, names: Sequence[str], now: datetime) -> None:
+    from mooring.net.issuance import Leaf, issue_leaf, pem
+
     authority, authority_key = _authority(files, now)
-    certificate, key = _leaf_certificate(authority, authority_key, _Leaf("Mooring API server", names), now)
-    write_private(files.key, _pem(key))
-    write_private(files.certificate, _pem(certificate))
+    leaf = Leaf("Mooring API server", names)
+    certificate, key = issue_leaf(authority, authority_key, leaf, now, now + SERVER_LIFE)
+    write_private(files.key, pem(key))
+    write_private(files.certificate, pem(certificate))
     ends = min(certificate.not_valid_after_utc, authority.not_valid_after_utc)
     # The record is written last, so a start that was cut short is done over.
     _note(files, names, ends - RENEW_BEFORE)
 
 
 def _authority(files: Certificates, now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]:
+    from mooring.net.issuance import issue_authority, pem
+
     if files.authority.exists() or files.authority_key.exists():
         known, key = load_authority(files)
         if known.not_valid_after_utc - RENEW_BEFORE > now:
             return known, key
-    made, key = _new_authority(now)
+    made, key = issue_authority(now, AUTHORITY_LIFE)
     # Without its key a certificate is of no use, so the key comes first.
-    write_private(files.authority_key, _pem(key))
-    write_private(files.authority, _pem(made))
+    write_private(files.authority_key, pem(key))
+    write_private(files.authority, pem(made))
     return made, key
 
 
@@ -210,107 +215,3 @@ def load_authority(files: Certificates) -> tuple[Certificate, EllipticCurvePriva
     if not isinstance(key, EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
         raise CertificateError(f"{path} is not the key of {files.authority}; {way_out}")
     return certificate, key
-
-
-def _new_authority(now: datetime) -> tuple[Certificate, EllipticCurvePrivateKey]:
-    from cryptography import x509
-
-    key = _new_key()
-    name = _name("Mooring authority")
-    builder = _builder(name, name, key, now, AUTHORITY_LIFE)
-    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
-    return _signed(builder, key, key), key
-
-
-def _leaf_certificate(
-    authority: Certificate, authority_key: EllipticCurvePrivateKey, leaf: _Leaf, now: datetime
-) -> tuple[Certificate, EllipticCurvePrivateKey]:
-    from cryptography import x509
-    from cryptography.x509.oid import ExtendedKeyUsageOID
-
-    key = _new_key()
-    usage = ExtendedKeyUsageOID.SERVER_AUTH if leaf.names else ExtendedKeyUsageOID.CLIENT_AUTH
-    builder = _builder(_name(leaf.common_name), authority.subject, key, now, SERVER_LIFE)
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    builder = builder.add_extension(_usage(digital_signature=True), critical=True)
-    builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-    if leaf.names:
-        alternatives = [_alternative(name) for name in dict.fromkeys(leaf.names)]
-        builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
-    return _signed(builder, key, authority_key), key
-
-
-def _new_key() -> EllipticCurvePrivateKey:
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    return ec.generate_private_key(ec.SECP256R1())
-
-
-def _name(common: str) -> Any:
-    from cryptography import x509
-
-    return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, common)])
-
-
-def _alternative(name: str) -> Any:
-    from cryptography import x509
-
-    try:
-        return x509.IPAddress(ip_address(name))
-    except ValueError:
-        return x509.DNSName(name)
-
-
-def _usage(**granted: bool) -> Any:
-    from cryptography import x509
-
-    kinds = (
-        "digital_signature",
-        "content_commitment",
-        "key_encipherment",
-        "data_encipherment",
-        "key_agreement",
-        "key_cert_sign",
-        "crl_sign",
-        "encipher_only",
-        "decipher_only",
-    )
-    return x509.KeyUsage(**{kind: granted.get(kind, False) for kind in kinds})
-
-
-def _builder(
-    subject: Any, issuer: Any, key: EllipticCurvePrivateKey, now: datetime, life: timedelta
-) -> CertificateBuilder:
-    from cryptography import x509
-
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _BACKDATED)
-        .not_valid_after(now + life)
-    )
-
-
-def _signed(
-    builder: CertificateBuilder, key: EllipticCurvePrivateKey, issuer_key: EllipticCurvePrivateKey
-) -> Certificate:
-    """Both key identifiers are in it, without which Python 3.13 and newer accept no certificate."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives.hashes import SHA256
-
-    own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    issuers = x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key())
-    return builder.add_extension(own, critical=False).add_extension(issuers, critical=False).sign(issuer_key, SHA256())
-
-
-def _pem(what: Certificate | EllipticCurvePrivateKey) -> bytes:
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-    from cryptography.x509 import Certificate
-
-    if isinstance(what, Certificate):
-        return what.public_bytes(Encoding.PEM)
-    return what.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

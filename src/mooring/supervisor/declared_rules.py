@@ -18,8 +18,9 @@ from mooring.runtime.rights import SUBRESOURCE_VERBS
 from mooring.runtime.webhooks.model import Webhook
 from mooring.runtime.webhooks.server import CONFIGURATION
 from mooring.supervisor.external.process import LEASE
+from mooring.supervisor.external.webhooks import CERTIFICATE_SECRET
 
-__all__ = ["ACCOUNT", "NAMESPACE", "bindings_of", "roles_of", "rules_by_name"]
+__all__ = ["ACCOUNT", "NAMESPACE", "bindings_of", "namespaced_rules", "roles_of", "rules_by_name"]
 
 ACCOUNT: Final = "mooring"
 _NAMESPACE: Final = "mooring-system"
@@ -44,6 +45,7 @@ _READING: Final = ("list", "watch")
 RUNTIME: Final = "runtime"
 WEBHOOKS: Final = "webhooks"
 ELECTION: Final = "leader-election"
+CERTIFICATES: Final = "webhook-certificates"
 
 # Kinds that are named in rules and reviews, and of which there are no objects.
 _NEVER_READ: Final = frozenset({"Signer", "SubjectAccessReview"})
@@ -99,24 +101,32 @@ def _runtime_rules() -> list[Object]:
     return [_rule("", ["events"], ["create", "patch"])]
 
 
+def namespaced_rules() -> dict[str, list[Object]]:
+    """What `mooring run` needs in its own namespace, by the names of Roles: its Lease, and shared certificates."""
+    return {
+        # The name of what is being created is not known to an authorizer.
+        ELECTION: [
+            _rule(_LEASES, ["leases"], ["create"]),
+            _rule(_LEASES, ["leases"], ["get", "patch"], [LEASE]),
+        ],
+        CERTIFICATES: [_rule("", ["secrets"], ["get", "patch"], [CERTIFICATE_SECRET])],
+    }
+
+
 def bindings_of(catalog: Catalog) -> list[Object]:
     """The service account of `mooring run`, with the roles of what runs by default."""
     account = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": _NAMESPACE}
-    inside = {"name": f"mooring:{ELECTION}", "namespace": _NAMESPACE, "labels": _LABELS}
-    # The name of what is being created is not known to an authorizer.
-    lease = [
-        _rule(_LEASES, ["leases"], ["create"]),
-        _rule(_LEASES, ["leases"], ["get", "patch"], [LEASE]),
-    ]
     found: list[Object] = [
         {
             "apiVersion": "v1",
             "kind": "ServiceAccount",
             "metadata": {"name": ACCOUNT, "namespace": _NAMESPACE, "labels": dict(_LABELS)},
         },
-        {"apiVersion": f"{_GROUP}/v1", "kind": "Role", "metadata": inside, "rules": lease},
-        _binding("RoleBinding", dict(inside), "Role", account),
     ]
+    for name, rules in namespaced_rules().items():
+        inside = {"name": f"mooring:{name}", "namespace": _NAMESPACE}
+        found.append({"apiVersion": f"{_GROUP}/v1", "kind": "Role", "metadata": inside, "rules": rules})
+        found.append(_binding("RoleBinding", dict(inside), "Role", account))
     for name in (RUNTIME, WEBHOOKS, *catalog.external):
         metadata = {"name": f"mooring:{name}", "labels": dict(_LABELS)}
         found.append(_binding("ClusterRoleBinding", metadata, "ClusterRole", dict(account)))

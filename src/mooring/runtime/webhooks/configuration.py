@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from mooring.kube.objects import Object
 from mooring.runtime.webhooks.model import Rule, Webhook
+from mooring.runtime.webhooks.target import WebhookTarget
 
 GROUP: Final = "admissionregistration.k8s.io/v1"
 KINDS: Final = {"mutating": "MutatingWebhookConfiguration", "validating": "ValidatingWebhookConfiguration"}
@@ -56,27 +57,20 @@ def _namespace_selector(webhook: Webhook) -> Object:
     return selector
 
 
-def configurations(name: str, webhooks: Iterable[Webhook], client: Mapping[str, str], url: str) -> list[Object]:
-    """The configurations that make a server call the webhooks below a URL; `client` has what they have in common."""
+def configurations(name: str, webhooks: Iterable[Webhook], target: WebhookTarget, bundle: str) -> list[Object]:
+    """The configurations that make a server call the webhooks; `bundle` has the authorities that it must trust."""
     found = []
     known = tuple(webhooks)
     for phase, kind in KINDS.items():
-        entries = [
-            hook_entry(each, {**client, "url": f"{url.rstrip('/')}{admit_path(each)}"})
-            for each in known
-            if each.phase == phase
-        ]
+        entries = [hook_entry(each, target.client(admit_path(each), bundle)) for each in known if each.phase == phase]
         if entries:
             found.append({"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "webhooks": entries})
     return found
 
 
-def conversion_intent(definition: str, client: Mapping[str, str], url: str) -> Object:
+def conversion_intent(definition: str, target: WebhookTarget, bundle: str) -> Object:
     """What is applied to a definition to have its kind converted by us."""
-    webhook = {
-        "conversionReviewVersions": ["v1"],
-        "clientConfig": {**client, "url": f"{url.rstrip('/')}{CONVERT_PATH}"},
-    }
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": target.client(CONVERT_PATH, bundle)}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

@@ -1,63 +1,70 @@
-"""The certificates of a webhook server: made when they are missing, and renewed in time and without a restart.
+"""The certificates that a webhook server shows: read from where replicas share them, and renewed there when due.
 
-An API server trusts what the configurations say. So before a certificate of a new authority is shown, they must name
-that authority; and they name the old one too, for as long as it may still be met.
+The server follows them without a new socket or process.
 """
 
 from __future__ import annotations
 
+import ssl
 from base64 import b64encode
-from collections.abc import Awaitable, Callable
-from datetime import datetime
-from pathlib import Path
-from urllib.parse import urlsplit
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
 from mooring.kube.errors import MooringError
-from mooring.net.certificates import ensure_certificates
-from mooring.net.tls import server_context
+from mooring.net.rotation import RotatedCertificates, read_certificates, renewed
+from mooring.net.tls import show_certificate
+from mooring.runtime.webhooks.certificate_stores import CertificateStore
 
+__all__ = ["CERTIFICATE_LIFE", "Keys"]
 
-def host_of(url: str) -> str:
-    """The name that a certificate for a URL must be for."""
-    try:
-        parts = urlsplit(url)
-        host, good = parts.hostname or "", parts.scheme == "https" and not (parts.query or parts.fragment)
-        _ = parts.port
-    except ValueError as error:
-        raise MooringError(f"{url} is no URL: {error}") from None
-    if not good or not host:
-        raise MooringError(f"{url} cannot be the URL of webhooks: it must be https://HOST:PORT")
-    return host
+CERTIFICATE_LIFE: Final = timedelta(days=365)
+# Of all replicas that renew at once, each round one is done.
+_RETRIES: Final = 10
+# How often a certificate is looked after while it lives.
+_LOOKS: Final = 10
 
 
 class Keys:
-    """`tls` is what the server shows; it follows the files without a new socket or process."""
+    """`tls` is what the server shows. Before `look` has been there once, that is nothing."""
 
-    def __init__(self, folder: Path, url: str, clock: Callable[[], datetime]) -> None:
-        self._folder = folder
-        self._names = (host_of(url),)
-        self._clock = clock
-        found = ensure_certificates(folder, self._names, now=clock())
-        self._authority = found.authority.read_bytes()
-        self._shown = found.certificate.read_bytes()
-        self._trusted = self._authority
-        self.tls = server_context(found.certificate, found.key)
+    def __init__(
+        self,
+        store: CertificateStore,
+        names: Sequence[str],
+        clock: Callable[[], datetime],
+        life: timedelta = CERTIFICATE_LIFE,
+    ) -> None:
+        self._store, self._names, self._clock, self._life = store, names, clock, life
+        self._known: RotatedCertificates | None = None
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.minimum_version = ssl.TLSVersion.TLSv1_2
+
+    @property
+    def are_there(self) -> bool:
+        return self._known is not None
 
     @property
     def bundle(self) -> str:
         """What configurations must trust, as they write it."""
-        return b64encode(self._trusted).decode()
+        return b64encode(self._known.bundle).decode() if self._known is not None else ""
 
-    async def renew(self, announce: Callable[[], Awaitable[None]]) -> bool:
-        """Look after the certificates; whether there are new ones. `announce` writes the bundle where it is read."""
-        found = ensure_certificates(self._folder, self._names, now=self._clock())
-        authority, shown = found.authority.read_bytes(), found.certificate.read_bytes()
-        if shown == self._shown:
-            return False
-        if authority != self._authority:
-            self._trusted = authority + self._authority
-            await announce()
-            self._authority = authority
-        self.tls.load_cert_chain(found.certificate, found.key)
-        self._shown = shown
-        return True
+    @property
+    def look_seconds(self) -> float:
+        """How often to look, so that a certificate which another replica has renewed is shown in time."""
+        return self._life.total_seconds() / _LOOKS
+
+    async def look(self) -> None:
+        """Take what is kept, renew what is due, and show it."""
+        for _ in range(_RETRIES):
+            kept = await self._store.read()
+            # What was lost from the store is put back: clients trust it.
+            found = read_certificates(kept.files) or self._known
+            wanted = renewed(found, self._names, self._clock(), self._life)
+            files = wanted.files()
+            if files.items() <= kept.files.items() or await self._store.write(files, kept.version):
+                if self._known is None or wanted.certificate != self._known.certificate:
+                    show_certificate(self.tls, wanted.certificate, wanted.key)
+                self._known = wanted
+                return
+        raise MooringError("others change the certificates of the webhooks all the time")

@@ -12,6 +12,7 @@ from mooring.kube.status import ApiError, NotFoundError
 from mooring.runtime.logs import say
 from mooring.runtime.webhooks.configuration import configurations, conversion_intent
 from mooring.runtime.webhooks.model import Conversion, Webhook
+from mooring.runtime.webhooks.target import WebhookTarget
 
 MANAGER: Final = "mooring-webhooks"
 
@@ -25,21 +26,20 @@ class Registration:
         name: str,
         webhooks: Sequence[Webhook],
         conversions: Sequence[Conversion],
-        url: str,
+        target: WebhookTarget,
     ) -> None:
         self._transport = transport
         self._name = name
         self._webhooks = webhooks
         self._conversions = conversions
-        self._url = url
+        self._target = target
         self._told = ""
 
     async def apply(self, bundle: str) -> bool:
         """Whether all of it is in place now. What went wrong is told once."""
-        client = {"caBundle": bundle}
-        intents = configurations(self._name, self._webhooks, client, self._url)
+        intents = configurations(self._name, self._webhooks, self._target, bundle)
         problems = [await self._write(intent) for intent in intents]
-        problems += [await self._convert(conversion, client) for conversion in self._conversions]
+        problems += [await self._convert(conversion, bundle) for conversion in self._conversions]
         told = "; ".join(filter(None, problems))
         if told and told != self._told:
             say(logging.WARNING, f"webhooks are not all registered: {told}")
@@ -48,8 +48,8 @@ class Registration:
         self._told = told
         return not told
 
-    async def _convert(self, conversion: Conversion, client: Object) -> str:
-        intent = conversion_intent(conversion.definition, client, self._url)
+    async def _convert(self, conversion: Conversion, bundle: str) -> str:
+        intent = conversion_intent(conversion.definition, self._target, bundle)
         try:
             # Applied to what is not there it would be a definition of nothing.
             await self._transport.get(intent["apiVersion"], intent["kind"], "", conversion.definition)

@@ -11,8 +11,7 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from mooring.api.kinds import Key, Kind
@@ -27,16 +26,17 @@ from mooring.runtime.logs import say
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.application import MAX_REVIEW_BYTES, WebhookApplication
-from mooring.runtime.webhooks.keys import Keys
+from mooring.runtime.webhooks.certificate_stores import CertificateStore
+from mooring.runtime.webhooks.keys import CERTIFICATE_LIFE, Keys
 from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.registration import Registration
+from mooring.runtime.webhooks.target import WebhookTarget
 
 # The name of the configurations that make API servers call our webhooks.
 CONFIGURATION: Final = "mooring"
 # How often the configuration is read again, in case it was removed or changed.
 RESYNC_SECONDS: Final = 60.0
 _RETRY_SECONDS: Final = 2.0
-_HEARD: Final = 3.0
 _FINISH_SECONDS: Final = 5.0
 
 
@@ -45,7 +45,7 @@ def _nothing_to_do(key: Key, view: View, now: datetime) -> Decision:
 
 
 class WebhookServer:
-    """`listen` is where it listens and `url` how the API server reaches it; `folder` keeps its certificates.
+    """`listen` is where it listens and `target` where the API server finds it; `store` keeps its certificates.
 
     `start` returns when reviews can be answered; `run` registers the webhooks and looks after them until `stop`.
     """
@@ -56,12 +56,13 @@ class WebhookServer:
         transport: AsyncTransport,
         *,
         listen: tuple[str, int],
-        url: str,
-        folder: Path,
+        target: WebhookTarget,
+        store: CertificateStore,
         conversions: Sequence[Conversion] = (),
         name: str = CONFIGURATION,
         clock: Callable[[], datetime] = wall_clock,
         configuration: Configuration = DEFAULTS,
+        life: timedelta = CERTIFICATE_LIFE,
     ) -> None:
         self._transport = transport
         self._listen = listen
@@ -69,16 +70,17 @@ class WebhookServer:
         self._live = Live([Controller("webhooks", _nothing_to_do, reads=kinds)], transport, events=False)
         stores = self._live.dispatcher.stores
         self.application = WebhookApplication(webhooks, conversions, stores, transport, clock, configuration)
-        self.keys = Keys(folder, url, clock)
-        self._registration = Registration(transport, name, webhooks, conversions, url)
+        self.keys = Keys(store, target.names, clock, life)
+        self._unkept = ""
+        self._registration = Registration(transport, name, webhooks, conversions, target)
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._http = HttpServer(self.application, limits=HttpLimits(body_bytes=MAX_REVIEW_BYTES))
 
     @property
     def missing(self) -> list[str]:
-        """Why it is not ready: the kinds that cannot be read, with the reasons."""
-        return self._live.missing
+        """Why it is not ready: the kinds and certificates that cannot be read, with the reasons."""
+        return [*self._live.missing, *([] if self.keys.are_there else [self._unkept])]
 
     @property
     def silent(self) -> list[str]:
@@ -94,27 +96,31 @@ class WebhookServer:
             raise MooringError(f"webhooks cannot listen on {host}:{port}: {error.strerror}") from None
         found: int = sock.getsockname()[1]
         self._tasks = [asyncio.create_task(self._live.run(self._stop))]
+        await self._look()
         await self._http.start(sock, self.keys.tls)
         return found
 
     async def run(self, stop: asyncio.Event) -> None:
         """Register once everything can be read; then look after registration and certificates."""
         while not stop.is_set():
-            if self.missing:
+            if self._live.missing:
                 await _pause(stop, 0.05)
                 continue
-            try:
-                await self.keys.renew(self._announce)
-            except (MooringError, OSError) as error:
-                say(logging.ERROR, f"the certificates of the webhooks cannot be renewed: {error}")
-            done = await self._registration.apply(self.keys.bundle)
-            await _pause(stop, RESYNC_SECONDS if done else _RETRY_SECONDS)
+            done = await self._look() and await self._registration.apply(self.keys.bundle)
+            await _pause(stop, min(RESYNC_SECONDS, self.keys.look_seconds) if done else _RETRY_SECONDS)
 
-    async def _announce(self) -> None:
-        if not await self._registration.apply(self.keys.bundle):
-            raise MooringError("the configurations do not name the new authority yet")
-        # API servers hear of it by watches.
-        await asyncio.sleep(_HEARD)
+    async def _look(self) -> bool:
+        """Look after the certificates. Those that are shown stay good for a while when that fails."""
+        try:
+            await self.keys.look()
+        except MooringError as error:
+            problem = f"the certificates of the webhooks cannot be looked after: {error}"
+            if problem != self._unkept:
+                say(logging.ERROR, problem)
+            self._unkept = problem
+            return self.keys.are_there
+        self._unkept = ""
+        return True
 
     async def close(self) -> None:
         self._stop.set()
@@ -130,15 +136,15 @@ async def serve_webhooks(
     transport: AsyncTransport,
     *,
     listen: tuple[str, int],
-    url: str,
-    folder: Path,
+    target: WebhookTarget,
+    store: CertificateStore,
     stop: asyncio.Event,
     conversions: Sequence[Conversion] = (),
     clock: Callable[[], datetime] = wall_clock,
 ) -> None:
     """Serve and register until `stop` is set."""
     server = WebhookServer(
-        webhooks, transport, listen=listen, url=url, folder=folder, conversions=conversions, clock=clock
+        webhooks, transport, listen=listen, target=target, store=store, conversions=conversions, clock=clock
     )
     await server.start()
     try:

@@ -102,9 +102,9 @@ async def run_controllers(
                 raise InputError(conflict)
             _log.warning(conflict)
         if webhook_serving is not None:
-            health_source.webhooks = webhook_serving.server(transport)
+            health_source.webhooks = webhook_serving.server(transport, access.namespace)
             await health_source.webhooks.start()
-            _log.info(f"{', '.join(webhook_serving.names)} at {webhook_serving.url} for {access.server}")
+            _log.info(f"{', '.join(webhook_serving.names)} at {webhook_serving.target} for {access.server}")
         working = [] if health_source.webhooks is None else [health_source.webhooks.run(stop)]
         if controllers:
             _log.info(f"{', '.join(names)} on {access.server}")
