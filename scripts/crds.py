@@ -1,6 +1,7 @@
 """Writes the definitions of our own kinds to config/crd/; with --check it only says whether they differ.
 
-Kinds that only the embedded cluster brings along are not among them: elsewhere they belong to others.
+Kinds that only the embedded cluster brings along are not among them: elsewhere they belong to others. `mooring up`
+reads all of them, and the webhooks of our features, from JSON.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.catalog import CATALOG
+from mooring.supervisor.declared_api import api_text
+from mooring.supervisor.own_api import DATA
 from scripts.made import ROOT, write_or_check
 
 FOLDER = ROOT / "config" / "crd"
@@ -36,7 +39,7 @@ def texts(resources: Iterable[CustomResource]) -> dict[str, str]:
 
 def main() -> int:
     wanted = {FOLDER / name: text for name, text in texts(CATALOG.resources(CATALOG.external)).items()}
-    return write_or_check(wanted, "python -m scripts.crds")
+    return write_or_check({**wanted, DATA: api_text(CATALOG.features)}, "python -m scripts.crds")
 
 
 if __name__ == "__main__":

@@ -57,8 +57,7 @@ def _prepare(
     admission = own_admission(controllers, Configuration(*configuration))
 
     def prepare(registry: Registry) -> None:
-        if admission is not None:
-            admission(registry)
+        admission(registry)
         grant_rights(registry, controllers, fleet_rules, now=datetime.now(UTC))
 
     return prepare
