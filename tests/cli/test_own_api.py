@@ -1,9 +1,7 @@
-"""What our features add to the API of `mooring up`: it is shipped as data, and nothing is loaded before it is used."""
+"""What our features add to the API of `mooring up`: it is shipped as data, and code is loaded when a write needs it."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -42,23 +40,6 @@ def patch(registry: Registry, change: Object) -> None:
 
 def test_the_data_are_what_the_features_declare() -> None:
     assert DATA.read_text(encoding="utf-8") == api_text(CATALOG.features), "run python -m scripts.crds"
-
-
-def test_the_api_server_loads_no_feature_before_a_write_needs_it() -> None:
-    code = (
-        "import sys; from datetime import *; from mooring.registry import Registry;"
-        "from mooring.catalog import CATALOG; from mooring.runtime.settings import DEFAULTS;"
-        "from mooring.supervisor.admission import own_admission;"
-        "own_admission(CATALOG.names, DEFAULTS)(Registry(now=datetime.now(UTC)));"
-        "print(*(name for name in sys.modules if name.startswith('mooring.')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.split()
-    assert "mooring.features.groups.feature" in loaded
-    heavy = ("mooring.api.crds", "mooring.placement", "mooring.runtime.view", "mooring.runtime.webhooks.loaded")
-    assert not [name for name in loaded if name.startswith(heavy)]
-    code_of_features = ("controller", "definition", "types", "validation", "webhooks")
-    assert not [name for name in loaded if name.startswith("mooring.features") and name.endswith(code_of_features)]
 
 
 def test_every_kind_is_served_from_the_first_start_with_its_own_time_and_uid() -> None:
