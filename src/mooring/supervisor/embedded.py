@@ -20,6 +20,7 @@ from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
 from mooring.supervisor.console import Console
 from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.fleet.news import FLEET_IS_IN, FLEET_IS_REFUSED
 from mooring.supervisor.selection import PROCESS_NODE
 from mooring.supervisor.supervisor import Signals, Supervisor
 
@@ -52,6 +53,8 @@ class EmbeddedCluster:
     console: Console = field(default_factory=Console)
     _issued: Credentials | None = field(default=None, init=False)
     _has_fleet: bool = False
+    # Whether the API answers and only the fleet is still awaited.
+    _awaits_fleet: bool = False
 
     def run(self, signals: Signals) -> int:
         supervisor = Supervisor(
@@ -159,6 +162,14 @@ class EmbeddedCluster:
         return is_alive(self.address.url, self._credentials.certificates.authority)
 
     def _welcome(self) -> None:
+        """Say that the cluster is ready. Who names a fleet looks at its nodes first, so they are there by then."""
+        self._awaits_fleet = self.fleet is not None and not self._has_fleet
+        if self._awaits_fleet:
+            self.console.say(f"The API answers at {self.address.url}; {self.fleet} is being brought in.")
+        else:
+            self._say_ready()
+
+    def _say_ready(self) -> None:
         from mooring.supervisor.access import legacy_users
 
         say = self.console.say
@@ -180,6 +191,9 @@ class EmbeddedCluster:
         say("")
 
     def _show_news(self, entry: dict[str, Any]) -> None:
-        if entry["news"] == "fleet":
-            self._has_fleet = True
-        self.console.say(str(entry.get("message", "")))
+        self._has_fleet = self._has_fleet or entry["news"] == FLEET_IS_IN
+        if self._awaits_fleet and entry["news"] in (FLEET_IS_IN, FLEET_IS_REFUSED):
+            self._awaits_fleet = False
+            self._say_ready()
+        show = self.console.warn if entry["news"] == FLEET_IS_REFUSED else self.console.say
+        show(str(entry.get("message", "")))
