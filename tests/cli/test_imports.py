@@ -50,6 +50,12 @@ def test_the_api_server_loads_no_feature_before_a_write_needs_it() -> None:
     assert [name for name in modules if name.startswith(heavy)] == []
 
 
+def test_the_api_server_loads_no_library_that_few_requests_need() -> None:
+    assert {"cryptography", "mooring.kube.cel.environment", "numpy", "tempfile", "yaml", "zoneinfo"}.isdisjoint(
+        loaded(f"import mooring.apiserver.process\n{SERVER}")
+    )
+
+
 def test_the_parent_starts_its_children_before_it_loads_what_makes_credentials() -> None:
     assert {"asyncio", "cryptography", "secrets", "ssl", "tempfile", "yaml"}.isdisjoint(loaded(PARENT))
 
