@@ -101,7 +101,7 @@ async def _serve(how: str) -> None:
     from mooring.apiserver.server import Server
     from mooring.apiserver.webhooks.http import WebhookClient
     from mooring.registry import Registry
-    from mooring.runtime.webhooks import install
+    from mooring.runtime.webhooks.direct import install
 
     took: list[float] = []
     registry = Registry(now=datetime.now(UTC))

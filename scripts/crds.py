@@ -1,7 +1,8 @@
 """Writes the definitions of our own kinds to config/crd/; with --check it only says whether they differ.
 
 config/kustomization.yaml names them, and the access rules beside them, for `kubectl apply -k config`.
-Kinds that only the embedded cluster brings along are not among them: elsewhere they belong to others.
+Kinds that only the embedded cluster brings along are not among them: elsewhere they belong to others. `mooring up`
+reads all of them, and the webhooks of our features, from JSON.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import yaml
 
 from mooring.api.crds.resource import CustomResource, definition
 from mooring.catalog import CATALOG
+from mooring.supervisor.declared_api import api_text
+from mooring.supervisor.own_api import DATA
 from scripts import rbac
 from scripts.made import ROOT, WholeDumper, write_or_check
 
@@ -40,7 +43,8 @@ def kustomization_text() -> str:
 
 def main() -> int:
     wanted = {FOLDER / name: text for name, text in texts(CATALOG.resources(CATALOG.external)).items()}
-    return write_or_check({**wanted, KUSTOMIZATION: kustomization_text()}, COMMAND)
+    made = {KUSTOMIZATION: kustomization_text(), DATA: api_text(CATALOG.features)}
+    return write_or_check({**wanted, **made}, COMMAND)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ A feature takes part with one line here. Nothing is loaded before it is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,10 +44,26 @@ FEATURES: Final[tuple[Feature, ...]] = (
 )
 
 
-@cache
-def _workloads(features: tuple[Feature, ...]) -> dict[str, WorkloadKind]:
-    loaded = (each for feature in features for each in feature.workloads.all(lambda part: part.kind))
-    return {each.kind: each for each in loaded}
+class WorkloadKinds(Mapping[str, "WorkloadKind"]):
+    """Kinds by their names. Those of a feature are loaded when one of them is asked for."""
+
+    def __init__(self, features: tuple[Feature, ...]) -> None:
+        self._parts = {name: feature.workloads for feature in features for name in feature.workloads.names}
+        self._loaded: dict[str, WorkloadKind] = {}
+
+    def __getitem__(self, kind: str) -> WorkloadKind:
+        if kind not in self._loaded:
+            self._loaded |= {each.kind: each for each in self._parts[kind].all(lambda part: part.kind)}
+        return self._loaded[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+_workloads: Final = cache(WorkloadKinds)
 
 
 class Catalog:

@@ -18,42 +18,59 @@ from mooring.kube.status import BadRequestError
 from mooring.registry import Registry
 from mooring.runtime.effects import Run
 from mooring.testing.workspaces import workspace
-from tests.client.stories import awaited
+from tests.client.stories import awaited, until
 from tests.features.groups.town import registry_with_groups
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+MEASURED = 'KAITO_BENCHMARK_RESULT 2026-01-01T00:00:00Z {"vllm_total_tpm": 1234.5}\n'
 LOG = BenchmarkLog("default", "llm-0", "llm", 500)
 
 
 class Logs(AsyncInProcess):
-    """Answers for one log; everything else is the registry's."""
+    """Answers for one log, one answer after the other; everything else is the registry's."""
 
-    def __init__(self, registry: Registry, answer: str | Exception) -> None:
+    def __init__(self, registry: Registry, *answers: str | Exception) -> None:
         super().__init__(registry, lambda: NOW)
-        self.answer, self.asked = answer, list[tuple[object, ...]]()
+        self.answers, self.asked = list(answers), list[tuple[object, ...]]()
 
     async def log(self, *asked: object) -> str:
         self.asked.append(asked)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
-async def read(answer: str | Exception) -> tuple[Logs, Object]:
+class Reading:
+    """A run for a Workspace, and the server that it asks."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self._registry = registry_with_groups()
+        self._resource = self._registry.resource(WORKSPACE.api_version, WORKSPACE.kind)
+        made = self._registry.create(self._resource, workspace(preset="phi-4"), now=NOW)
+        self.transport = Logs(self._registry, *answers)
+        self.executor = PodLogExecutor(self.transport, clock=lambda: NOW)
+        self.run = Run(READ_BENCHMARK, WORKSPACE, Key("default", "llm"), "1", LOG, made["metadata"]["uid"])
+        self.executor.start(self.run)
+
+    @property
+    def workspace(self) -> Object:
+        return self._registry.get(self._resource, "default", "llm")
+
+    async def end(self) -> None:
+        await asyncio.gather(*self.executor._runs.values(), return_exceptions=True)
+
+
+async def read(*answers: str | Exception) -> tuple[Logs, Object]:
     """The Workspace after a run."""
-    registry = registry_with_groups()
-    resource = registry.resource(WORKSPACE.api_version, WORKSPACE.kind)
-    made = registry.create(resource, workspace(preset="phi-4"), now=NOW)
-    transport = Logs(registry, answer)
-    executor = PodLogExecutor(transport, clock=lambda: NOW)
-    executor.start(Run(READ_BENCHMARK, WORKSPACE, Key("default", "llm"), "1", LOG, made["metadata"]["uid"]))
-    await asyncio.gather(*executor._runs.values())
-    return transport, registry.get(resource, "default", "llm")
+    reading = Reading(*answers)
+    await reading.end()
+    return reading.transport, reading.workspace
 
 
 @awaited
 async def test_what_a_log_says_is_written_into_the_status() -> None:
-    transport, found = await read('KAITO_BENCHMARK_RESULT 2026-01-01T00:00:00Z {"vllm_total_tpm": 1234.5}\n')
+    transport, found = await read(MEASURED)
     query = {"container": "llm", "tailLines": "500", "limitBytes": "8388608"}
     assert transport.asked == [("default", "llm-0", query)]
     (condition,) = found["status"]["conditions"]
@@ -70,9 +87,21 @@ async def test_a_log_that_is_refused_is_told() -> None:
 
 
 @awaited
-async def test_a_server_that_cannot_be_reached_says_nothing_of_the_log() -> None:
-    _, found = await read(Unreachable("nobody answers"))
-    assert "status" not in found or not found["status"].get("conditions")
+async def test_a_server_that_cannot_be_reached_says_nothing_of_the_log_and_is_asked_again() -> None:
+    transport, found = await read(Unreachable("nobody answers"), MEASURED)
+    assert len(transport.asked) == 2
+    (condition,) = found["status"]["conditions"]
+    assert (condition["type"], condition["status"]) == ("BenchmarkCompleted", "True")
+
+
+@awaited
+async def test_a_run_that_is_not_wanted_any_more_is_not_begun_again() -> None:
+    reading = Reading(Unreachable("nobody answers"), MEASURED)
+    await until(lambda: len(reading.transport.asked) == 1)
+    assert not reading.workspace.get("status", {}).get("conditions")
+    reading.executor.cancel(reading.run)
+    await reading.end()
+    assert reading.transport.answers == [MEASURED]
 
 
 @awaited

@@ -13,7 +13,7 @@ from mooring.api.crds.conversion import Spoke, conversion_data
 from mooring.api.crds.resource import CustomResource, Version, definition
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.runtime.webhooks import Conversion
+from mooring.runtime.webhooks.model import Conversion
 from mooring.testing.conversions import conversions_round_trip
 from tests.api.sample import MODEL_CACHES, ModelCache, OldModelCache, from_hub, to_hub
 from tests.runtime.hooks import GADGET_RESOURCE

@@ -11,7 +11,7 @@ import pytest
 from mooring.api.crds.conversion import conversion_data
 from mooring.api.crds.resource import definition
 from mooring.kube.objects import Object
-from mooring.runtime.webhooks import Conversion
+from mooring.runtime.webhooks.model import Conversion
 from mooring.testing.fixtures import api_server as api_server
 from mooring.testing.homes import REAL, Home
 from mooring.testing.http import Api

@@ -15,6 +15,8 @@ from typing import Any
 from mooring.builtin.feature import CONTROL_PLANE
 from mooring.catalog import CATALOG
 from mooring.nodes.feature import NODES
+from mooring.runtime.webhooks.direct import install
+from mooring.supervisor import admission
 from mooring.supervisor import embedded as cluster
 from mooring.supervisor.children import Program
 from tests.runtime.hooks import GADGETS, HOOKS
@@ -25,7 +27,9 @@ SERVER = "mooring.supervisor.server"
 
 def put_webhooks_into_the_catalog() -> None:
     CATALOG.features = (CONTROL_PLANE, NODES, HOOKS)
+    # `run` asks the catalog; the API server of `up` takes conversions from definitions, and this one has none.
     setattr(CATALOG, "conversions", lambda: (GADGETS,))  # noqa: B010
+    setattr(admission, "install", partial(install, conversions=(GADGETS,)))  # noqa: B010
 
 
 def _program(*arguments: Any, **settings: Any) -> Program:

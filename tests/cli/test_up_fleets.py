@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from mooring.manifests import ManifestError
+from mooring.supervisor.address import bind, parse_address
+from mooring.supervisor.console import Console
+from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.embedded import EmbeddedCluster
 from mooring.supervisor.fleet.manifest import DEFAULT_FLEET, Fleet, check_fleet, read_fleet
+from mooring.supervisor.fleet.news import FLEET_IS_IN, FLEET_IS_REFUSED
 from tests.cli.embedded import Up, up
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -223,3 +228,44 @@ def test_nodes_that_nothing_simulates_are_said(tmp_path: Path, file: Path) -> No
     with up(tmp_path, "--fleet", "fleet.yaml", "--ephemeral") as running:
         running.says("note: fleet.yaml: real: not annotated kwok.x-k8s.io/node: fake, so nothing will run there")
         running.says("One node of fleet.yaml.")
+
+
+def test_a_cluster_with_a_fleet_of_ones_own_is_ready_when_that_is_there(tmp_path: Path, file: Path) -> None:
+    file.write_text(GPU.replace('"3"', '"300"'))
+    with up(tmp_path, "--fleet", "fleet.yaml", "--ephemeral", "--controllers", "nodes") as running:
+        assert len(of_the_fleet(running.ready())) == 300
+
+
+def awaiting(folder: Path, fleet: Path | None) -> tuple[EmbeddedCluster, list[str]]:
+    """A cluster whose API has just answered, and what its console says."""
+    said: list[str] = []
+    listening, address = bind(parse_address("127.0.0.1:0"))
+    listening.close()
+    (folder / "tokens").touch()
+    cluster = EmbeddedCluster(DataFolder(folder), address, listening, 0, (), fleet, console=Saying(said))
+    cluster._welcome()
+    return cluster, said
+
+
+class Saying(Console):
+    def __init__(self, said: list[str]) -> None:
+        super().__init__()
+        self._said = said
+
+    def _print(self, text: str, **style: Any) -> None:
+        self._said.append(text)
+
+
+@pytest.mark.parametrize("news", [FLEET_IS_IN, FLEET_IS_REFUSED])
+def test_a_fleet_that_cannot_be_brought_in_is_not_waited_for_for_ever(tmp_path: Path, file: Path, news: str) -> None:
+    cluster, said = awaiting(tmp_path, file)
+    assert said == [f"The API answers at {cluster.address.url}; {file} is being brought in."]
+    cluster._show_news({"news": "node", "message": "This machine is node laptop."})
+    assert not [line for line in said if "Mooring is ready" in line]
+    cluster._show_news({"news": news, "message": "what came of it"})
+    assert [line for line in said if "Mooring is ready" in line]
+    assert said[-1] == "what came of it"
+
+
+def test_nobody_waits_for_the_default_fleet(tmp_path: Path) -> None:
+    assert "Mooring is ready" in awaiting(tmp_path, None)[1][0]

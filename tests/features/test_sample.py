@@ -53,9 +53,7 @@ def server(name: str = "chat", version: str = "v1", **spec: object) -> Object:
 def prepared() -> Registry:
     """An API server's registry as `mooring up` prepares it."""
     registry = Registry(now=START)
-    prepare = own_admission(MODEL_SERVING.names, DEFAULTS)
-    assert prepare is not None
-    prepare(registry)
+    own_admission(MODEL_SERVING.names, DEFAULTS)(registry)
     return registry
 
 

@@ -13,7 +13,7 @@ from mooring.kube.errors import invalid
 from mooring.kube.objects import Object
 from mooring.runtime.feature import Feature, Parts
 from mooring.runtime.view import View
-from mooring.runtime.webhooks import Admitted, Conversion, Denied, Rule, Webhook, WebhookRequest, absent
+from mooring.runtime.webhooks.model import Admitted, Conversion, Denied, Rule, Webhook, WebhookRequest, absent
 from mooring.workloads.kinds import NODE
 
 SIDE: Object = {"name": "side", "image": "registry.example.com/side:1"}

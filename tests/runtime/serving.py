@@ -12,8 +12,8 @@ from pathlib import Path
 from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.net.tls import client_context
-from mooring.runtime.webhooks import Conversion, Webhook
 from mooring.runtime.webhooks.certificate_stores import CertificateFolder
+from mooring.runtime.webhooks.model import Conversion, Webhook
 from mooring.runtime.webhooks.server import WebhookServer
 from mooring.runtime.webhooks.target import WebhookUrl
 from mooring.testing.homes import Home

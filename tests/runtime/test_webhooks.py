@@ -26,9 +26,10 @@ from mooring.registry import CheckedStorage, Registry
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.reads import named
 from mooring.runtime.view import View
-from mooring.runtime.webhooks import Admitted, Denied, Rule, Webhook, WebhookRequest, install
 from mooring.runtime.webhooks.application import WebhookApplication
 from mooring.runtime.webhooks.configuration import configurations, hook_entry
+from mooring.runtime.webhooks.direct import install
+from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 from mooring.runtime.webhooks.reviews import read_review, write_review
 from mooring.runtime.webhooks.target import WebhookService, WebhookUrl
 from mooring.testing.builders import node, pod

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from mooring.agents.effect_reporter import EffectReporter
+from mooring.client.backoff import Backoff
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.kube.errors import MooringError
 from mooring.kube.status import ApiError
@@ -22,7 +24,7 @@ def system_clock() -> datetime:
 
 
 class TaskExecutor(ABC):
-    """A run that fails without a report is wanted still, and begun again when its key next runs."""
+    """A run that fails without a report is wanted still. Nobody else would know of it, so it is begun again here."""
 
     def __init__(self, transport: AsyncTransport, *, clock: Callable[[], datetime] = system_clock) -> None:
         self._reporter = EffectReporter(transport, clock)
@@ -45,11 +47,15 @@ class TaskExecutor(ABC):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _execute(self, run: Run) -> None:
-        try:
-            async with asyncio.timeout(run.effect.timeout.total_seconds()):
-                await self._reporter.report(run, await self.carry_out(run))
-        except (ApiError, MooringError, UnknownOutcome, Unreachable, OSError, ValueError) as error:
-            _log.warning("%s of %s %s failed: %s", run.effect.name, run.kind.kind, run.key, error)
+        delay = Backoff(random.Random())
+        while True:
+            try:
+                async with asyncio.timeout(run.effect.timeout.total_seconds()):
+                    return await self._reporter.report(run, await self.carry_out(run))
+            except (ApiError, MooringError, UnknownOutcome, Unreachable, OSError, ValueError) as error:
+                told = str(error) or f"it took longer than {run.effect.timeout.total_seconds():.0f} s"
+                _log.warning("%s of %s %s failed: %s", run.effect.name, run.kind.kind, run.key, told)
+            await asyncio.sleep(delay.next())
 
     @abstractmethod
     async def carry_out(self, run: Run) -> Report:

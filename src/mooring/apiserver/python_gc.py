@@ -15,6 +15,7 @@ __all__ = ["collect_all", "collect_young_only"]
 def collect_young_only() -> None:
     """From now on, collect new objects only in this process: freeze what exists, and what survives a collection."""
     gc.freeze()
+    gc.enable()
     if _keep_survivors not in gc.callbacks:
         gc.callbacks.append(_keep_survivors)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import types
 import typing
+from functools import cache, cached_property
 from typing import Any, Final
 
 import msgspec
@@ -40,7 +41,6 @@ class TypePlan:
     def __init__(self, wanted: Any) -> None:
         self.type = wanted
         self.struct: type[msgspec.Struct] | None = None
-        self.fields: dict[str, Field] = {}
         self.spellings: dict[str, Field | None] = {}
         self.item: TypePlan | None = None
         self.memo: dict[str, Any] | None = {}
@@ -48,10 +48,13 @@ class TypePlan:
         inner = self.leaf = _without_none(wanted)
         if _is_struct(inner):
             self.struct = inner
-            for field in msgspec.structs.fields(inner):
-                self.fields[field.encode_name] = (field.name, TypePlan(field.type))
         elif typing.get_origin(inner) is tuple and _is_struct(typing.get_args(inner)[0]):
             self.item = TypePlan(typing.get_args(inner)[0])
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """By their names in objects. Made when a text has the struct: objects have few of those that may be there."""
+        return {} if self.struct is None else {key: (name, TypePlan(kind)) for key, name, kind in _fields(self.struct)}
 
     def remembered(self, text: str) -> Any:
         """The value that this very text had before, or None. What hardly ever repeats is soon no longer remembered."""
@@ -68,6 +71,11 @@ class TypePlan:
     def remember(self, text: str, value: Any) -> None:
         if self.memo is not None and len(text) <= _MAX_MEMO_CHARACTERS:
             intern(self.memo, text, value, _MAX_MEMO_ENTRIES)
+
+
+@cache
+def _fields(struct: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
+    return tuple((each.encode_name, each.name, each.type) for each in msgspec.structs.fields(struct))
 
 
 Field = tuple[str, TypePlan]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 __all__ = ["write_private"]
@@ -11,6 +10,8 @@ __all__ = ["write_private"]
 
 def write_private(path: Path, data: bytes) -> None:
     """Replace a file at once: a reader meanwhile, or after a crash, finds the old one or the new one."""
+    import tempfile
+
     # mkstemp makes files of mode 0600, whatever the umask is.
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:

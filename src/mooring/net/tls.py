@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import logging
 import ssl
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,6 +88,8 @@ def client_context(*, authority: bytes | None, insecure: bool = False) -> ssl.SS
 
 def show_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     """Have new connections show this certificate. Raises ssl.SSLError when the two do not fit each other."""
+    import tempfile
+
     # The standard library reads them from files only; these live for a moment, in a folder that only this user may
     # enter.
     with tempfile.TemporaryDirectory(prefix="mooring-") as folder:

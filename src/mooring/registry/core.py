@@ -27,26 +27,36 @@ _PLAIN = Strategy()
 
 
 class CustomKind:
-    """What a CustomResourceDefinition says about one version of its kind, beside the names."""
+    """What a CustomResourceDefinition says about one version of its kind, beside the names.
 
-    __slots__ = ("convert", "scale", "schema", "selectable", "strategy", "warning")
+    `compiled` makes its schema, when that is first asked for: a server starts with many kinds and is asked about few.
+    """
+
+    __slots__ = ("_compiled", "_schema", "convert", "scale", "selectable", "strategy", "warning")
 
     def __init__(
         self,
-        schema: Schema,
+        compiled: Callable[[], Schema],
         strategy: Strategy,
         convert: Convert,
         scale: dict[str, str] | None,
         selectable: tuple[str, ...],
         warning: str,
     ) -> None:
-        self.schema = schema
+        self._compiled = compiled
+        self._schema: Schema | None = None
         self.strategy = strategy
         self.convert = convert
         self.scale = scale
         self.selectable = selectable
         # Said on every request that uses a deprecated version.
         self.warning = warning
+
+    @property
+    def schema(self) -> Schema:
+        if self._schema is None:
+            self._schema = self._compiled()
+        return self._schema
 
 
 class Core:

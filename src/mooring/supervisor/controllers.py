@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from mooring.supervisor.parent_watchdog import end_with_parent, read_config
@@ -9,6 +10,8 @@ from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 
 def main() -> int:
     end_with_parent()
+    # What is loaded stays; the event loop switches it on again.
+    gc.disable()
     # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.runtime.drivers.eventloop import run
     from mooring.supervisor.controller_manager import run_controller_manager

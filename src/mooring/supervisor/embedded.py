@@ -1,8 +1,10 @@
-"""The embedded cluster of `mooring up`: the config of its processes, and what the console shows."""
+"""The embedded cluster of `mooring up`: the config of its processes, and what the console shows.
+
+Whatever is not needed to start them is imported while they load.
+"""
 
 from __future__ import annotations
 
-import secrets
 import shlex
 import socket
 import sys
@@ -10,28 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mooring.apiserver.authentication.signing_key import ensure_signing_key
-from mooring.apiserver.authentication.token_file import digest
 from mooring.kube.objects import Object
-from mooring.net.certificates import (
-    Certificates,
-    ensure_certificates,
-    ensure_kubelet_client_certificate,
-    ensure_node_certificate,
-)
-from mooring.nodes.process.machine_info import node_name
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
-from mooring.supervisor.access import issue_controllers_token, issue_node_token, legacy_users, write_kubeconfig
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
 from mooring.supervisor.console import Console
 from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.fleet.news import FLEET_IS_IN, FLEET_IS_REFUSED
 from mooring.supervisor.page_address import ServedPage
 from mooring.supervisor.selection import PROCESS_NODE
 from mooring.supervisor.supervisor import Signals, Supervisor
+
+if TYPE_CHECKING:
+    from mooring.supervisor.credentials import Credentials
 
 __all__ = ["EmbeddedCluster"]
 
@@ -61,11 +57,10 @@ class EmbeddedCluster:
     page: ServedPage | None = None
     runway_settings: RunwaySettings = DEFAULT_SETTINGS
     console: Console = field(default_factory=Console)
-    _token: str = ""
-    _node_token: str = ""
-    # The token by which the API server reads logs; the node gets its hash only.
-    _fetching: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    _issued: Credentials | None = field(default=None, init=False)
     _has_fleet: bool = False
+    # Whether the API answers and only the fleet is still awaited.
+    _awaits_fleet: bool = False
 
     def run(self, signals: Signals) -> int:
         supervisor = Supervisor(
@@ -77,20 +72,23 @@ class EmbeddedCluster:
             news=self._show_news,
             alive=self._is_alive,
         )
-        return supervisor.run(prepare=self._prepare, meanwhile=lambda: write_kubeconfig(self.folder, self.address.url))
-
-    @property
-    def _certificates(self) -> Certificates:
-        return Certificates(self.folder.tls)
+        return supervisor.run(prepare=self._prepare, meanwhile=self._write_kubeconfig)
 
     def _prepare(self) -> None:
-        ensure_certificates(self.folder.tls, self.address.names(), now=datetime.now(UTC))
-        ensure_kubelet_client_certificate(self._certificates, now=datetime.now(UTC))
-        ensure_signing_key(self.folder.signing_key)
-        self._token = issue_controllers_token(self.folder)
-        if PROCESS_NODE in self.controllers:
-            ensure_node_certificate(self._certificates, now=datetime.now(UTC))
-            self._node_token = issue_node_token(self.folder, node_name(socket.gethostname()))
+        from mooring.supervisor.credentials import issue_credentials
+
+        with_node = PROCESS_NODE in self.controllers
+        self._issued = issue_credentials(self.folder, self.address.names(), node=with_node, now=datetime.now(UTC))
+
+    def _write_kubeconfig(self) -> None:
+        from mooring.supervisor.access import write_kubeconfig
+
+        write_kubeconfig(self.folder, self.address.url)
+
+    @property
+    def _credentials(self) -> Credentials:
+        assert self._issued is not None, "programs get their config after it was prepared"
+        return self._issued
 
     # Config of the processes
 
@@ -102,11 +100,11 @@ class EmbeddedCluster:
                 "socket": self.listening.fileno(),
                 "tokens": str(self.folder.tokens),
                 "data": None if self.ephemeral else str(self.folder.database),
-                "certificate": str(self._certificates.certificate),
-                "key": str(self._certificates.key),
-                "authority": str(self._certificates.authority),
+                "certificate": str(self._credentials.certificates.certificate),
+                "key": str(self._credentials.certificates.key),
+                "authority": str(self._credentials.certificates.authority),
                 "signing_key": str(self.folder.signing_key),
-                "node_token": self._fetching,
+                "node_token": self._credentials.logs,
                 "controllers": self.controllers,
                 "fleet_rules": self.fleet_rules,
                 "configuration": self.configuration,
@@ -126,8 +124,8 @@ class EmbeddedCluster:
         def config() -> dict[str, Any]:
             return {
                 "server": self.address.url,
-                "authority": str(self._certificates.authority),
-                "token": self._token,
+                "authority": str(self._credentials.certificates.authority),
+                "token": self._credentials.controllers,
                 "controllers": self.controllers,
                 "configuration": self.configuration,
                 "fleet": None if self.fleet is None else str(self.fleet),
@@ -145,11 +143,11 @@ class EmbeddedCluster:
         def config() -> dict[str, Any]:
             return {
                 "server": self.address.url,
-                "authority": str(self._certificates.authority),
-                "token": self._node_token,
-                "certificate": str(self._certificates.node_certificate),
-                "key": str(self._certificates.node_key),
-                "caller": digest(self._fetching),
+                "authority": str(self._credentials.certificates.authority),
+                "token": self._credentials.node,
+                "certificate": str(self._credentials.certificates.node_certificate),
+                "key": str(self._credentials.certificates.node_key),
+                "caller": self._credentials.logs_digest,
                 "folder": str(self.folder.node),
                 "data": str(self.folder.path),
             }
@@ -168,7 +166,7 @@ class EmbeddedCluster:
                 "socket": page.listening.fileno(),
                 "session_token": page.token,
                 "server": self.address.url,
-                "authority": str(self._certificates.authority),
+                "authority": str(self._credentials.certificates.authority),
                 "kubeconfig": str(self.folder.kubeconfig),
                 "configuration": self.configuration,
                 "settings": (self.runway_settings.kaito_version, self.runway_settings.kaito_repository),
@@ -183,14 +181,24 @@ class EmbeddedCluster:
     def _is_ready(self) -> bool:
         from mooring.supervisor.readiness import is_ready
 
-        return is_ready(self.address.url, self._certificates.authority)
+        return is_ready(self.address.url, self._credentials.certificates.authority)
 
     def _is_alive(self) -> bool:
         from mooring.supervisor.readiness import is_alive
 
-        return is_alive(self.address.url, self._certificates.authority)
+        return is_alive(self.address.url, self._credentials.certificates.authority)
 
     def _welcome(self) -> None:
+        """Say that the cluster is ready. Who names a fleet looks at its nodes first, so they are there by then."""
+        self._awaits_fleet = self.fleet is not None and not self._has_fleet
+        if self._awaits_fleet:
+            self.console.say(f"The API answers at {self.address.url}; {self.fleet} is being brought in.")
+        else:
+            self._say_ready()
+
+    def _say_ready(self) -> None:
+        from mooring.supervisor.access import legacy_users
+
         say = self.console.say
         say(f"Mooring is ready. The API is at {self.address.url}", bold=True)
         if not self.address.is_local:
@@ -212,6 +220,9 @@ class EmbeddedCluster:
             say(f"page  {self.page.url}")
 
     def _show_news(self, entry: dict[str, Any]) -> None:
-        if entry["news"] == "fleet":
-            self._has_fleet = True
-        self.console.say(str(entry.get("message", "")))
+        self._has_fleet = self._has_fleet or entry["news"] == FLEET_IS_IN
+        if self._awaits_fleet and entry["news"] in (FLEET_IS_IN, FLEET_IS_REFUSED):
+            self._awaits_fleet = False
+            self._say_ready()
+        show = self.console.warn if entry["news"] == FLEET_IS_REFUSED else self.console.say
+        show(str(entry.get("message", "")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 
 def main() -> int:
     end_with_parent()
+    # What is loaded stays; the event loop switches it on again.
+    gc.disable()
     # Imports come before the config is read: the parent makes certificates meanwhile.
     from mooring.kube.errors import MooringError
     from mooring.nodes.process import kubelet  # noqa: F401 - loaded while the parent makes certificates

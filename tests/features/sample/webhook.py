@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mooring.kube.errors import invalid
 from mooring.runtime.view import View
-from mooring.runtime.webhooks import Admitted, Denied, Rule, Webhook, WebhookRequest
+from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 
 MOST_GPUS = 16
 

@@ -2,7 +2,6 @@
 
 import re
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mooring.kube.errors import go_quote
 
@@ -117,6 +116,8 @@ def time_zone_problem(name: str) -> str:
 
 
 def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -1,9 +1,12 @@
 """The expressions that select devices: what they can ask about one."""
 
-from functools import cache
-from typing import Final
+from __future__ import annotations
 
-from mooring.kube.cel.environment import Environment
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mooring.kube.cel.environment import Environment
 
 __all__ = ["device_environment"]
 
@@ -16,4 +19,7 @@ _VARIABLES: Final = {
 
 @cache
 def device_environment() -> Environment:
+    # Every process checks claims, and few have one with an expression in it.
+    from mooring.kube.cel.environment import Environment
+
     return Environment(_VARIABLES)

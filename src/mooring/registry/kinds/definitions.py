@@ -7,6 +7,7 @@ stays until the last of them is gone.
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from mooring.api.apiextensions.definitions import rule_paths
@@ -179,7 +180,7 @@ class CustomResourceDefinitions:
             )
             # A version that is not served still has objects, and their managers, to be read.
             self._core.custom[resource.api_version, resource.kind] = CustomKind(
-                schema=version_schema(version, f"spec.versions[{index}].schema"),
+                compiled=partial(version_schema, version, f"spec.versions[{index}].schema"),
                 strategy=Strategy(intent=_intent(resource), unconditional=False),
                 convert=self._converter(spec, group, names["kind"]),
                 scale=subresources.get("scale"),

@@ -18,6 +18,9 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     # Views live long and form no circles. Looking for some in a million of them after every few hundred new ones took a
     # third of the time in which a cluster is taken in.
     gc.set_threshold(50_000, 20, 20)
+    # What was loaded stays.
+    gc.freeze()
+    gc.enable()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.get_loop().set_exception_handler(_note)
         return runner.run(main)

@@ -21,6 +21,7 @@ from mooring.kube.status import AlreadyExistsError, ApiError
 from mooring.nodes.process.node_object import LABEL as PROCESS_LABEL
 from mooring.nodes.stages.crd import stage_definition
 from mooring.supervisor.fleet.manifest import DEFAULT_FLEET, in_namespace, read_fleet
+from mooring.supervisor.fleet.news import FLEET_IS_IN, FLEET_IS_REFUSED
 from mooring.supervisor.logs import tell_parent
 
 __all__ = ["settle"]
@@ -38,25 +39,29 @@ async def settle(transport: HttpTransport, fleet: str | None) -> None:
     """Bring the fleet in, for as long as it takes to reach the API, and say what came of it."""
     while True:
         try:
-            tell_parent("fleet", await _settle(transport, fleet))
+            tell_parent(FLEET_IS_IN, await _settle(transport, fleet))
             return
         except (Unreachable, UnknownOutcome) as error:
             _log.info("the fleet waits: %s", error)
             await asyncio.sleep(_RETRY_SECONDS)
         except MooringError as error:
-            _log.error("the fleet cannot be brought in: %s", error)
+            tell_parent(FLEET_IS_REFUSED, f"the fleet cannot be brought in: {error}")
             return
 
 
 async def _settle(transport: HttpTransport, fleet: str | None) -> str:
     await _create(transport, stage_definition())
-    if fleet is None and (nodes := await _count_nodes(transport)):
-        return f"{_nodes(nodes)} from before."
+    known = await _known_nodes(transport)
+    if fleet is None and known:
+        return f"{_nodes(len(known))} from before."
     name = "the default fleet" if fleet is None else fleet
     objects = read_fleet(DEFAULT_FLEET if fleet is None else Path(fleet)).objects
     first = [obj for obj in objects if obj["kind"] in _FIRST]
     made = [await _create(transport, obj) for obj in first]
-    made += await asyncio.gather(*(_create(transport, obj) for obj in objects if obj["kind"] not in _FIRST))
+    # A large fleet is mostly nodes, and at the next start they are there.
+    others = (obj for obj in objects if obj["kind"] not in _FIRST)
+    missing = [obj for obj in others if obj["kind"] != "Node" or obj["metadata"]["name"] not in known]
+    made += await asyncio.gather(*(_create(transport, obj) for obj in missing))
     new = sum(map(bool, made))
     nodes = sum(obj["kind"] == "Node" for obj in objects)
     there = "" if new == len(objects) else f", {len(objects) - new} of {len(objects)} objects there already"
@@ -80,15 +85,17 @@ async def _create(transport: HttpTransport, obj: Object) -> bool:
     return True
 
 
-async def _count_nodes(transport: HttpTransport) -> int:
+async def _known_nodes(transport: HttpTransport) -> set[str]:
     """Nodes besides this machine, which is always there and not what people mean by a fleet."""
-    nodes = [item async for page in transport.list("v1", "Node") for item in page.items]
-    return sum(not _is_this_machine(node) for node in nodes)
+    pages = [page async for page in transport.list("v1", "Node")]
+    found = (_metadata(item) for page in pages for item in page.items)
+    return {each["name"] for each in found if PROCESS_LABEL not in (each.get("labels") or {})}
 
 
-def _is_this_machine(item: Item) -> bool:
+def _metadata(item: Item) -> Object:
     node = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
-    return PROCESS_LABEL in (node["metadata"].get("labels") or {})
+    metadata: Object = node["metadata"]
+    return metadata
 
 
 def _nodes(count: int) -> str:
