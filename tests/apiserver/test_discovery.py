@@ -89,6 +89,8 @@ def test_the_plain_form_names_kinds_and_sub_resources() -> None:
         "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
         "shortNames": ["po"],
         "categories": ["all"],
+        # The real server's own.
+        "storageVersionHash": "xPOwRZ+Yhw8=",
     }
     # What kubectl drain looks for before it evicts anything.
     assert found["pods/eviction"] == {

@@ -29,6 +29,7 @@ from mooring.apiserver.messages.responses import (
     Response,
     failure,
     json_response,
+    pretty,
     send_response,
     text_response,
     warning_headers,
@@ -135,7 +136,7 @@ class Application:
         except Exception as error:
             response = await self._failed(request, error, warnings)
         gzip = not request.local and "gzip" in request.header(b"accept-encoding")
-        await send_response(send, response, gzip=gzip)
+        await send_response(send, pretty(response) if request.wants_pretty else response, gzip=gzip)
         self._metrics.request(labels, response.status, perf_counter() - started)
 
     def _call(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Call | None:

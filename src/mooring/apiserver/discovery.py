@@ -6,8 +6,10 @@ of a real server, because that order decides which kind a bare name like `events
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache
+from hashlib import sha256
 from typing import Final
 
 from mooring.kube.objects import Object
@@ -254,7 +256,15 @@ def _plain_resource(resource: Resource) -> list[Object]:
         main["shortNames"] = list(resource.short_names)
     if resource.categories:
         main["categories"] = list(resource.categories)
+    if "watch" in main["verbs"]:
+        main["storageVersionHash"] = _storage_hash(resource)
     return [main, *(_plain_subresource(resource, name) for name in _subresources(resource))]
+
+
+def _storage_hash(resource: Resource) -> str:
+    """By which clients notice that objects are stored in another version. Computed as the real server does."""
+    group, _, version = resource.stored_as.rpartition("/")
+    return b64encode(sha256(f"{group}/{version}/{resource.kind}".encode()).digest()[:8]).decode()
 
 
 def _plain_subresource(resource: Resource, name: str) -> Object:

@@ -5,11 +5,12 @@ writes to the storage.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 from mooring.api.core.warnings import DEPRECATED
 from mooring.kube.apply import Convert as ApplyConvert
 from mooring.kube.objects import Object
-from mooring.kube.schemas import Schema, builtin_schema, prune
+from mooring.kube.schemas import Schema, apply_defaults, builtin_schema, prune
 from mooring.kube.status import NotFoundError
 from mooring.registry.history import History, HistoryEntry
 from mooring.registry.objects import Identity
@@ -29,10 +30,14 @@ _PLAIN = Strategy()
 class CustomKind:
     """What a CustomResourceDefinition says about one version of its kind, beside the names.
 
+<<<<<<< HEAD
     `compiled` makes its schema, when that is first asked for: a server starts with many kinds and is asked about few.
     """
 
     __slots__ = ("_compiled", "_schema", "convert", "scale", "selectable", "strategy", "warning")
+=======
+    __slots__ = ("convert", "revision", "scale", "schema", "selectable", "strategy", "warning")
+>>>>>>> deviations
 
     def __init__(
         self,
@@ -42,6 +47,7 @@ class CustomKind:
         scale: dict[str, str] | None,
         selectable: tuple[str, ...],
         warning: str,
+        revision: int,
     ) -> None:
         self._compiled = compiled
         self._schema: Schema | None = None
@@ -51,6 +57,8 @@ class CustomKind:
         self.selectable = selectable
         # Said on every request that uses a deprecated version.
         self.warning = warning
+        # Of the definition: what was stored before it may lack what is a default by now.
+        self.revision = revision
 
     @property
     def schema(self) -> Schema:
@@ -120,12 +128,23 @@ class Core:
 
     def load(self, resource: Resource, obj: Object) -> Object:
         """A stored object in the version asked for, with what that version knows."""
+        if resource.custom:
+            obj = self._complete(resource, obj)
         if obj["apiVersion"] == resource.api_version:
             return obj
         made = self._convert(resource, obj, resource.api_version)
         if not resource.custom:
             return made
-        return {**prune(self.schema(resource), {**made, "metadata": {}}), "metadata": made["metadata"]}
+        schema = self.schema(resource)
+        return {**apply_defaults(schema, prune(schema, {**made, "metadata": {}})), "metadata": made["metadata"]}
+
+    def _complete(self, resource: Resource, obj: Object) -> Object:
+        """A stored object with the defaults that its definition has got since."""
+        kind = self.custom[resource.stored_as, resource.kind]
+        version = obj["metadata"].get("resourceVersion")
+        if not kind.schema.fills or not version or int(version) > kind.revision:
+            return obj
+        return cast(Object, apply_defaults(kind.schema, obj))
 
     def loader(self, resource: Resource) -> Callable[[Object], Object] | None:
         """What turns stored objects into the version asked for; None when there is nothing to turn."""

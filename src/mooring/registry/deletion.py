@@ -60,11 +60,9 @@ def delete(
     finalizers = base["metadata"].get("finalizers", [])
     wanted = finalizers if core.strategy(resource).unsupported_gc else _finalizers(finalizers, propagation)
     if new_metadata is None and not wanted:
-        gone = old if options.dry_run else core.remove(resource, old)
-        if resource.store != "pods":
-            return gone
-        version = gone["metadata"]["resourceVersion"]
-        return {**gone, "metadata": {**_marked(metadata, options), "resourceVersion": version}}
+        if resource.store == "pods":
+            return _remove_marked(core, resource, {**old, "metadata": _marked(metadata, options)}, old, options)
+        return old if options.dry_run else core.remove(resource, old)
     marked = dict(new_metadata) if new_metadata is not None else _marked(metadata, options)
     if wanted:
         marked["finalizers"] = wanted
@@ -76,9 +74,17 @@ def delete(
     if options.dry_run:
         return new
     if is_finished(new):
-        version = core.remove(resource, old)["metadata"]["resourceVersion"]
-        return {**new, "metadata": {**marked, "resourceVersion": version}}
+        return _remove_marked(core, resource, new, old, options)
     return core.commit(resource, new, old)
+
+
+def _remove_marked(core: Core, resource: Resource, marked: Object, old: Object, options: Options) -> Object:
+    """Remove an object that is marked first: controllers that look for the mark would miss one that is just gone."""
+    if options.dry_run:
+        return marked
+    if marked["metadata"] != old["metadata"]:
+        marked = core.commit(resource, marked, old)
+    return core.remove(resource, marked)
 
 
 def check_preconditions(resource: Resource, metadata: Object, uid: str | None, resource_version: str | None) -> None:

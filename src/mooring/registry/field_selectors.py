@@ -148,6 +148,8 @@ def _known(field: str, resource: Resource, selectable: tuple[str, ...]) -> str:
 
 def _reader(field: str) -> Read:
     default = "false" if field in _BOOLEANS else "0" if field in _NUMBERS else ""
+    if field == "source.component":
+        return lambda obj: (obj.get("source") or {}).get("component") or obj.get("reportingComponent") or ""
     if field == "status.podIPs":
         return lambda obj: ",".join(item.get("ip", "") for item in obj.get("status", {}).get("podIPs") or ())
     path = field.split(".")

@@ -98,9 +98,7 @@ class Reader:
     # Reading
 
     def get(self, resource: Resource, namespace: str, name: str, *, subresource: str = "") -> Object:
-        found = self._core.read(resource, namespace, name)
-        if found["apiVersion"] != resource.api_version:
-            found = self._core.load(resource, found)
+        found = self._core.load(resource, self._core.read(resource, namespace, name))
         return to_scale(resource, found, self.scale_paths(resource)) if subresource == "scale" else found
 
     def scale_paths(self, resource: Resource) -> ScalePaths | None:

@@ -73,12 +73,13 @@ def validate_autoscaler(obj: Object) -> list[FieldError]:
 
 def validate_autoscaler_update(new: Object, old: Object) -> list[FieldError]:
     errors: Errors = []
-    _check_spec(errors, new["spec"], tolerant=_version_problem(old["spec"]["scaleTargetRef"], True) != "")
+    was, now = old["spec"]["scaleTargetRef"], new["spec"]["scaleTargetRef"]
+    _check_spec(errors, new["spec"], tolerant=_type(was) == _type(now))
     return errors
 
 
 def _check_spec(errors: Errors, spec: Object, *, tolerant: bool) -> None:
-    """`tolerant`: the target was not well named before, and needs not be now."""
+    """`tolerant`: the target is of the kind that it was of, however that is written."""
     least, most = spec["minReplicas"], spec["maxReplicas"]
     if least < 1:
         errors.append(invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
@@ -86,7 +87,10 @@ def _check_spec(errors: Errors, spec: Object, *, tolerant: bool) -> None:
         errors.append(invalid("spec.maxReplicas", most, "must be greater than 0"))
     if most < least:
         errors.append(invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
-    _check_reference(errors, spec["scaleTargetRef"], "spec.scaleTargetRef", grouped=True, tolerant=tolerant)
+    target = spec["scaleTargetRef"]
+    # The one kind without a group that has replicas.
+    grouped = target.get("kind") != "ReplicationController"
+    _check_reference(errors, target, "spec.scaleTargetRef", grouped=grouped, tolerant=tolerant)
     metrics = spec["metrics"]
     for index, metric in enumerate(metrics):
         _check_metric(errors, metric, f"spec.metrics[{index}]")
@@ -106,6 +110,10 @@ def _check_reference(errors: Errors, reference: Object, path: str, *, grouped: b
             errors.append(required(f"{path}.{name}", ""))
     if not tolerant and (problem := _version_problem(reference, grouped)):
         errors.append(invalid(f"{path}.apiVersion", reference.get("apiVersion", ""), problem))
+
+
+def _type(reference: Object) -> tuple[str, str]:
+    return reference.get("apiVersion", ""), reference.get("kind", "")
 
 
 def _version_problem(reference: Object, grouped: bool) -> str:

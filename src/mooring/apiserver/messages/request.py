@@ -17,6 +17,7 @@ __all__ = ["HttpRequest", "TooLargeError", "bearer_token"]
 _MAX_PARAMETERS: Final = 1000
 # Longer queries hold continue tokens and are hardly ever sent twice.
 _MAX_CACHED_QUERY_BYTES: Final = 128
+_PEOPLES_PROGRAMS: Final = ("curl", "Wget", "Mozilla/5.0")
 _FALSE: Final = frozenset({"false", "0"})
 
 
@@ -62,6 +63,13 @@ class HttpRequest:
                 self._impersonates = True
         self._headers = headers
         return headers
+
+    @property
+    def wants_pretty(self) -> bool:
+        """Whether a person reads the answer: who asks for it, and the programs that people type."""
+        if b"pretty=" in self._scope["query_string"]:
+            return bool(self.flag("pretty"))
+        return self.header(b"user-agent").startswith(_PEOPLES_PROGRAMS)
 
     @property
     def token(self) -> str | None:

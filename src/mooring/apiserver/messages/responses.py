@@ -7,7 +7,7 @@ list of ten thousand objects does not block the server.
 import asyncio
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +22,7 @@ __all__ = [
     "encode",
     "failure",
     "json_response",
+    "pretty",
     "send_response",
     "text_response",
     "warning_headers",
@@ -55,6 +56,14 @@ class Response:
 
 def json_response(value: Any, status: int = 200, warnings: Sequence[str] = ()) -> Response:
     return Response(status, encode(value), headers=warning_headers(warnings) if warnings else ())
+
+
+def pretty(response: Response) -> Response:
+    """The same for a person to read, indented as the real server does it."""
+    if response.content_type != JSON:
+        return response
+    body = response.body if isinstance(response.body, bytes) else b"".join(response.body)
+    return replace(response, body=msgspec.json.format(body, indent=2))
 
 
 def text_response(text: str, status: int = 200, headers: Sequence[Header] = ()) -> Response:

@@ -6,6 +6,7 @@ as it does for API servers outside a cluster's network.
 
 import random
 from functools import lru_cache
+from posixpath import normpath
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -51,13 +52,18 @@ def find_address(registry: Registry, client: Object) -> WebhookAddress:
         return _target(client.get("url") or "", authority)
     namespace, name = service["namespace"], service["name"]
     host, port = _endpoint(registry, namespace, name, service.get("port") or 443)
-    return WebhookAddress(host, port, f"{name}.{namespace}.svc", service.get("path") or "/", authority)
+    return WebhookAddress(host, port, f"{name}.{namespace}.svc", _clean(service.get("path") or ""), authority)
 
 
 @lru_cache(maxsize=256)
 def _target(url: str, authority: str) -> WebhookAddress:
     parts = urlsplit(url)
-    return WebhookAddress(parts.hostname or "", parts.port or 443, parts.hostname or "", parts.path or "/", authority)
+    return WebhookAddress(parts.hostname or "", parts.port or 443, parts.hostname or "", _clean(parts.path), authority)
+
+
+def _clean(path: str) -> str:
+    """A path as the real server requests it: without empty parts, dots, and a slash at the end."""
+    return f"/{normpath(f'/{path}').lstrip('/')}"
 
 
 def _endpoint(registry: Registry, namespace: str, name: str, port: int) -> tuple[str, int]:

@@ -33,6 +33,8 @@ __all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_REA
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _TOLERATION_SECONDS: Final = 300
+# What admission sets at creation; a change that leaves them out does not mean to change them.
+_PRIORITY: Final = ("priority", "preemptionPolicy")
 _PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
 
 
@@ -119,9 +121,16 @@ def default_tolerations(request: AdmissionRequest, view: ClusterView) -> Object 
 def priority(request: AdmissionRequest, view: ClusterView) -> Object | None:
     """The priority of a pod is that of its class; of two default classes, the lower one counts."""
     pod = request.object
-    if pod is None or request.resource.store != "pods" or request.operation != "CREATE" or request.subresource:
+    if pod is None or request.resource.store != "pods" or request.subresource:
         return None
     spec = pod["spec"]
+    if request.operation == "UPDATE":
+        old = request.old_object
+        assert old is not None, "an update has something to change"
+        kept = {key: old["spec"][key] for key in _PRIORITY if key in old["spec"] and key not in spec}
+        return {**pod, "spec": {**spec, **kept}} if kept else None
+    if request.operation != "CREATE":
+        return None
     name = spec.get("priorityClassName", "")
     value, policy = 0, "PreemptLowerPriority"
     if name:

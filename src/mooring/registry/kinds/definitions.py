@@ -131,7 +131,8 @@ class CustomResourceDefinitions:
 
     def changed(self, new: Object | None, old: Object | None) -> None:
         if old is not None:
-            self._withdraw(old)
+            # Of a kind that is gone for good the rest stays known: the last of its objects are still told of.
+            self._withdraw(old, forget=new is not None)
         if new is not None and _is_established(new):
             self._serve(new)
 
@@ -148,14 +149,15 @@ class CustomResourceDefinitions:
         else:
             core.remove(definitions, found)
 
-    def _withdraw(self, obj: Object) -> None:
+    def _withdraw(self, obj: Object, *, forget: bool) -> None:
         spec = obj["spec"]
         for version in spec["versions"]:
             api_version = f"{spec['group']}/{version['name']}"
             found = self._core.resources.find(api_version, spec["names"]["kind"])
             if found is not None:
                 self._core.resources.remove(found)
-            self._core.custom.pop((api_version, spec["names"]["kind"]), None)
+            if forget:
+                self._core.custom.pop((api_version, spec["names"]["kind"]), None)
 
     def _serve(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -186,6 +188,7 @@ class CustomResourceDefinitions:
                 scale=subresources.get("scale"),
                 selectable=tuple(each["jsonPath"].lstrip(".") for each in version.get("selectableFields", ())),
                 warning=_deprecation(version, resource, spec["versions"]),
+                revision=int(obj["metadata"].get("resourceVersion") or 0),
             )
             if version.get("served"):
                 self._core.resources.add(resource)
