@@ -14,11 +14,12 @@ from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.explain_target import ExplainTarget, parse_target
+from mooring.cli.explain_target import NODE, ExplainTarget, parse_targets
 from mooring.cli.given_manifests import GivenManifests, given_manifests, manifest_options
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
+    from mooring.cli.answers.answer import Question, ShownAnswer
     from mooring.cli.sources.cluster_source import ClusterSource
     from mooring.runtime.settings import Configuration
 
@@ -86,6 +87,7 @@ def command(
     \b
       mooring explain pod/web-0 -n shop
       mooring explain deployment/web
+      mooring explain node/gpu-1
       mooring explain pods -A
       mooring explain -f pod.yaml
       mooring explain -k overlays/production
@@ -94,57 +96,59 @@ def command(
     The cluster is the one of your kubeconfig, or a file that mooring snapshot or kubectl get -o yaml wrote. Nothing is
     ever written to a cluster.
 
-    KIND/NAME is a pod or a workload (deployment, job, ...); pods stands for all that wait for a node. A pod
-    that runs already is explained as if it were not yet placed. FILE, a file or a folder of them, may hold Pods,
-    Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, ReplicationControllers and the workloads of
-    features; their pods are placed one after another.
+    KIND/NAME is a pod, a workload (deployment, job, ...) or a node; pods stands for all that wait for a node. Of a node
+    it says what is free, what keeps pods off, and which of those that wait it gets. A pod that runs already is
+    explained as if it were not yet placed. FILE, a file or a folder of them, may hold Pods, Deployments, ReplicaSets,
+    StatefulSets, DaemonSets, Jobs, CronJobs, ReplicationControllers and the workloads of features; their pods are
+    placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
-    about it cannot be known, and 1 when the input is wrong.
+    about it cannot be known, and 1 when the input is wrong. About a node it is 0.
     """
     given = given_manifests(files, recursive, kustomization)
-    asked = _asked(targets, given)
+    target = _target(targets, given)
     if "-" in given.files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
     if everywhere and namespace:
         raise InputError("-A and -n cannot be given together")
 
-    from mooring.cli.asked_pods.cluster_pods import find_cluster_pods, wanted_by
-    from mooring.cli.asked_pods.found_pods import any_held_up
-    from mooring.cli.asked_pods.manifest_pods import read_manifest_pods
-    from mooring.cli.explainer import Explainer, add_pool_notes, all_land, verdict
-    from mooring.placement.engine import Engine
+    from mooring.cli.answers.answer import Question
 
+    asked = Question(
+        target,
+        given,
+        configuration,
+        namespace,
+        everywhere,
+        thorough=form != "text",
+        all_nodes=all_nodes,
+        limit=limit,
+        percentage=percentage,
+    )
     cluster_source = _cluster_source(snapshots, kubeconfig, context)
     try:
-        home = None if everywhere else namespace or cluster_source.namespace
-        snapshot = cluster_source.load(wanted_by(asked, home))
-        if asked is not None:
-            found = find_cluster_pods(cluster_source, snapshot, asked, home, configuration)
-        else:
-            default = home or cluster_source.namespace
-            found = read_manifest_pods(snapshot, given, namespace, default, configuration)
-        notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
-        notes += _sampling(snapshot.cluster.node_count, percentage)
-        engine = Engine(snapshot.cluster, percentage)
-        explainer = Explainer(engine, snapshot, thorough=form != "text", each_node=all_nodes, limit=limit)
-        outcomes = list(explainer.run(found.pods))
-        if not all_land(outcomes):
-            explainer.weigh(outcomes)
-            add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
+        answer = _answer(cluster_source, asked)
     finally:
         cluster_source.close()
     if form == "text":
-        from mooring.cli.render.explanation import explanation_page
         from mooring.cli.render.screen import show_page
 
-        page = explanation_page(snapshot.cluster, outcomes, notes, found.workloads, all_nodes=all_nodes)
-        show_page(page, colour=not no_color)
+        show_page(answer.page(), colour=not no_color)
     else:
-        from mooring.cli.render.data import encode, to_data
+        from mooring.cli.render.data import encode
 
-        click.echo(encode(to_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
-    return verdict(outcomes, held_up=any_held_up(found.workloads))
+        click.echo(encode(answer.data(), form), nl=False)
+    return answer.exit_code
+
+
+def _answer(cluster_source: ClusterSource, asked: Question) -> ShownAnswer:
+    if asked.target is not None and asked.target.kind == NODE:
+        from mooring.cli.answers.node import answer_node
+
+        return answer_node(cluster_source, asked)
+    from mooring.cli.answers.pods import answer_pods
+
+    return answer_pods(cluster_source, asked)
 
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:
@@ -159,29 +163,16 @@ def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context
     return SnapshotSource(snapshots)
 
 
-def _asked(targets: tuple[str, ...], given: GivenManifests) -> ExplainTarget | None:
+def _target(words: tuple[str, ...], given: GivenManifests) -> ExplainTarget | None:
     """What to look up in the cluster, or None when files say what to place."""
-    if not targets:
+    if not words:
         if not given:
-            raise InputError("say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait")
+            raise InputError(
+                "say what to explain: -f FILE, pod/NAME, deployment/NAME, node/NAME, or pods for all that wait"
+            )
         return None
-    target, *more = targets
-    if more:
-        hint = f"write {target}/{more[0]}" if "/" not in target + more[0] else "ask for them one by one"
-        raise InputError(f'"{" ".join(targets)}" is more than one target: {hint}')
+    target = parse_targets(words)
     if given:
         option = "-f" if given.files else "-k"
-        raise InputError(f"{target} and {option} cannot be explained together: give one of them")
-    return parse_target(target)
-
-
-def _sampling(nodes: int, percentage: int) -> list[str]:
-    """How the search compares to that of a scheduler at work, where there are so many nodes that they differ."""
-    from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible
-
-    if nodes < MIN_FEASIBLE:
-        return []
-    if percentage == ALL_NODES:
-        usual = wanted_feasible(nodes, 0)
-        return [f"all {nodes:,} nodes are scored here; a scheduler at work stops at {usual:,} that fit, unless told to"]
-    return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]
+        raise InputError(f"{' '.join(words)} and {option} cannot be explained together: give one of them")
+    return target

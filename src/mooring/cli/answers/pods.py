@@ -1,0 +1,49 @@
+"""The answer about pods: those of manifests, those of a workload of the cluster, or those that wait."""
+
+from __future__ import annotations
+
+from mooring.cli.answers.answer import Question, ShownAnswer
+from mooring.cli.asked_pods.cluster_pods import find_cluster_pods, wanted_by
+from mooring.cli.asked_pods.found_pods import any_held_up
+from mooring.cli.asked_pods.manifest_pods import read_manifest_pods
+from mooring.cli.explainer import Explainer, add_pool_notes, all_land, verdict
+from mooring.cli.render.data import to_data
+from mooring.cli.render.explanation import explanation_page
+from mooring.cli.sources.cluster_source import ClusterSource
+from mooring.placement.engine import ALL_NODES, Engine
+from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible
+
+__all__ = ["answer_pods"]
+
+
+def answer_pods(cluster_source: ClusterSource, asked: Question) -> ShownAnswer:
+    home = None if asked.everywhere else asked.namespace or cluster_source.namespace
+    snapshot = cluster_source.load(wanted_by(asked.target, home))
+    if asked.target is not None:
+        found = find_cluster_pods(cluster_source, snapshot, asked.target, home, asked.configuration)
+    else:
+        default = home or cluster_source.namespace
+        found = read_manifest_pods(snapshot, asked.given, asked.namespace, default, asked.configuration)
+    notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
+    notes += _sampling(snapshot.cluster.node_count, asked.percentage)
+    engine = Engine(snapshot.cluster, asked.percentage)
+    explainer = Explainer(engine, snapshot, thorough=asked.thorough, each_node=asked.all_nodes, limit=asked.limit)
+    outcomes = list(explainer.run(found.pods))
+    if not all_land(outcomes):
+        explainer.weigh(outcomes)
+        add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
+    return ShownAnswer(
+        lambda: explanation_page(snapshot.cluster, outcomes, notes, found.workloads, all_nodes=asked.all_nodes),
+        lambda: to_data(snapshot.cluster, outcomes, notes, found.workloads),
+        verdict(outcomes, held_up=any_held_up(found.workloads)),
+    )
+
+
+def _sampling(nodes: int, percentage: int) -> list[str]:
+    """How the search compares to that of a scheduler at work, where there are so many nodes that they differ."""
+    if nodes < MIN_FEASIBLE:
+        return []
+    if percentage == ALL_NODES:
+        usual = wanted_feasible(nodes, 0)
+        return [f"all {nodes:,} nodes are scored here; a scheduler at work stops at {usual:,} that fit, unless told to"]
+    return [f"the search stops at {wanted_feasible(nodes, percentage):,} nodes that fit, counted from the first"]
