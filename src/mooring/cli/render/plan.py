@@ -66,9 +66,8 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
     for obj, selection in _selections(plan):
         add_selection(page, f"{obj['kind']} {obj['metadata']['namespace']}/{obj['metadata']['name']}", selection)
     if plan.evicted:
-        page.title(
-            f"{counted(len(plan.evicted), 'pod')} of the snapshot {'is' if len(plan.evicted) == 1 else 'are'} gone"
-        )
+        are = "is" if len(plan.evicted) == 1 else "are"
+        page.title(f"{counted(len(plan.evicted), 'pod')} of the {_start(plan)} {are} gone")
         page.line(and_more(plan.evicted, 10), indent=2)
     if plan.settled.moving:
         page.title("Still moving at the horizon")
@@ -121,14 +120,19 @@ def _selections(plan: Plan) -> list[tuple[Object, NodeSelection]]:
     return found
 
 
+def _start(plan: Plan) -> str:
+    return "cluster" if plan.cluster.is_live else "snapshot"
+
+
 def _notes(plan: Plan) -> Iterable[str]:
+    yield from plan.notes
     yield from plan.cluster.warnings
     kinds = (CATALOG.workloads().get(obj["kind"]) for obj in plan.objects)
     yield from dict.fromkeys(kind.plan_note for kind in kinds if kind is not None and kind.plan_note)
     if plan.cluster.inert:
         yield f"nothing here acts on {and_more(plan.cluster.inert, 5)}; kept as it is"
     if plan.cluster.assumed:
-        yield f"namespace {and_more(plan.cluster.assumed, 5)} is not in the snapshot; assumed to exist"
+        yield f"namespace {and_more(plan.cluster.assumed, 5)} is not in the {_start(plan)}; assumed to exist"
     if plan.cluster.simulation.terminal:
         for request, why in sorted(plan.cluster.simulation.terminal.items())[:3]:
             yield f"{request} was refused for good: {why}"
@@ -159,7 +163,7 @@ def _source(plan: Plan, pod: PlannedPod) -> PodSource:
     labels = pod.object["metadata"].get("labels") or {}
     path = "spec.template" if kind is None else kind.template_path(top, labels)
     file = workload.file if workload is not None else None
-    manifest = workload.object if workload is not None else None
+    manifest = workload.object if workload is not None else top
     return PodSource(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
 
 

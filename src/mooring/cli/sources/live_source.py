@@ -54,12 +54,14 @@ _LEFT_OUT: Final = {
     "ResourceSlice": "which devices nodes have is not known",
     "ResourceClaim": "which devices are taken is not known",
     "ResourceClaimTemplate": "what a pod of a manifest claims is not known",
+    "ControllerRevision": "StatefulSets and DaemonSets are taken to be up to date",
 }
 
 # Clusters before 1.34 do not serve these.
 DEVICES: Final = frozenset(kind for kind in VIEWS if kind[0] == "resource.k8s.io/v1")
 
-Views = dict[tuple[str, str], type[msgspec.Struct]]
+Views = Mapping[tuple[str, str], Any]
+"""How objects are read, by apiVersion and kind: as a view, or as plain objects."""
 Take = Callable[[str, Any], None]
 """Called with the kind and the view of each object."""
 
@@ -96,7 +98,7 @@ class _KindReader:
         transport: HttpTransport,
         api_version: str,
         kind: str,
-        view: type[msgspec.Struct],
+        view: Any,
         take: Take,
         *,
         may_be_missing: bool,
@@ -183,7 +185,7 @@ class LiveSource:
 
     def load(self, wanted: Callable[[Pod], bool]) -> Snapshot:
         snapshot = Snapshot(wanted=wanted)
-        gaps = self._run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view), DEVICES))
+        gaps = self.run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view), DEVICES))
         self.gaps = [gap.text for gap in gaps]
         snapshot.unread_kinds &= {gap.kind for gap in gaps}
         return snapshot
@@ -192,7 +194,7 @@ class LiveSource:
         known = CATALOG.workloads()[kind]
         found: list[Workload]
         if namespace is not None:
-            found = self._run(self._get(known, name, namespace))
+            found = self.run(self._get(known, name, namespace))
             return found
         found, gaps = self._all(kind)
         if gaps:
@@ -207,7 +209,7 @@ class LiveSource:
         reading = read_kinds(
             self._transport, {(known.api_version, kind): known.view}, lambda _, view: found.append(view)
         )
-        gaps: list[Gap] = self._run(reading)
+        gaps: list[Gap] = self.run(reading)
         return found, gaps
 
     def pools(self) -> list[NodePool]:
@@ -216,7 +218,7 @@ class LiveSource:
     def _pools(self, kinds: NodePoolKinds) -> list[NodePool]:
         objects: dict[str, list[Any]] = {kind: [] for _, kind in kinds.views}
         # Who may not read them is told nothing of them: the answer is right without.
-        self._run(
+        self.run(
             read_kinds(
                 self._transport,
                 dict(kinds.views),
@@ -227,7 +229,7 @@ class LiveSource:
         return kinds.pools_of(objects)
 
     def pool_decisions(self) -> Mapping[str, str]:
-        found: Mapping[str, str] = self._run(self._config_map(*CATALOG.pool_report().decisions))
+        found: Mapping[str, str] = self.run(self._config_map(*CATALOG.pool_report().decisions))
         return found
 
     async def _config_map(self, namespace: str, name: str) -> Mapping[str, str]:
@@ -245,7 +247,7 @@ class LiveSource:
         except ApiError as error:
             raise refusal(self.name, f"get {known.kind} {namespace}/{name}", error) from None
 
-    def _run(self, work: Any) -> Any:
+    def run(self, work: Any) -> Any:
         return self._runner.run(work)
 
     def close(self) -> None:
