@@ -62,6 +62,7 @@ ALL_NODES = 100
     show_default=True,
     help="How much of the cluster the scheduler looks at; 0 lets it decide by size, as it does by default.",
 )
+@click.option("-w", "--watch", is_flag=True, help="Answer again when the answer changes, until Ctrl-C.")
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
 @configured(CATALOG.workload_settings)
@@ -79,6 +80,7 @@ def command(
     all_nodes: bool,
     limit: int,
     percentage: int,
+    watch: bool,
     no_color: bool,
     configuration: Configuration,
 ) -> int:
@@ -92,6 +94,7 @@ def command(
       mooring explain -f pod.yaml
       mooring explain -k overlays/production
       mooring explain -f pod.yaml --snapshot cluster.yaml
+      mooring explain pods -A --watch
 
     The cluster is the one of your kubeconfig, or a file that mooring snapshot or kubectl get -o yaml wrote. Nothing is
     ever written to a cluster.
@@ -103,7 +106,8 @@ def command(
     placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
-    about it cannot be known, and 1 when the input is wrong. About a node it is 0.
+    about it cannot be known, and 1 when the input is wrong. About a node it is 0. With --watch it is that of the last
+    answer.
     """
     given = given_manifests(files, recursive, kustomization)
     target = _target(targets, given)
@@ -125,19 +129,24 @@ def command(
         limit=limit,
         percentage=percentage,
     )
+    from mooring.cli.answers.display import AnswerDisplay
+
+    display = AnswerDisplay(form, colour=not no_color, watched=watch)
+    if watch:
+        if snapshots or "-" in given.files:
+            what = "--snapshot" if snapshots else "-f -"
+            raise InputError(f"--watch follows a cluster and reads manifests again: it cannot be given with {what}")
+        import asyncio
+
+        from mooring.cli.answers.watch import watch_answers
+
+        return asyncio.run(watch_answers(*connect(kubeconfig, context), asked, _answer, display))
     cluster_source = _cluster_source(snapshots, kubeconfig, context)
     try:
         answer = _answer(cluster_source, asked)
     finally:
         cluster_source.close()
-    if form == "text":
-        from mooring.cli.render.screen import show_page
-
-        show_page(answer.page(), colour=not no_color)
-    else:
-        from mooring.cli.render.data import encode
-
-        click.echo(encode(answer.data(), form), nl=False)
+    display.show(answer)
     return answer.exit_code
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.placement.workloads.kinds import WorkloadKind
 
-__all__ = ["PAGE", "Gap", "LiveSource", "Take", "read_kinds"]
+__all__ = ["DEVICES", "PAGE", "REQUIRED", "Gap", "LiveSource", "Take", "left_out", "read_kinds"]
 
 # A whole cluster is read once: fewer round trips count for more than the size of a page.
 PAGE: Final = 2000
@@ -62,6 +62,13 @@ DEVICES: Final = frozenset(kind for kind in VIEWS if kind[0] == "resource.k8s.io
 
 Views = Mapping[tuple[str, str], Any]
 """How objects are read, by apiVersion and kind: as a view, or as plain objects."""
+
+
+def left_out(kind: str) -> str:
+    """What an answer leaves out when a kind cannot be read."""
+    return _LEFT_OUT.get(kind, "none can be explained from it")
+
+
 Take = Callable[[str, Any], None]
 """Called with the kind and the view of each object."""
 
@@ -123,10 +130,9 @@ class _KindReader:
                 ) from None
             if self._may_be_missing and isinstance(error, NotFoundError):
                 return ""
-            left_out = _LEFT_OUT.get(self.kind, "none can be explained from it")
             if isinstance(error, ForbiddenError):
-                return f"you may not list {self.kind} objects: {left_out}"
-            return f"{self.kind} objects are not served by this cluster: {left_out}"
+                return f"you may not list {self.kind} objects: {left_out(self.kind)}"
+            return f"{self.kind} objects are not served by this cluster: {left_out(self.kind)}"
         except ApiError as error:
             raise refusal(self._transport.server, f"list {self.kind} objects", error) from None
         return ""
@@ -171,11 +177,12 @@ async def _next(pages: AsyncGenerator[Page]) -> Page | None:
 
 
 class LiveSource:
-    """Owns the event loop of its connections, so that synchronous code can call it."""
+    """Owns the event loop of its connections, so that synchronous code can call it, unless it is given one's `run`."""
 
-    def __init__(self, transport: HttpTransport, namespace: str) -> None:
+    def __init__(self, transport: HttpTransport, namespace: str, run: Callable[[Any], Any] | None = None) -> None:
         self._transport = transport
-        self._runner = asyncio.Runner()
+        self._runner = asyncio.Runner() if run is None else None
+        self.run = run or self._run
         self.namespace = namespace
         self.gaps: Sequence[str] = ()
 
@@ -247,12 +254,14 @@ class LiveSource:
         except ApiError as error:
             raise refusal(self.name, f"get {known.kind} {namespace}/{name}", error) from None
 
-    def run(self, work: Any) -> Any:
+    def _run(self, work: Any) -> Any:
+        assert self._runner is not None
         return self._runner.run(work)
 
     def close(self) -> None:
-        self._runner.run(self._transport.close())
-        self._runner.close()
+        if self._runner is not None:
+            self._runner.run(self._transport.close())
+            self._runner.close()
 
 
 def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
