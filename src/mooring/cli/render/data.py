@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,21 +10,30 @@ import msgspec
 from mooring.cli.asked_pods.found_pods import FoundWorkload
 from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.selection import workload_data
+from mooring.cli.render.waves import waves_data
 from mooring.kube.errors import unique_texts
 from mooring.manifests.emit import to_yaml
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.workloads.job_waves import JobWaves
 
 Json = dict[str, Any]
 
 
 def to_data(
-    cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str], workloads: Sequence[FoundWorkload]
+    cluster: SchedulerCache,
+    outcomes: Sequence[PodOutcome],
+    notes: Sequence[str],
+    workloads: Sequence[FoundWorkload],
+    waves: Mapping[str, JobWaves],
 ) -> Json:
     """One pod is told as such, several as a list, and so are the pods of workloads that chose their nodes."""
     told = [_one(cluster, outcome, notes) for outcome in outcomes]
+    data = told[0] if len(told) == 1 and not workloads else {"pods": told}
     if workloads:
-        return {"workloads": [workload_data(each) for each in workloads], "pods": told}
-    return told[0] if len(told) == 1 else {"pods": told}
+        data = {"workloads": [workload_data(each) for each in workloads], **data}
+    if waves:
+        data["waves"] = [waves_data(owner, each) for owner, each in waves.items()]
+    return data
 
 
 def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> Json:

@@ -14,7 +14,7 @@ from mooring.cli.known_cluster import known_cluster
 from mooring.cli.render.explanation import explanation_page
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection, selection_data
-from mooring.cli.render.words import and_more, counted
+from mooring.cli.render.words import and_more, counted, spell
 from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.engine import Engine
@@ -88,17 +88,6 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
 
 def _row(pod: PlannedPod) -> tuple[str, str, str, str, str]:
     return pod.key, pod.node or "-", spell(pod.bound), spell(pod.running), pod.phase
-
-
-def spell(span: timedelta | None) -> str:
-    """A stretch of time as people write it: `0s`, `1m30s`, `2h`."""
-    if span is None:
-        return "-"
-    seconds = int(span.total_seconds())
-    hours, rest = divmod(seconds, 3600)
-    minutes, seconds = divmod(rest, 60)
-    parts = [f"{number}{unit}" for number, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if number]
-    return "".join(parts) or "0s"
 
 
 def _type(node: PlannedNode) -> str:
