@@ -43,6 +43,10 @@ class GivenManifests(NamedTuple):
     def __str__(self) -> str:
         return ", ".join(self.files) or self.kustomization
 
+    @property
+    def urls(self) -> list[str]:
+        return [given for given in self.files if given.startswith(_URLS)]
+
     def objects(self) -> Iterator[GivenObject]:
         """Every object in the order of the files, those of a folder by name."""
         from mooring.manifests import read_manifests

@@ -103,7 +103,7 @@ def command(
         from mooring.cli.render.plan import plan_page
         from mooring.cli.render.screen import show_page
 
-        show_page(plan_page(plan, ADVICE, unknowns), colour=not no_color)
+        show_page(plan_page(plan, ADVICE, unknowns, given), colour=not no_color)
     else:
         from mooring.cli.render.data import encode
         from mooring.cli.render.plan import plan_data

@@ -11,8 +11,10 @@ from mooring.cli.asked_pods.cluster_pods import find_cluster_pods, wanted_by
 from mooring.cli.asked_pods.found_pods import any_held_up
 from mooring.cli.asked_pods.manifest_pods import read_manifest_pods
 from mooring.cli.explainer import Explainer, PodOutcome, add_pool_notes, all_land, verdict
+from mooring.cli.render.application import add_application
 from mooring.cli.render.data import to_data
 from mooring.cli.render.explanation import explanation_page
+from mooring.cli.render.page import TextPage
 from mooring.cli.sources.cluster_source import ClusterSource
 from mooring.kube.objects import Object
 from mooring.placement.engine import ALL_NODES, Engine
@@ -39,8 +41,14 @@ def answer_pods(cluster_source: ClusterSource, asked: Question) -> ShownAnswer:
         explainer.weigh(outcomes)
         add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
     waves = _waves(outcomes)
+
+    def page() -> TextPage:
+        made = explanation_page(snapshot.cluster, outcomes, notes, found.workloads, waves, all_nodes=asked.all_nodes)
+        add_application(made, outcomes, asked.given)
+        return made
+
     return ShownAnswer(
-        lambda: explanation_page(snapshot.cluster, outcomes, notes, found.workloads, waves, all_nodes=asked.all_nodes),
+        page,
         lambda: to_data(snapshot.cluster, outcomes, notes, found.workloads, waves),
         verdict(outcomes, held_up=any_held_up(found.workloads)),
     )

@@ -10,7 +10,9 @@ from mooring.api.core.types import Pod
 from mooring.catalog import CATALOG
 from mooring.cli.asked_pods.unplaced_pods import PodSource, UnplacedPod
 from mooring.cli.explainer import Explainer, PodOutcome, add_pool_notes
+from mooring.cli.given_manifests import GivenManifests
 from mooring.cli.known_cluster import known_cluster
+from mooring.cli.render.application import add_application
 from mooring.cli.render.explanation import explanation_page
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection, selection_data
@@ -29,7 +31,7 @@ MAX_STORIES = 3
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
-def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
+def plan_page(plan: Plan, advice: int, unknowns: Sequence[str], given: GivenManifests) -> TextPage:
     page = TextPage()
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
@@ -74,7 +76,8 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
         for said in plan.unfinished or plan.settled.moving:
             page.line(said, indent=2)
         page.line("A longer --horizon lets it go on.", "dim", 2)
-    for outcome, cluster, alike in _explained(plan, advice):
+    explained = list(_explained(plan, advice))
+    for outcome, cluster, alike in explained:
         others = f" and {counted(alike - 1, 'pod')} like it" if alike > 1 else ""
         page.title(
             f"{outcome.unplaced.key}{others} stay pending" if alike > 1 else f"{outcome.unplaced.key} stays pending"
@@ -83,6 +86,7 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
     for note in _notes(plan):
         page.line()
         page.line(f"Note: {note}", "dim")
+    add_application(page, [outcome for outcome, _, _ in explained], given)
     return page
 
 
