@@ -56,6 +56,14 @@ class Stage:
         self.pods[name] = {**self.pods[name], "status": status}
         return self.tell("Pod", self.pods[name])
 
+    def terminates(self, name: str) -> list[Judgement]:
+        """The scheduler has deleted a pod to make room, and it takes its time to leave."""
+        pod = self.pods[name]
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+        metadata = {**pod["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        self.pods[name] = {**pod, "metadata": metadata, "status": {"phase": "Running", "conditions": [condition]}}
+        return self.tell("Pod", self.pods[name])
+
     def deleted(self, name: str) -> list[Judgement]:
         return self.tell("Pod", self.pods.pop(name), gone=True)
 
@@ -114,6 +122,43 @@ def test_a_nomination_is_part_of_the_outcome() -> None:
         stage.pod("urgent", cpu=2, priority=100)
         found = stage.failed("urgent", words, nominated=nominated) or stage.later()
         assert verdict(found) is expected, nominated
+
+
+LEAVING = (
+    "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to a "
+    "terminating pod on the nominated node."
+)
+
+
+def preempting() -> Stage:
+    """A pod that is nominated to the only node, where its victim terminates."""
+    stage = Stage("a")
+    stage.pod("victim", cpu=4, priority=0)
+    stage.bound("victim", "a")
+    stage.pod("urgent", cpu=4, priority=10)
+    stage.failed("urgent", "0/1 nodes are available: 1 Insufficient cpu.", nominated="a")
+    stage.terminates("victim")
+    return stage
+
+
+def test_a_nomination_stands_while_the_victim_terminates() -> None:
+    stage = preempting()
+    assert verdict(stage.failed("urgent", LEAVING, nominated="a")) is Agreement.EXACT
+
+
+def test_a_nomination_that_is_lost_while_the_victim_terminates_is_not_as_predicted() -> None:
+    stage = preempting()
+    assert stage.failed("urgent", LEAVING) == []
+    assert verdict(stage.later()) is Agreement.WRONG
+
+
+def test_a_preemptor_that_was_turned_down_before_its_victim_left_is_judged_on_the_older_state() -> None:
+    """A bind is predicted, as the victim is gone when the outcome is seen; the scheduler decided a moment before."""
+    stage = preempting()
+    stage.deleted("victim")
+    assert stage.failed("urgent", LEAVING, nominated="a") == []
+    (judgement,) = stage.later()
+    assert (judgement.verdict, judgement.why) == (Agreement.NEAR, "without the last 1 changes")
 
 
 def test_an_error_of_the_scheduler_is_an_outcome_too() -> None:
