@@ -15,6 +15,7 @@ from mooring.cli.kind_handler import KindHandler
 from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport
 from mooring.kube.errors import InputError
+from mooring.placement.devices.dra_manager import DEVICE_KINDS
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
 from mooring.placement.shadow.world import Place
 
@@ -82,6 +83,9 @@ class ClusterWatch:
     def lost(self, kind: str, why: str) -> None:
         if kind in REQUIRED:
             self._fail(f"{kind} objects cannot be followed, and nothing goes without them: {why}")
+        elif kind in DEVICE_KINDS and why.startswith("is not served"):
+            # Clusters before 1.34 have none.
+            self.listed(kind, {})
         elif kind in self._waiting:
             self._said(f"{kind} objects cannot be followed, so predictions go without them: {why}")
             self._arrived(kind)
