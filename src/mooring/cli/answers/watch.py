@@ -1,7 +1,7 @@
 """`explain --watch`: answers again whenever the answer becomes another one, until it is interrupted.
 
-Nothing is polled. Watches tell of changes; these are left to come together for a moment, longer where an answer takes
-longer, and an answer that is the same as the last one is not shown.
+Nothing is polled. Watches tell of changes; these are left to come together for a moment, and after an answer that took
+long there is a pause. An answer that is the same as the last one is not shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mooring.kube.errors import MooringError
 
 __all__ = ["watch_answers"]
 
-# How long changes come together before the next answer, and as how many times what the last one took.
+# How long changes come together before the next answer, and how long answers rest, as a multiple of what one takes.
 PAUSE_SECONDS: Final = 0.5
 PAUSE_FACTOR: Final = 3.0
 
@@ -61,9 +61,10 @@ async def watch_answers(
             if not stop.is_set():
                 display.show(made)
                 code = made.exit_code
-            pause = max(PAUSE_SECONDS, PAUSE_FACTOR * (loop.time() - began))
+            ended = loop.time()
             await _first(stopping, following, followed.changed.wait())
-            await _first(stopping, following, asyncio.sleep(pause))
+            rest = ended + PAUSE_FACTOR * (ended - began) - loop.time()
+            await _first(stopping, following, asyncio.sleep(max(PAUSE_SECONDS, rest)))
     finally:
         for task in (stopping, following):
             task.cancel()
