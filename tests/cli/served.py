@@ -80,7 +80,7 @@ class ServedCluster:
             resource, meta = stores[obj["apiVersion"], obj["kind"]], obj["metadata"]
             revision = self._storage.revision + 1
             namespace = meta.get("namespace", "") if resource.namespaced else ""
-            known = {"resourceVersion": str(revision), "uid": f"{obj['kind']}-{meta['name']}"}
+            known = {"resourceVersion": str(revision), "uid": meta.get("uid") or f"{obj['kind']}-{meta['name']}"}
             self._storage.put(resource.store, namespace, meta["name"], {**obj, "metadata": {**meta, **known}}, revision)
 
     def serve_features(self) -> None:

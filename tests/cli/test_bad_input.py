@@ -162,14 +162,14 @@ def test_a_pod_and_a_file_together(cluster: World) -> None:
 
 def test_neither_a_pod_nor_a_file(cluster: World) -> None:
     assert complaint(cluster, real=True) == (
-        "say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait"
+        "say what to explain: -f FILE, pod/NAME, deployment/NAME, node/NAME, or pods for all that wait"
     )
 
 
 def test_something_that_makes_no_pods(cluster: World) -> None:
     assert complaint(cluster, "service/web") == (
         "expected pod/NAME, deployment/NAME, replicaset/NAME, statefulset/NAME, job/NAME, cronjob/NAME, rc/NAME, "
-        'daemonset/NAME, lws/NAME, workspace/NAME or nvj/NAME, or pods for all that wait, not "service/web"'
+        'daemonset/NAME, lws/NAME, workspace/NAME, nvj/NAME or node/NAME, or pods for all that wait, not "service/web"'
     )
 
 
@@ -184,8 +184,8 @@ def test_a_workload_that_is_not_there_names_those_that_are_near(cluster: World) 
     )
 
 
-def test_a_kind_and_a_name_in_two_words(cluster: World) -> None:
-    assert complaint(cluster, "pod", "web") == '"pod web" is more than one target: write pod/web'
+def test_more_than_one_target(cluster: World) -> None:
+    assert complaint(cluster, "pod", "web", "api") == '"pod web api" is more than one target: ask for them one by one'
     assert complaint(cluster, "pod/web", "pod/web-2") == (
         '"pod/web pod/web-2" is more than one target: ask for them one by one'
     )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from mooring.cli.main import cli
 from tests.cli.world import World, requests
 
 
@@ -85,3 +91,69 @@ def test_without_kubectl_there_is_no_kustomization(shop: World, monkeypatch: pyt
 
 def test_files_and_a_kustomization_are_not_mixed(shop: World) -> None:
     assert shop.explain("-k", "apps", "-f", "apps").stderr == "error: -f and -k cannot be given together\n"
+
+
+# URLs
+
+
+@pytest.fixture
+def site(shop: World) -> Iterator[str]:
+    """The folder as a web site, whose path `away` leads to a file."""
+
+    class Pages(SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(shop.folder))
+
+        def do_GET(self) -> None:
+            if self.path == "/away":
+                self.send_response(302)
+                self.send_header("Location", "file:///etc/passwd")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+            else:
+                super().do_GET()
+
+        def log_message(self, *args: Any) -> None:
+            """Nothing is logged."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_url_is_read_as_a_file_is(shop: World, site: str) -> None:
+    assert pods(shop, "-f", f"{site}/apps/a.yaml", "-f", "apps/b.yml") == ["first", "second"]
+
+
+def test_a_url_is_no_file_that_a_command_could_patch(shop: World, site: str) -> None:
+    shop.manifest(shop.pod("big", resources=requests(gpu=2)))
+    result = shop.explain("-f", f"{site}/pod.yaml")
+    assert "What would help" in result.stdout
+    assert "kubectl patch" not in result.stdout
+
+
+def test_what_is_wrong_with_a_manifest_at_a_url_names_it(shop: World, site: str) -> None:
+    shop.write("broken.yaml", "kind: Pod\napiVersion: [")
+    result = shop.explain("-f", f"{site}/broken.yaml")
+    assert result.stderr.startswith(f"error: {site}/broken.yaml: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("/none.yaml", "{site}/none.yaml cannot be read: the server answered with status 404"),
+        ("/away", "{site}/away leads to file:///etc/passwd, which is not followed: only from http to http and https"),
+    ],
+)
+def test_a_url_that_cannot_be_read_is_one_line(shop: World, site: str, path: str, complaint: str) -> None:
+    result = shop.explain("-f", site + path)
+    assert (result.exit_code, result.stderr) == (1, f"error: {complaint.format(site=site)}\n")
+
+
+def test_a_plan_takes_urls_too(shop: World, site: str) -> None:
+    result = CliRunner().invoke(cli, ["plan", "-f", f"{site}/apps/a.yaml", "--snapshot", shop.snapshot()])
+    assert "1 of 1 pod scheduled" in result.stdout

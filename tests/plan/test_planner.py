@@ -132,6 +132,14 @@ def test_a_set_that_the_horizon_cuts_off_says_how_far_it_came(desk: Desk) -> Non
     assert plan["unfinished"] == ["StatefulSet default/db: 2 of 5 pods are ready"]
 
 
+def test_without_manifests_it_is_what_waits_in_the_snapshot(desk: Desk) -> None:
+    desk.write("cluster.yaml", node("n1", cpu="4"), pod("waits", cpu="1"))
+    command = [sys.executable, "-m", "mooring", "plan", "--snapshot", "cluster.yaml"]
+    done = subprocess.run(command, cwd=desk.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stdout.startswith("1 of 1 pod scheduled")
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

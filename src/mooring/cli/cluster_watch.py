@@ -11,13 +11,13 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from mooring.api.kinds import Kind
+from mooring.cli.kind_handler import KindHandler
 from mooring.client.reflector import Reflector
-from mooring.client.transport import AsyncTransport, Change, Item
-from mooring.kube.errors import InputError, MooringError
+from mooring.client.transport import AsyncTransport
+from mooring.kube.errors import InputError
+from mooring.placement.devices.dra_manager import DEVICE_KINDS
 from mooring.placement.shadow import WATCHED, Judgement, Shadow
-from mooring.placement.shadow.world import Place, place_of
-from mooring.runtime.dispatcher.observedobject import ObjectReader
+from mooring.placement.shadow.world import Place
 
 __all__ = ["ClusterWatch"]
 
@@ -49,7 +49,7 @@ class ClusterWatch:
         """Run until `stop` is set. Raises InputError when the cluster cannot be followed at all."""
         draw = random.Random()
         reflectors = [
-            Reflector(self._transport, api_version, kind, _Handler(self, api_version, kind, view), draw=draw)
+            Reflector(self._transport, api_version, kind, KindHandler(self, api_version, kind, view), draw=draw)
             for (api_version, kind), view in WATCHED.items()
         ]
         tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(reflector.run()) for reflector in reflectors]
@@ -83,6 +83,9 @@ class ClusterWatch:
     def lost(self, kind: str, why: str) -> None:
         if kind in REQUIRED:
             self._fail(f"{kind} objects cannot be followed, and nothing goes without them: {why}")
+        elif kind in DEVICE_KINDS and why.startswith("is not served"):
+            # Clusters before 1.34 have none.
+            self.listed(kind, {})
         elif kind in self._waiting:
             self._said(f"{kind} objects cannot be followed, so predictions go without them: {why}")
             self._arrived(kind)
@@ -112,45 +115,3 @@ class ClusterWatch:
     def _judge_all(self, judgements: Sequence[Judgement]) -> None:
         for judgement in judgements:
             self._judged(judgement)
-
-
-class _Handler:
-    """The informer handler of one kind."""
-
-    def __init__(self, cluster_watch: ClusterWatch, api_version: str, kind: str, view: type[Any]) -> None:
-        self._cluster_watch = cluster_watch
-        self._kind = kind
-        self._read = ObjectReader(Kind(api_version, kind, view)).read
-        self._found: dict[Place, Any] = {}
-
-    def begin(self) -> None:
-        self._found = {}
-
-    def page(self, items: Sequence[Item]) -> None:
-        for item in items:
-            try:
-                view = self._read(item).view
-            except MooringError as error:
-                self._cluster_watch.unreadable(error)
-                continue
-            self._found[place_of(self._kind, view)] = view
-
-    def listed(self, resource_version: str) -> None:
-        found, self._found = self._found, {}
-        self._cluster_watch.listed(self._kind, found)
-
-    def changed(self, changes: Sequence[Change]) -> None:
-        for event, item in changes:
-            if event == "BOOKMARK":
-                continue
-            try:
-                view = self._read(item).view
-                self._cluster_watch.take(place_of(self._kind, view), None if event == "DELETED" else view)
-            except MooringError as error:
-                self._cluster_watch.unreadable(error)
-
-    def lost(self, why: str) -> None:
-        self._cluster_watch.lost(self._kind, why)
-
-    def troubled(self, why: str) -> None:
-        self._cluster_watch.troubled(why)

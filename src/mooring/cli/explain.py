@@ -13,12 +13,13 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
-from mooring.cli.errors import EXIT_CODES, Command, exit_code
+from mooring.cli.errors import Command, exit_code
 from mooring.cli.given_manifests import GivenManifests, given_manifests, manifest_options
 from mooring.kube.errors import InputError
-from mooring.runway.explain.explain_target import ExplainTarget, parse_target
+from mooring.runway.explain.explain_target import NODE, ExplainTarget, parse_targets
 
 if TYPE_CHECKING:
+    from mooring.cli.answers.answer import Question, ShownAnswer
     from mooring.runtime.settings import Configuration
     from mooring.runway.sources.cluster_source import ClusterSource
 
@@ -61,6 +62,7 @@ ALL_NODES = 100
     show_default=True,
     help="How much of the cluster the scheduler looks at; 0 lets it decide by size, as it does by default.",
 )
+@click.option("-w", "--watch", is_flag=True, help="Answer again when the answer changes, until Ctrl-C.")
 @click.option("--no-color", is_flag=True, help="No colour on a terminal; elsewhere there is none.")
 @exit_code
 @configured(CATALOG.workload_settings)
@@ -78,6 +80,7 @@ def command(
     all_nodes: bool,
     limit: int,
     percentage: int,
+    watch: bool,
     no_color: bool,
     configuration: Configuration,
 ) -> int:
@@ -86,36 +89,38 @@ def command(
     \b
       mooring explain pod/web-0 -n shop
       mooring explain deployment/web
+      mooring explain node/gpu-1
       mooring explain pods -A
       mooring explain -f pod.yaml
       mooring explain -k overlays/production
       mooring explain -f pod.yaml --snapshot cluster.yaml
+      mooring explain pods -A --watch
 
     The cluster is the one of your kubeconfig, or a file that mooring snapshot or kubectl get -o yaml wrote. Nothing is
     ever written to a cluster.
 
-    KIND/NAME is a pod or a workload (deployment, job, ...); pods stands for all that wait for a node. A pod
-    that runs already is explained as if it were not yet placed. FILE, a file or a folder of them, may hold Pods,
-    Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, ReplicationControllers and the workloads of
-    features; their pods are placed one after another.
+    KIND/NAME is a pod, a workload (deployment, job, ...) or a node; pods stands for all that wait for a node. Of a node
+    it says what is free, what keeps pods off, and which of those that wait it gets. A pod that runs already is
+    explained as if it were not yet placed. FILE, a file or a folder of them, may hold Pods, Deployments, ReplicaSets,
+    StatefulSets, DaemonSets, Jobs, CronJobs, ReplicationControllers and the workloads of features; their pods are
+    placed one after another.
 
     The exit code is 0 when every pod lands (by preemption too), 2 when one cannot, 3 when one may, because something
-    about it cannot be known, and 1 when the input is wrong.
+    about it cannot be known, and 1 when the input is wrong. About a node it is 0. With --watch it is that of the last
+    answer.
     """
     given = given_manifests(files, recursive, kustomization)
-    asked = _asked(targets, given)
+    target = _target(targets, given)
     if "-" in given.files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
     if everywhere and namespace:
         raise InputError("-A and -n cannot be given together")
 
-    from mooring.runway.explain.asked_pods.found_pods import any_held_up
-    from mooring.runway.explain.explainer import verdict
-    from mooring.runway.explain.pod_answers import PodQuestion, answer_pods
+    from mooring.cli.answers.answer import Question
 
-    cluster_source = _cluster_source(snapshots, kubeconfig, context)
-    question = PodQuestion(
-        given if asked is None else asked,
+    asked = Question(
+        target,
+        given,
         configuration,
         namespace,
         everywhere,
@@ -124,22 +129,35 @@ def command(
         limit=limit,
         percentage=percentage,
     )
+    from mooring.cli.answers.display import AnswerDisplay
+
+    display = AnswerDisplay(form, colour=not no_color, watched=watch)
+    if watch:
+        if snapshots or "-" in given.files:
+            what = "--snapshot" if snapshots else "-f -"
+            raise InputError(f"--watch follows a cluster and reads manifests again: it cannot be given with {what}")
+        import asyncio
+
+        from mooring.cli.answers.watch import watch_answers
+
+        return asyncio.run(watch_answers(*connect(kubeconfig, context), asked, _answer, display))
+    cluster_source = _cluster_source(snapshots, kubeconfig, context)
     try:
-        snapshot, found, outcomes, notes = answer_pods(cluster_source, question)
+        answer = _answer(cluster_source, asked)
     finally:
         cluster_source.close()
-    if form == "text":
-        from mooring.cli.render.explanation import explanation_page
-        from mooring.cli.render.screen import show_page
+    display.show(answer)
+    return answer.exit_code
 
-        page = explanation_page(snapshot.cluster, outcomes, notes, found.workloads, all_nodes=all_nodes)
-        show_page(page, colour=not no_color)
-    else:
-        from mooring.cli.render.data import encode
-        from mooring.runway.explain.explain_data import explain_data
 
-        click.echo(encode(explain_data(snapshot.cluster, outcomes, notes, found.workloads), form), nl=False)
-    return EXIT_CODES[verdict(outcomes, held_up=any_held_up(found.workloads))]
+def _answer(cluster_source: ClusterSource, asked: Question) -> ShownAnswer:
+    if asked.target is not None and asked.target.kind == NODE:
+        from mooring.cli.answers.node import answer_node
+
+        return answer_node(cluster_source, asked)
+    from mooring.cli.answers.pods import answer_pods
+
+    return answer_pods(cluster_source, asked)
 
 
 def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context: str | None) -> ClusterSource:
@@ -154,17 +172,16 @@ def _cluster_source(snapshots: tuple[str, ...], kubeconfig: Path | None, context
     return SnapshotSource(snapshots)
 
 
-def _asked(targets: tuple[str, ...], given: GivenManifests) -> ExplainTarget | None:
+def _target(words: tuple[str, ...], given: GivenManifests) -> ExplainTarget | None:
     """What to look up in the cluster, or None when files say what to place."""
-    if not targets:
+    if not words:
         if not given:
-            raise InputError("say what to explain: -f FILE, pod/NAME, deployment/NAME, or pods for all that wait")
+            raise InputError(
+                "say what to explain: -f FILE, pod/NAME, deployment/NAME, node/NAME, or pods for all that wait"
+            )
         return None
-    target, *more = targets
-    if more:
-        hint = f"write {target}/{more[0]}" if "/" not in target + more[0] else "ask for them one by one"
-        raise InputError(f'"{" ".join(targets)}" is more than one target: {hint}')
+    target = parse_targets(words)
     if given:
         option = "-f" if given.files else "-k"
-        raise InputError(f"{target} and {option} cannot be explained together: give one of them")
-    return parse_target(target)
+        raise InputError(f"{' '.join(words)} and {option} cannot be explained together: give one of them")
+    return target

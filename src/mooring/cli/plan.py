@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from mooring.catalog import CATALOG
+from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.configuration import configured
 from mooring.cli.durations import duration
 from mooring.cli.errors import CANNOT_LAND, LANDS, MAY_LAND, Command, exit_code
@@ -27,11 +29,11 @@ ADVICE = 3
     "--snapshot",
     "snapshots",
     multiple=True,
-    required=True,
     metavar="FILE",
-    help="The cluster, as mooring snapshot or kubectl get ... -A -o yaml writes it.",
+    help="Start from this snapshot of a cluster instead of from the cluster of the kubeconfig.",
 )
-@click.option("-n", "--namespace", default="default", metavar="NAME", help="Namespace of manifests that name none.")
+@cluster_options
+@click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of manifests that name none.")
 @click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
 @click.option(
     "--horizon",
@@ -49,6 +51,8 @@ def command(
     recursive: bool,
     kustomization: str,
     snapshots: tuple[str, ...],
+    kubeconfig: Path | None,
+    context: str | None,
     namespace: str,
     form: str,
     horizon: timedelta,
@@ -58,43 +62,48 @@ def command(
     """Carry workloads out in memory, in virtual time, and say which pod lands where and when.
 
     \b
+      mooring plan -f workload.yaml
+      mooring plan
       mooring plan -f workload.yaml --snapshot cluster.yaml
 
     Deployments, StatefulSets, DaemonSets, Jobs and pods are run by Mooring's own controllers on the nodes of the
-    snapshot until nothing moves. What stays pending is explained, with what would help.
+    cluster of your kubeconfig, or of a snapshot, until nothing moves. Without -f it is what waits there now. What stays
+    pending is explained, with what would help. Nothing is ever written to a cluster.
 
     The exit code is 0 when every pod lands, 2 when some stay pending or never come, 3 when all land as far as is known
     and something is not, and 1 when the input is wrong.
     """
     given = given_manifests(files, recursive, kustomization)
-    if not given:
-        raise InputError("say what to plan: -f FILE, or -k DIR")
     if "-" in given.files and "-" in snapshots:
         raise InputError("standard input can be read once only: give -f or --snapshot as a file")
+    if snapshots and (kubeconfig is not None or context is not None):
+        raise InputError("--snapshot takes the place of a cluster: give it, or --kubeconfig and --context")
 
+    from mooring.cli.sources.plan_start import start_of_cluster, start_of_snapshot
     from mooring.kube.status import ApiError
     from mooring.plan.final_state import unknowns_of
     from mooring.plan.planner import PlannedWorkload, make_plan
-    from mooring.plan.simulated_cluster import SimulatedCluster
-    from mooring.plan.snapshot import read_snapshot
+    from mooring.runway.sources.live_source import PAGE
 
-    cluster = SimulatedCluster((obj for file in snapshots for obj in read_snapshot(file)), configuration=configuration)
-    if not cluster.objects("v1", "Node"):
-        raise InputError(
-            f"{', '.join(snapshots)}: holds no nodes; take the snapshot with "
-            "kubectl get nodes,pods,namespaces,services,statefulsets,replicasets -A -o yaml"
-        )
     workloads = [PlannedWorkload(each.document.value, each.file) for each in given.objects()]
+    start = (
+        start_of_snapshot(snapshots, configuration)
+        if snapshots
+        else start_of_cluster(*connect(kubeconfig, context, page=PAGE), configuration)
+    )
     try:
-        plan = make_plan(cluster, workloads, namespace, horizon)
+        plan = make_plan(start.cluster, workloads, namespace or start.namespace, horizon)
     except ApiError as error:
         raise InputError(f"{given}: {error}") from None
+    if start.pools is not None:
+        plan.pools, plan.pool_decisions = start.pools, start.pool_decisions
+    plan.notes += start.notes
     unknowns = unknowns_of(plan)
     if form == "text":
         from mooring.cli.render.plan import plan_page
         from mooring.cli.render.screen import show_page
 
-        show_page(plan_page(plan, ADVICE, unknowns), colour=not no_color)
+        show_page(plan_page(plan, ADVICE, unknowns, given), colour=not no_color)
     else:
         from mooring.cli.render.data import encode
         from mooring.runway.explain.plan_data import plan_data

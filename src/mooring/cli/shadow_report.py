@@ -93,7 +93,9 @@ class ShadowReport:
             f"Happened: {judgement.outcome}\n"
             f"mooring explain pod/{name} -n {namespace} --snapshot {file}\n"
         )
-        save_snapshot(file, (encoder.item(kind, view) for kind, view in judgement.objects), comment)
+        items = [encoder.item(kind, view) for kind, view in judgement.objects]
+        items.append(encoder.contents(self._shadow.world.snapshot.unread_kinds - {"RuntimeClass"}))
+        save_snapshot(file, items, comment)
         return file
 
     def _free(self, stem: str) -> Path:

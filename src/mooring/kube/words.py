@@ -1,8 +1,9 @@
-"""Counts and lists of names as English text."""
+"""Counts, stretches of time and lists of names as English text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 # Names that together are longer than this are too long to be read at a glance.
 MAX_WIDTH = 72
@@ -31,3 +32,14 @@ def and_more(names: Sequence[str], shown: int) -> str:
     if len(names) <= shown + 1:
         return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
     return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
+
+
+def spell(span: timedelta | None) -> str:
+    """A stretch of time as people write it: `0s`, `1m30s`, `2h`."""
+    if span is None:
+        return "-"
+    seconds = int(span.total_seconds())
+    hours, rest = divmod(seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    parts = [f"{number}{unit}" for number, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if number]
+    return "".join(parts) or "0s"

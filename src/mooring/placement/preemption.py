@@ -38,13 +38,15 @@ class Preemption(NamedTuple):
     message: str = ""
     # Slots that lose no more than the nominated one; the scheduler takes any of them.
     tied: tuple[int, ...] = ()
+    # Whether the pod may preempt at all. Where it may not, an earlier nomination stays.
+    is_eligible: bool = True
 
 
 def preempt(filters: Filters, verdicts: Verdicts, claims: str = messages.NO_CLAIMS) -> Preemption:
     """`claims` is what was said of the pod's claims just before, which the event repeats."""
     cluster = filters.cluster
     if reason := _ineligible(filters, verdicts):
-        return Preemption(message=f"{claims}, preemption: {reason}")
+        return Preemption(message=f"{claims}, preemption: {reason}", is_eligible=False)
     bits = verdicts.bits[cluster.order]
     resolvable = [each for each in set(bits.tolist()) if code_of(verdicts.first(each)) == UNSCHEDULABLE]
     potential: list[int] = cluster.order[np.isin(bits, resolvable)].tolist()

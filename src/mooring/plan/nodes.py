@@ -7,9 +7,10 @@ a write to come, by its time, and one key reconciles all of them.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key, Kind
@@ -25,15 +26,16 @@ MAX_WRITES_PER_PASS = 1000
 
 
 class DueQueue:
-    """Bound pods by the time at which their next write is due."""
+    """Bound pods by the time at which their next write is due. `endless` pods, by uid, end only when they say when."""
 
-    def __init__(self) -> None:
+    def __init__(self, endless: Collection[str] = ()) -> None:
+        self._endless = endless
         self._moments: list[datetime] = []
         self._pods: dict[datetime, dict[Key, Pod]] = {}
 
     def change(self, kind: Kind[Any], change: Changed) -> bool | datetime:
         """Apply a change; returns the time of the first write to come, if there is one."""
-        before, after = _due(change.old), _due(change.new)
+        before, after = self._due(change.old), self._due(change.new)
         if before is not None and before != after:
             pods = self._pods[before]
             del pods[change.key]
@@ -57,21 +59,25 @@ class DueQueue:
         place = bisect_right(self._moments, now)
         return self._moments[place] if place < len(self._moments) else None
 
-
-def _due(pod: Pod | None) -> datetime | None:
-    return None if pod is None or not pod.spec.node_name else due(pod, START_DELAY)
-
-
-DUE_QUEUE = Fold("due-queue", (POD,), DueQueue, DueQueue.change)
-
-
-def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    due_queue = view.fold(DUE_QUEUE)
-    writes = [step(pod, now) for pod, _ in zip(due_queue.until(now), range(MAX_WRITES_PER_PASS), strict=False)]
-    following = due_queue.after(now)
-    if following is not None:
-        view.reached(following)
-    return Decision(children=tuple(writes))
+    def _due(self, pod: Pod | None) -> datetime | None:
+        if pod is None or not pod.spec.node_name:
+            return None
+        metadata = pod.metadata
+        if metadata.uid in self._endless and not metadata.deleting and not metadata.annotations.duration:
+            return None
+        return due(pod, START_DELAY)
 
 
-CONTROLLER: Final = Controller("nodes", reconcile, reads=(POD,), writes={POD: ("delete", "status")}, folds=(DUE_QUEUE,))
+def controller(endless: Collection[str] = ()) -> Controller:
+    """The simulated nodes. Of `endless` pods, by uid, nobody knows when they end, those of Jobs included."""
+    queue = Fold("due-queue", (POD,), partial(DueQueue, endless), DueQueue.change)
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        due_queue = view.fold(queue)
+        writes = [step(pod, now) for pod, _ in zip(due_queue.until(now), range(MAX_WRITES_PER_PASS), strict=False)]
+        following = due_queue.after(now)
+        if following is not None:
+            view.reached(following)
+        return Decision(children=tuple(writes))
+
+    return Controller("nodes", reconcile, reads=(POD,), writes={POD: ("delete", "status")}, folds=(queue,))

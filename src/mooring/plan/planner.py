@@ -16,7 +16,7 @@ from mooring.kube.times import moment
 from mooring.placement.node_pools import NodePool
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.simulated_cluster import SimulatedCluster
-from mooring.runtime.drivers.simulation import START, Settled
+from mooring.runtime.drivers.simulation import Settled
 
 
 class PlannedPod(NamedTuple):
@@ -54,7 +54,7 @@ class PlannedWorkload(NamedTuple):
 
 @dataclass
 class Plan:
-    """The result: the pods that were placed or are pending, and the pods of the snapshot that were evicted."""
+    """The result: the pods that were placed or are pending, and the pods of the start that were evicted."""
 
     cluster: SimulatedCluster
     settled: Settled
@@ -64,6 +64,8 @@ class Plan:
     workloads: list[PlannedWorkload] = field(default_factory=list)
     # The namespace of workloads that name none.
     namespace: str = "default"
+    # What to know of the start.
+    notes: list[str] = field(default_factory=list)
 
     def origin(self, pod: PlannedPod) -> tuple[Object, PlannedWorkload | None]:
         """The top owner of a pod, and the workload of the plan that it is."""
@@ -136,7 +138,7 @@ class Plan:
 
     @property
     def took(self) -> timedelta:
-        return self.settled.now - START
+        return self.settled.now - self.cluster.start
 
 
 def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], namespace: str, horizon: timedelta) -> Plan:
@@ -156,11 +158,12 @@ def make_plan(cluster: SimulatedCluster, workloads: list[PlannedWorkload], names
         known = before.get(key)
         if known is not None and _node(known) == _node(pod) and (_node(pod) or _ended(pod)):
             continue
-        plan.pods.append(_planned(key, pod))
+        plan.pods.append(_planned(key, pod, cluster.start))
     for node in cluster.objects("v1", "Node"):
         metadata = node["metadata"]
         if metadata["name"] not in named:
-            plan.nodes.append(PlannedNode(metadata["name"], node, _since(metadata.get("creationTimestamp"))))
+            came = _since(metadata.get("creationTimestamp"), cluster.start)
+            plan.nodes.append(PlannedNode(metadata["name"], node, came))
     plan.evicted = sorted(key for key, pod in before.items() if key not in after and not _ended(pod))
     return plan
 
@@ -182,19 +185,19 @@ def _on_its_way(obj: Object) -> str:
     return f"{obj['kind']} {meta.get('namespace', '')}/{meta['name']}: {said}" if said else ""
 
 
-def _planned(key: str, pod: Object) -> PlannedPod:
+def _planned(key: str, pod: Object, start: datetime) -> PlannedPod:
     status = pod.get("status", {})
     node = _node(pod)
     scheduled = [each for each in status.get("conditions", ()) if each["type"] == "PodScheduled"]
     bound = scheduled[0].get("lastTransitionTime") if scheduled and scheduled[0]["status"] == "True" else None
-    return PlannedPod(key, pod, node, _since(bound) if node else None, _since(status.get("startTime")))
+    return PlannedPod(key, pod, node, _since(bound, start) if node else None, _since(status.get("startTime"), start))
 
 
-def _since(text: str | None) -> timedelta | None:
+def _since(text: str | None, start: datetime) -> timedelta | None:
     if text is None:
         return None
     when: datetime = moment(text)
-    return when - START
+    return when - start
 
 
 def _key(pod: Object) -> str:

@@ -1,4 +1,4 @@
-"""A simulated cluster in memory that starts from a snapshot.
+"""A simulated cluster in memory that starts from a snapshot, or from a cluster as it is now.
 
 The controllers are those of the product, the API semantics those of its registry; only the nodes are simulated: a pod
 that is bound starts after a delay, and a pod of a Job completes. There is no garbage collection, because a snapshot
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from mooring.api.core.views import Node, Pod
 from mooring.api.crds.resource import definition
@@ -23,7 +24,7 @@ from mooring.builtin.scheduler import controller as scheduler
 from mooring.builtin.volumes import ephemeral, matching, phases
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
-from mooring.kube.status import AlreadyExistsError, NotFoundError
+from mooring.kube.status import AlreadyExistsError, InvalidError, NotFoundError
 from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT
 from mooring.placement.workloads.node_readiness import with_readiness
 from mooring.plan import claims, new_nodes, nodes
@@ -56,7 +57,6 @@ CONTROLLERS = (
     job.CONTROLLER,
     job_orphans.CONTROLLER,
     scheduler.CONTROLLER,
-    nodes.CONTROLLER,
     new_nodes.CONTROLLER,
 )
 
@@ -67,9 +67,19 @@ _UIDS = 1_000_000
 class SimulatedCluster:
     """`inert` has the objects of kinds without a controller here, `assumed` the namespaces that the snapshot lacks."""
 
-    def __init__(self, snapshot: Iterable[Restored], *, seed: int = 0, configuration: Configuration = DEFAULTS) -> None:
+    def __init__(
+        self,
+        snapshot: Iterable[Restored],
+        *,
+        seed: int = 0,
+        configuration: Configuration = DEFAULTS,
+        live_at: datetime | None = None,
+    ) -> None:
+        # Whether the objects are those of a cluster at this moment. Then nobody knows when its running pods end.
+        self.is_live = live_at is not None
+        self.start = live_at or START
         # Field managers are not needed in a plan.
-        self.registry = Registry(now=START, seed=_UIDS + seed, managed_fields=False)
+        self.registry = Registry(now=self.start, seed=_UIDS + seed, managed_fields=False)
         self.configuration = configuration
         self.inert: list[str] = []
         self.assumed: list[str] = []
@@ -97,6 +107,8 @@ class SimulatedCluster:
                 for c in device_claims
                 if (c.get("status") or {}).get("allocation") is not None
             }
+            on_nodes = self.objects("v1", "Pod") if self.is_live else ()
+            self._endless = frozenset(pod["metadata"]["uid"] for pod in on_nodes if pod["spec"].get("nodeName"))
             self._seed = seed
             self.simulation = self._simulation()
 
@@ -104,7 +116,11 @@ class SimulatedCluster:
         added = ((*feature.controllers.load(), *feature.plan_controllers()) for feature in self._features)
         served = {feature.name for feature in self._features}
         joining = (feature.plan_controllers() for feature in CATALOG.features if feature.joins & served)
-        controllers = (*CONTROLLERS, *(each for some in (*added, *joining) for each in some))
+        controllers = (
+            *CONTROLLERS,
+            nodes.controller(self._endless),
+            *(each for some in (*added, *joining) for each in some),
+        )
         running = tuple(name for feature in self._features for name in feature.names)
         return Simulation(
             controllers,
@@ -113,6 +129,7 @@ class SimulatedCluster:
             events=False,
             configuration=self.configuration._replace(running=running),
             status_at_rest=True,
+            now=self.start,
         )
 
     def _serve(self, obj: Object) -> bool:
@@ -135,7 +152,7 @@ class SimulatedCluster:
         definitions = self.registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         resources = feature.resources()
         for each in resources:
-            self.registry.create(definitions, definition(each), now=START, manager=MANAGER)
+            self.registry.create(definitions, definition(each), now=self.start, manager=MANAGER)
         conversions = [Conversion.of(each) for each in resources if each.is_converted]
         install(
             self.registry,
@@ -163,12 +180,17 @@ class SimulatedCluster:
         if namespace:
             self._ensure_namespace(namespace, note=False)
         try:
-            self.registry.restore(obj, now=START)
+            self.registry.restore(obj, now=self.start)
         except AlreadyExistsError:
             # Objects of a new cluster: default namespaces and priority classes.
             return
         except NotFoundError:
             return
+        except InvalidError as error:
+            if not self.is_live:
+                raise
+            # A cluster may know rules that are not known here; one object is no reason to plan nothing.
+            self.warnings.append(f"left out, as it is not understood here: {error}")
 
     def _restore_revisions(self) -> None:
         sets = [*self.objects("apps/v1", "StatefulSet"), *self.objects("apps/v1", "DaemonSet")]
@@ -237,7 +259,7 @@ class SimulatedCluster:
     def _ensure_namespace(self, name: str, *, note: bool) -> None:
         if self.registry.find("v1", "Namespace", "", name) is None:
             namespaces = self.registry.resource("v1", "Namespace")
-            self.registry.create(namespaces, {"metadata": {"name": name}}, now=START, manager=MANAGER)
+            self.registry.create(namespaces, {"metadata": {"name": name}}, now=self.start, manager=MANAGER)
             if note:
                 self.assumed.append(name)
 

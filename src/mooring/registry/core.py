@@ -30,14 +30,10 @@ _PLAIN = Strategy()
 class CustomKind:
     """What a CustomResourceDefinition says about one version of its kind, beside the names.
 
-<<<<<<< HEAD
     `compiled` makes its schema, when that is first asked for: a server starts with many kinds and is asked about few.
     """
 
-    __slots__ = ("_compiled", "_schema", "convert", "scale", "selectable", "strategy", "warning")
-=======
-    __slots__ = ("convert", "revision", "scale", "schema", "selectable", "strategy", "warning")
->>>>>>> deviations
+    __slots__ = ("_compiled", "_schema", "convert", "revision", "scale", "selectable", "strategy", "warning")
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mooring.placement.shadow import WATCHED, Agreement, Bound, Failed, Judgement, Shadow
-from mooring.placement.shadow.judgements import RECHECK_SECONDS
+from mooring.placement.shadow.judgements import RECHECK_CLAIMS_SECONDS
 from mooring.placement.shadow.world import place_of
 
 FULL = (
@@ -56,11 +56,25 @@ class Stage:
         self.pods[name] = {**self.pods[name], "status": status}
         return self.tell("Pod", self.pods[name])
 
+    def expected(self, name: str, node: str) -> list[Judgement]:
+        """The scheduler says where it is about to bind a pod, or that it does not."""
+        status = {**self.pods[name]["status"], "nominatedNodeName": node}
+        self.pods[name] = {**self.pods[name], "status": status}
+        return self.tell("Pod", self.pods[name])
+
+    def terminates(self, name: str) -> list[Judgement]:
+        """The scheduler has deleted a pod to make room, and it takes its time to leave."""
+        pod = self.pods[name]
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+        metadata = {**pod["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        self.pods[name] = {**pod, "metadata": metadata, "status": {"phase": "Running", "conditions": [condition]}}
+        return self.tell("Pod", self.pods[name])
+
     def deleted(self, name: str) -> list[Judgement]:
         return self.tell("Pod", self.pods.pop(name), gone=True)
 
     def later(self) -> list[Judgement]:
-        self.now += RECHECK_SECONDS
+        self.now += RECHECK_CLAIMS_SECONDS
         return self.shadow.settle(self.now)
 
 
@@ -114,6 +128,71 @@ def test_a_nomination_is_part_of_the_outcome() -> None:
         stage.pod("urgent", cpu=2, priority=100)
         found = stage.failed("urgent", words, nominated=nominated) or stage.later()
         assert verdict(found) is expected, nominated
+
+
+def test_a_pod_that_is_about_to_be_bound_is_judged_then_and_not_again() -> None:
+    """The scheduler names the node before it writes what comes before the binding, and says nothing else."""
+    stage = Stage("a", "b")
+    stage.node("b", cpu=8)
+    stage.pod("web")
+    (judgement,) = stage.expected("web", "b")
+    assert (judgement.verdict, judgement.outcome) == (Agreement.EXACT, Bound("b", is_expected=True))
+    assert stage.shadow.world.snapshot.cluster.pods["shop/web"].node_name == "b", "it counts there already"
+    assert stage.bound("web", "b") == []
+
+
+def test_a_pod_that_is_about_to_be_bound_elsewhere_is_a_disagreement() -> None:
+    stage = Stage("a")
+    stage.node("b", cpu=8)
+    stage.pod("web")
+    assert stage.expected("web", "a") == []
+    assert verdict(stage.later()) is Agreement.WRONG
+
+
+def test_a_binding_that_is_given_up_lets_the_pod_wait_again() -> None:
+    stage = Stage("a", "b")
+    stage.pod("web")
+    stage.expected("web", "a")
+    stage.expected("web", "")
+    assert not stage.shadow.world.snapshot.cluster.pods["shop/web"].node_name
+    assert verdict(stage.bound("web", "b")) is Agreement.EXACT
+
+
+LEAVING = (
+    "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to a "
+    "terminating pod on the nominated node."
+)
+
+
+def preempting() -> Stage:
+    """A pod that is nominated to the only node, where its victim terminates."""
+    stage = Stage("a")
+    stage.pod("victim", cpu=4, priority=0)
+    stage.bound("victim", "a")
+    stage.pod("urgent", cpu=4, priority=10)
+    stage.failed("urgent", "0/1 nodes are available: 1 Insufficient cpu.", nominated="a")
+    stage.terminates("victim")
+    return stage
+
+
+def test_a_nomination_stands_while_the_victim_terminates() -> None:
+    stage = preempting()
+    assert verdict(stage.failed("urgent", LEAVING, nominated="a")) is Agreement.EXACT
+
+
+def test_a_nomination_that_is_lost_while_the_victim_terminates_is_not_as_predicted() -> None:
+    stage = preempting()
+    assert stage.failed("urgent", LEAVING) == []
+    assert verdict(stage.later()) is Agreement.WRONG
+
+
+def test_a_preemptor_that_was_turned_down_before_its_victim_left_is_judged_on_the_older_state() -> None:
+    """A bind is predicted, as the victim is gone when the outcome is seen; the scheduler decided a moment before."""
+    stage = preempting()
+    stage.deleted("victim")
+    assert stage.failed("urgent", LEAVING, nominated="a") == []
+    (judgement,) = stage.later()
+    assert (judgement.verdict, judgement.why) == (Agreement.NEAR, "without the last 1 changes")
 
 
 def test_an_error_of_the_scheduler_is_an_outcome_too() -> None:
@@ -177,11 +256,12 @@ def test_a_list_without_an_object_takes_it_away() -> None:
     assert verdict(stage.bound("next", "a")) is Agreement.EXACT
 
 
-def test_a_pod_with_a_volume_that_binds_to_nodes_is_left_out() -> None:
+def test_a_pod_with_a_volume_is_left_out_where_storage_is_not_followed() -> None:
     stage = Stage("a")
     stage.pod("db", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
     (judgement,) = stage.bound("db", "a")
-    assert (judgement.verdict, judgement.why) == (Agreement.SKIPPED, 'persistent volume claim of volume "data"')
+    assert judgement.verdict is Agreement.SKIPPED
+    assert judgement.why.startswith("claim shop/data is not known, as no PersistentVolumeClaim was read")
 
 
 # A little ahead, a little behind

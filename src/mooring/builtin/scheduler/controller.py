@@ -200,8 +200,7 @@ class SchedulingBatch:
         if preemption.slot >= 0:
             node = self._cluster.names[preemption.slot]
             return Failure(found.message, False, blockers, node, preemption.victims)
-        ineligible = messages.NEVER_PREEMPTS in preemption.message or messages.VICTIM_LEAVING in preemption.message
-        return Failure(found.message, False, blockers, None if ineligible else "")
+        return Failure(found.message, False, blockers, "" if preemption.is_eligible else None)
 
     def _makes_room(self, info: PodInfo) -> bool:
         """Whether victims are marked on the pod's nominated node and will go: as good as on their way out."""

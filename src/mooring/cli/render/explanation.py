@@ -10,6 +10,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.render.nodes import add_blocked, add_each_node, add_feasible
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection
+from mooring.cli.render.waves import waves_text
 from mooring.kube.errors import FieldError, unique_texts
 from mooring.kube.words import and_more, counted, nodes, share
 from mooring.placement import messages
@@ -17,6 +18,7 @@ from mooring.placement.advise.model import AdviceKind
 from mooring.placement.answers import VOLUME_FILTERS
 from mooring.placement.causes.amounts import scattered
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.workloads.job_waves import JobWaves
 from mooring.runway.explain.asked_pods.found_pods import FoundWorkload
 from mooring.runway.explain.asked_pods.unplaced_pods import PodSource
 from mooring.runway.explain.explainer import PodOutcome
@@ -29,6 +31,7 @@ MAX_ROWS = 20
 MAX_STORIES = 3
 # How many nodes are named in a sentence.
 MAX_NAMES = 3
+NO_WAVES: Mapping[str, JobWaves] = {}
 
 
 def explanation_page(
@@ -36,10 +39,11 @@ def explanation_page(
     outcomes: Sequence[PodOutcome],
     notes: Sequence[str],
     workloads: Sequence[FoundWorkload] = (),
+    waves: Mapping[str, JobWaves] = NO_WAVES,
     *,
     all_nodes: bool,
 ) -> TextPage:
-    """The page for all pods of one run, and for workloads of which there is more to tell."""
+    """The page for all pods of one run, and for workloads of which there is more to tell; `waves` of Jobs by owner."""
     page = TextPage()
     for workload in workloads:
         if workload.errors:
@@ -49,9 +53,9 @@ def explanation_page(
     if outcomes and page.blocks:
         page.line()
     if len(outcomes) == 1:
-        _add_pod(page, cluster, outcomes[0], all_nodes=all_nodes)
+        _add_pod(page, cluster, outcomes[0], waves, all_nodes=all_nodes)
     elif outcomes:
-        _add_several(page, cluster, outcomes, all_nodes=all_nodes)
+        _add_several(page, cluster, outcomes, waves, all_nodes=all_nodes)
     elif not workloads:
         page.line("There are no pods to place.", "bold")
     for workload in workloads:
@@ -65,7 +69,14 @@ def explanation_page(
 # One pod
 
 
-def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, all_nodes: bool) -> None:
+def _add_pod(
+    page: TextPage,
+    cluster: SchedulerCache,
+    outcome: PodOutcome,
+    waves: Mapping[str, JobWaves] = NO_WAVES,
+    *,
+    all_nodes: bool,
+) -> None:
     if outcome.unplaced.errors:
         _add_invalid(page, outcome.unplaced.source, outcome.unplaced.errors)
         page.line()
@@ -81,6 +92,7 @@ def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, al
     elif outcome.unplaced.errors:
         headline = f"If it were accepted: {headline}"
     page.line(headline, "bad" if not outcome.lands else "warn" if outcome.may_land else "good")
+    _add_waves(page, waves, str(outcome.unplaced.source))
     for unknown in outcome.unknowns:
         page.line(f"Not known: {unknown}.", indent=2)
     _add_event(page, outcome)
@@ -92,6 +104,11 @@ def _add_pod(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome, *, al
         add_blocked(page, cluster, outcome.blocked)
         _add_scattered(page, outcome)
     _add_advice(page, cluster, outcome)
+
+
+def _add_waves(page: TextPage, waves: Mapping[str, JobWaves], owner: str) -> None:
+    if owner in waves:
+        page.line(waves_text(waves[owner]), indent=2)
 
 
 def _add_scattered(page: TextPage, outcome: PodOutcome) -> None:
@@ -245,8 +262,15 @@ def _where(cluster: SchedulerCache, advice: Advice) -> str:
 # Several pods
 
 
-def _add_several(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[PodOutcome], *, all_nodes: bool) -> None:
-    _add_tally(page, outcomes)
+def _add_several(
+    page: TextPage,
+    cluster: SchedulerCache,
+    outcomes: Sequence[PodOutcome],
+    waves: Mapping[str, JobWaves],
+    *,
+    all_nodes: bool,
+) -> None:
+    _add_tally(page, outcomes, waves)
     if len(outcomes) <= MAX_ROWS or all_nodes:
         _add_rows(page, cluster, outcomes)
     else:
@@ -264,7 +288,7 @@ def _add_several(page: TextPage, cluster: SchedulerCache, outcomes: Sequence[Pod
         )
 
 
-def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
+def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome], waves: Mapping[str, JobWaves]) -> None:
     """One line per workload: how many of its pods land."""
     total: Counter[str] = Counter()
     landed: Counter[str] = Counter()
@@ -292,6 +316,7 @@ def _add_tally(page: TextPage, outcomes: Sequence[PodOutcome]) -> None:
         else:
             text = f"{owner}: {share(landed[owner], count, 'pods')} {would} be scheduled"
         page.line(text, "bad" if not good else "warn" if doubtful[owner] else "good")
+        _add_waves(page, waves, owner)
         if owner in units:
             _add_idle(page, [o for o in outcomes if str(o.unplaced.source) == owner], units[owner][1])
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
+from mooring.cli.given_manifests import GivenManifests
+from mooring.cli.render.application import add_application
 from mooring.cli.render.explanation import explanation_page
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.cli.render.selection import add_selection
-from mooring.kube.words import and_more, counted
+from mooring.kube.words import and_more, counted, spell
 from mooring.plan.planner import Plan, PlannedPod
-from mooring.runway.explain.plan_data import explained_pods, instance_type, notes, selections
+from mooring.runway.explain.plan_data import beginning, explained_pods, instance_type, notes, selections
 
 # How many pods have a row each.
 MAX_ROWS = 40
 
 
-def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
+def plan_page(plan: Plan, advice: int, unknowns: Sequence[str], given: GivenManifests) -> TextPage:
     page = TextPage()
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
@@ -53,16 +54,16 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
     for obj, selection in selections(plan):
         add_selection(page, f"{obj['kind']} {obj['metadata']['namespace']}/{obj['metadata']['name']}", selection)
     if plan.evicted:
-        page.title(
-            f"{counted(len(plan.evicted), 'pod')} of the snapshot {'is' if len(plan.evicted) == 1 else 'are'} gone"
-        )
+        are = "is" if len(plan.evicted) == 1 else "are"
+        page.title(f"{counted(len(plan.evicted), 'pod')} of the {beginning(plan)} {are} gone")
         page.line(and_more(plan.evicted, 10), indent=2)
     if plan.settled.moving:
         page.title("Still moving at the horizon")
         for said in plan.unfinished or plan.settled.moving:
             page.line(said, indent=2)
         page.line("A longer --horizon lets it go on.", "dim", 2)
-    for outcome, cluster, alike in explained_pods(plan, advice):
+    explained = list(explained_pods(plan, advice))
+    for outcome, cluster, alike in explained:
         others = f" and {counted(alike - 1, 'pod')} like it" if alike > 1 else ""
         page.title(
             f"{outcome.unplaced.key}{others} stay pending" if alike > 1 else f"{outcome.unplaced.key} stays pending"
@@ -71,19 +72,9 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str]) -> TextPage:
     for note in notes(plan):
         page.line()
         page.line(f"Note: {note}", "dim")
+    add_application(page, [outcome for outcome, _, _ in explained], given)
     return page
 
 
 def _row(pod: PlannedPod) -> tuple[str, str, str, str, str]:
     return pod.key, pod.node or "-", spell(pod.bound), spell(pod.running), pod.phase
-
-
-def spell(span: timedelta | None) -> str:
-    """A stretch of time as people write it: `0s`, `1m30s`, `2h`."""
-    if span is None:
-        return "-"
-    seconds = int(span.total_seconds())
-    hours, rest = divmod(seconds, 3600)
-    minutes, seconds = divmod(rest, 60)
-    parts = [f"{number}{unit}" for number, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if number]
-    return "".join(parts) or "0s"

@@ -51,7 +51,7 @@ class Tally:
         if counts[Agreement.WRONG]:
             said.append(f"{counts[Agreement.WRONG]:,} otherwise")
         if counts[Agreement.SKIPPED]:
-            said.append(f"{counts[Agreement.SKIPPED]:,} not evaluated (volumes or resource claims)")
+            said.append(f"{counts[Agreement.SKIPPED]:,} not evaluated (too little is known of their volumes or claims)")
         return "; ".join(said)
 
 

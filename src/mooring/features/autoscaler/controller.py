@@ -37,6 +37,7 @@ from mooring.features.machines.api.kinds import CLUSTER, MACHINE, MACHINE_SET
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
 from mooring.runtime.view import View
+from mooring.workloads.cluster_state import STORAGE
 from mooring.workloads.kinds import NAMESPACE, NODE, POD_DISRUPTION_BUDGET
 
 __all__ = ["CONTROLLER", "GROWING"]
@@ -165,6 +166,7 @@ CONTROLLER: Final = Controller(
         NAMESPACE,
         POD_DISRUPTION_BUDGET,
         *CONTROLLERS_OF_PODS.values(),
+        *STORAGE,
         STATUS,
     ),
     writes={

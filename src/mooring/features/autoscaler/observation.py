@@ -52,6 +52,8 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     budgets: Sequence[PodDisruptionBudget] = ()
     # Nodes whose deletion has started and that their group's target still counts, and whether their pods are moved.
     deleting: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    # Claims, volumes, classes and what drivers tell of themselves; None where they were not read.
+    storage: Sequence[msgspec.Struct] | None = None
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ def look(objects: ClusterObjects, memory: Memory, now: datetime, settings: Autos
         on_nodes[pod.spec.node_name].append(pod)
     templates = node_templates(objects.groups, nodes, lambda name: on_nodes[name], objects.daemon_sets, now, settings)
     state = observe(memory, objects.groups, nodes, now, settings)
-    snapshot = AutoscalerSnapshot(nodes, pods, objects.namespaces)
+    snapshot = AutoscalerSnapshot(nodes, pods, objects.namespaces, objects.storage)
     expected = _replace_by_upcoming(objects.groups, templates, state, snapshot)
     started = [node for node in nodes if node.name not in expected]
     return Look(objects, now, settings, started, len(ready) - len(starting), templates, state, snapshot)

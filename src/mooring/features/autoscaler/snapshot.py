@@ -23,6 +23,7 @@ from mooring.placement.plugins.interpod import InterPodFilter
 from mooring.placement.plugins.node_matching import NodeMatching
 from mooring.placement.plugins.spread import SpreadFilter
 from mooring.placement.pods import PodInfo
+from mooring.placement.reservations import assume, reservation
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.verdicts import Reason
 
@@ -70,9 +71,14 @@ class AutoscalerSnapshot:
         nodes: Iterable[AutoscalerNode],
         pods: Iterable[AutoscalerPod],
         namespaces: Iterable[Namespace] = (),
+        storage: Iterable[msgspec.Struct] | None = None,
         size: int = 64,
     ) -> None:
+        """`storage` is None where it is not known; then pods are tried without their volumes."""
         self.cluster = SchedulerCache(size)
+        self._knows_storage = storage is not None
+        for view in storage or ():
+            self.cluster.storage.set(view)
         self.matching = NodeMatching(self.cluster)
         # Slots in the order in which nodes came.
         self._order: dict[str, int] = {}
@@ -111,9 +117,16 @@ class AutoscalerSnapshot:
         return [(self._views[info.key], info) for info in self.infos_on(name)]
 
     def compile(self, pod: AutoscalerPod) -> PodInfo:
-        """A pod that waits for a node, ready to be tried."""
+        """A pod that is ready to be tried.
+
+        Which devices a new node would offer is not known, so pods are tried without their resource claims.
+        """
         self._views[pod.key] = pod
-        return self.cluster.compiler.compile(pod)
+        info = self.cluster.compiler.compile(pod)
+        info.claims = ()
+        if not self._knows_storage:
+            info.volumes = ()
+        return info
 
     # Forks
 
@@ -173,13 +186,25 @@ class AutoscalerSnapshot:
         self._changed(lambda: self.cluster.set_node(old))
 
     def bind(self, info: PodInfo, slot: int) -> None:
+        before = self._assume_volumes(info, slot) if info.volumes else ()
         self.cluster.bind(info, slot)
 
         def undo() -> None:
             self.cluster.remove_pod(info.key)
             info.node_name = ""
+            for view in before:
+                self.cluster.storage.set(view)
 
         self._changed(undo)
+
+    def _assume_volumes(self, info: PodInfo, slot: int) -> list[msgspec.Struct]:
+        """Hold the volumes that a pod is given as taken; claims and volumes as they were before."""
+        storage = self.cluster.storage
+        reserved = reservation(self.cluster, info, slot)
+        before: list[msgspec.Struct] = [storage.claims[write.claim] for write in reserved.volumes]
+        before += [storage.volumes[write.volume].view for write in reserved.volumes if write.volume]
+        assume(self.cluster, reserved)
+        return before
 
     def unbind(self, info: PodInfo) -> None:
         """Take a pod off its node; it is as one that waits for a node."""
@@ -195,10 +220,11 @@ class AutoscalerSnapshot:
 
     def _put_pod(self, pod: AutoscalerPod) -> None:
         """A pod that has ended counts like any other for as long as it is there."""
-        self._views[pod.key] = pod
+        held = pod
         if pod.status.phase in ("Succeeded", "Failed"):
-            pod = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
-        self.cluster.set_pod(pod)
+            held = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
+        self.cluster.put(self.compile(held))
+        self._views[pod.key] = pod
 
     def _put_node(self, node: AutoscalerNode) -> int:
         self.cluster.set_node(node)
@@ -216,10 +242,9 @@ class AutoscalerSnapshot:
 
     def rejections(self, info: PodInfo, slot: int) -> list[Reason] | None:
         """Why a node does not take a pod, in the words of the first filter that rejects it; None where it does."""
-        template = info.template
-        if template.rejection is not None:
-            return [Reason(*template.rejection)]
         filters = Filters(self.matching, info)
+        if filters.rejection is not None:
+            return [Reason(*filters.rejection)]
         verdicts = filters.verdicts()
         bits = int(verdicts.bits[slot])
         if not bits:
@@ -262,7 +287,10 @@ class AutoscalerSnapshot:
         if self._listed is None:
             self._listed = np.fromiter(self._order.values(), dtype=np.int64, count=len(self._order))
         slots = self._listed
-        mask = Filters(self.matching, info).feasible() & ~self.cluster.unschedulable
+        filters = Filters(self.matching, info)
+        if filters.rejection is not None:
+            return -1
+        mask = filters.feasible() & ~self.cluster.unschedulable
         if acceptable is not None:
             mask &= acceptable
         if not mask.any():

@@ -14,6 +14,7 @@ from mooring.features.autoscaler.observation import ClusterObjects, ControllerKe
 from mooring.features.autoscaler.pods import has_ended, is_unschedulable
 from mooring.features.autoscaler.views import AutoscalerNode, AutoscalerPod
 from mooring.runtime.view import View
+from mooring.workloads.cluster_state import STORAGE
 from mooring.workloads.kinds import (
     DAEMON_SET,
     JOB,
@@ -66,6 +67,7 @@ def cluster_objects(
         _ControllersOfPods(view),
         cast(Sequence[PodDisruptionBudget], view.list(POD_DISRUPTION_BUDGET)),
         deleting,
+        [each for kind in STORAGE for each in view.list(kind)],
     )
 
 

@@ -115,6 +115,13 @@ def all_node_causes(explanation: Explanation) -> dict[int, tuple[Cause, ...]]:
     return {int(slot): _causes(explanation, rejected[i : i + 1], checks) for i, slot in enumerate(rejected)}
 
 
+def causes_at(explanation: Explanation, slot: int) -> tuple[Cause, ...]:
+    """What blocks one node; nothing where it fits, or where no node was looked at."""
+    if explanation.filters is None or explanation.verdicts is None:
+        return ()
+    return _causes(explanation, np.array([slot], dtype=np.int64), _checks(explanation.filters))
+
+
 # What tells groups apart
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from mooring.api.core.types import Pod, PodStatus
 from mooring.api.meta import Condition
-from mooring.placement.snapshot import SOMETIMES_ABSENT, VIEWS
+from mooring.placement.snapshot import VIEWS
 
 SCHEDULERS: Final = ("", "default-scheduler")
 REASONS: Final = ("Unschedulable", "SchedulerError")
@@ -29,14 +29,17 @@ class WatchedPod(Pod, frozen=True):
 
 
 WATCHED: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
-    **{kind: view for kind, view in VIEWS.items() if kind[1] not in SOMETIMES_ABSENT},
+    **{kind: view for kind, view in VIEWS.items() if kind[1] != "RuntimeClass"},
     ("v1", "Pod"): WatchedPod,
 }
-"""How the kinds are read that a shadow follows."""
+"""How the kinds are read that a shadow follows. Pods have what their RuntimeClass adds when they are seen."""
 
 
 class Bound(NamedTuple):
+    """`is_expected` where the scheduler has decided and is about to bind the pod, after what it writes before."""
+
     node: str
+    is_expected: bool = False
 
     def __str__(self) -> str:
         return f"bound to {self.node}"
@@ -74,9 +77,28 @@ def outcome_of(old: WatchedPod, new: WatchedPod) -> Outcome | None:
     if new.spec.node_name:
         return Bound(new.spec.node_name)
     said, nominated = _said(new), new.status.nominated_node_name
+    if _is_expected(old, new):
+        return Bound(nominated, is_expected=True)
     if not said or (said == _said(old) and nominated in ("", old.status.nominated_node_name)):
         return None
     return Failed(said, nominated)
+
+
+def _is_expected(old: WatchedPod, new: WatchedPod) -> bool:
+    """Whether a nomination tells where the pod is about to be bound, and not where preemption makes room for it.
+
+    A scheduler that preempts says at the same time why the pod waits, and not in the words from before: those told that
+    preemption does not help.
+    """
+    nominated = new.status.nominated_node_name
+    if not nominated or nominated == old.status.nominated_node_name or _said(new) != _said(old):
+        return False
+    return not old.status.nominated_node_name or not _said(new)
+
+
+def assumed(pod: WatchedPod, node: str) -> WatchedPod:
+    """A pod as the scheduler holds it that has decided on a node."""
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
 
 
 def _said(pod: WatchedPod) -> str:

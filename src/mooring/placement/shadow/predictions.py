@@ -13,7 +13,7 @@ from mooring.placement.shadow.outcomes import Bound, Outcome
 class Prediction(NamedTuple):
     """`best` are the tied nodes that it may be bound to; where there are none, `message` says why it stays pending.
 
-    `nominated` are the tied nodes that preemption may make room on.
+    `nominated` are the tied nodes that preemption may make room on, or the one that it makes room on already.
     """
 
     best: frozenset[str]
@@ -53,11 +53,15 @@ def predict(engine: Engine, pod: PodInfo) -> Prediction:
         # The only node that fits is taken without being scored.
         best = names([explanation.chosen])
     preemption = explanation.preemption
+    nominated = names(list(preemption.tied)) if preemption is not None else frozenset()
+    if preemption is not None and not preemption.is_eligible and pod.nominated:
+        # While victims leave, the nomination stands.
+        nominated = frozenset({pod.nominated})
     return Prediction(
         best,
         names(explanation.feasible.tolist()),
         explanation.message,
-        names(list(preemption.tied)) if preemption is not None else frozenset(),
+        nominated,
         cluster.node_count >= MIN_FEASIBLE,
     )
 

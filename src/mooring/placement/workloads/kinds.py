@@ -32,6 +32,14 @@ def _no_selection(value: Object, namespace: str, cluster: KnownCluster) -> None:
     return None
 
 
+def _own_spec(manifest: Object) -> Object | None:
+    return manifest.get("spec")
+
+
+def _runs_no_job(manifest: Object) -> Object | None:
+    return None
+
+
 _TEMPLATE: Final[Mapping[str, str]] = {}
 
 
@@ -84,6 +92,8 @@ class WorkloadKind(NamedTuple):
     has_controller: bool = True
     # What a plan cannot know of its objects, in a sentence.
     plan_note: str = ""
+    # The spec of the Job that an object is or runs, whose pods end and make room for others.
+    job_spec: Callable[[Object], Object | None] = _runs_no_job
     # What a snapshot leaves out of an object that the workload owns and its controllers go by, put back for a plan.
     restored: Callable[[Object], Object] = _as_it_is
 
@@ -114,7 +124,9 @@ BUILT_IN: Final = (
     WorkloadKind("apps/v1", "Deployment", "deployments", "deploy", Workload, owns=_of_deployment, scales=True),
     WorkloadKind("apps/v1", "ReplicaSet", "replicasets", "rs", Workload, scales=True),
     WorkloadKind("apps/v1", "StatefulSet", "statefulsets", "sts", Workload, scales=True),
-    WorkloadKind("batch/v1", "Job", "jobs", "job", Workload, scales=True),
+    WorkloadKind(
+        "batch/v1", "Job", "jobs", "job", Workload, scales=True, job_spec=lambda manifest: manifest.get("spec")
+    ),
     WorkloadKind(
         "batch/v1",
         "CronJob",
@@ -124,6 +136,7 @@ BUILT_IN: Final = (
         expand=expand_cron_job,
         owns=is_of_cron_job,
         template_path=lambda manifest, labels: TEMPLATE_PATH,
+        job_spec=lambda manifest: manifest["spec"]["jobTemplate"].get("spec"),
         has_controller=False,
     ),
     WorkloadKind(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mooring.kube.errors import unique_texts
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.workloads.job_waves import JobWaves
 from mooring.runway.explain.asked_pods.found_pods import FoundWorkload
 from mooring.runway.explain.explainer import PodOutcome
 from mooring.runway.explain.selection_data import workload_data
@@ -17,13 +18,30 @@ Json = dict[str, Any]
 
 
 def explain_data(
-    cluster: SchedulerCache, outcomes: Sequence[PodOutcome], notes: Sequence[str], workloads: Sequence[FoundWorkload]
+    cluster: SchedulerCache,
+    outcomes: Sequence[PodOutcome],
+    notes: Sequence[str],
+    workloads: Sequence[FoundWorkload],
+    waves: Mapping[str, JobWaves],
 ) -> Json:
     """One pod is told as such, several as a list, and so are the pods of workloads that chose their nodes."""
     told = [_one(cluster, outcome, notes) for outcome in outcomes]
+    data = told[0] if len(told) == 1 and not workloads else {"pods": told}
     if workloads:
-        return {"workloads": [workload_data(each) for each in workloads], "pods": told}
-    return told[0] if len(told) == 1 else {"pods": told}
+        data = {"workloads": [workload_data(each) for each in workloads], **data}
+    if waves:
+        data["waves"] = [_waves(owner, each) for owner, each in waves.items()]
+    return data
+
+
+def _waves(owner: str, waves: JobWaves) -> Json:
+    return {
+        "workload": owner,
+        "pods": waves.pods,
+        "atOnce": waves.at_once,
+        "waves": waves.number,
+        "seconds": None if waves.took is None else waves.took.total_seconds(),
+    }
 
 
 def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> Json:

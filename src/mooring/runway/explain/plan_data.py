@@ -21,7 +21,7 @@ from mooring.runway.explain.explainer import Explainer, PodOutcome, add_pool_not
 from mooring.runway.explain.known_cluster import known_cluster
 from mooring.runway.explain.selection_data import selection_data
 
-__all__ = ["explained_pods", "instance_type", "notes", "plan_data", "selections"]
+__all__ = ["beginning", "explained_pods", "instance_type", "notes", "plan_data", "selections"]
 
 # How many pods that wait are explained in full.
 MAX_STORIES = 3
@@ -95,14 +95,20 @@ def selections(plan: Plan) -> list[tuple[Object, NodeSelection]]:
     return found
 
 
+def beginning(plan: Plan) -> str:
+    """What a plan starts from."""
+    return "cluster" if plan.cluster.is_live else "snapshot"
+
+
 def notes(plan: Plan) -> Iterable[str]:
+    yield from plan.notes
     yield from plan.cluster.warnings
     kinds = (CATALOG.workloads().get(obj["kind"]) for obj in plan.objects)
     yield from dict.fromkeys(kind.plan_note for kind in kinds if kind is not None and kind.plan_note)
     if plan.cluster.inert:
         yield f"nothing here acts on {and_more(plan.cluster.inert, 5)}; kept as it is"
     if plan.cluster.assumed:
-        yield f"namespace {and_more(plan.cluster.assumed, 5)} is not in the snapshot; assumed to exist"
+        yield f"namespace {and_more(plan.cluster.assumed, 5)} is not in the {beginning(plan)}; assumed to exist"
     if plan.cluster.simulation.terminal:
         for request, why in sorted(plan.cluster.simulation.terminal.items())[:3]:
             yield f"{request} was refused for good: {why}"
@@ -133,7 +139,7 @@ def _source(plan: Plan, pod: PlannedPod) -> PodSource:
     labels = pod.object["metadata"].get("labels") or {}
     path = "spec.template" if kind is None else kind.template_path(top, labels)
     file = workload.file if workload is not None else None
-    manifest = workload.object if workload is not None else None
+    manifest = workload.object if workload is not None else top
     return PodSource(top["kind"], meta.get("namespace", ""), meta["name"], path, file, manifest, live=workload is None)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from mooring.catalog import CATALOG
+from mooring.kube.objects import Object
 from mooring.placement.engine import Engine
 from mooring.placement.selection import MIN_FEASIBLE, wanted_feasible
 from mooring.placement.snapshot import Snapshot
+from mooring.placement.workloads.job_waves import JobWaves, job_waves
 from mooring.runtime.settings import Configuration
 from mooring.runway.explain.asked_pods.cluster_pods import find_cluster_pods, wanted_by
 from mooring.runway.explain.asked_pods.found_pods import FoundPods
@@ -40,6 +45,8 @@ class PodAnswer(NamedTuple):
     found: FoundPods
     outcomes: list[PodOutcome]
     notes: list[str]
+    # How Jobs run of which not all pods run at once, by owner.
+    waves: dict[str, JobWaves]
 
 
 def answer_pods(source: ClusterSource, asked: PodQuestion) -> PodAnswer:
@@ -59,7 +66,27 @@ def answer_pods(source: ClusterSource, asked: PodQuestion) -> PodAnswer:
     if not all_land(outcomes):
         explainer.weigh(outcomes)
         add_pool_notes(outcomes, source.pools(), source.pool_decisions())
-    return PodAnswer(snapshot, found, outcomes, notes)
+    return PodAnswer(snapshot, found, outcomes, notes, _waves(outcomes))
+
+
+def _waves(outcomes: Sequence[PodOutcome]) -> dict[str, JobWaves]:
+    """How Jobs run of which not all pods run at once, by owner."""
+    landed: Counter[str] = Counter()
+    specs: dict[str, Object] = {}
+    for outcome in outcomes:
+        source = outcome.unplaced.source
+        kind = CATALOG.workloads().get(source.kind)
+        spec = None if kind is None or source.manifest is None else kind.job_spec(source.manifest)
+        if spec is not None:
+            specs[str(source)] = spec
+            landed[str(source)] += outcome.lands
+    if not specs:
+        return {}
+    # Most questions are not about Jobs, and then there is no need to wait for the import.
+    from mooring.nodes.simulated.pods import START_DELAY
+
+    found = {owner: job_waves(spec, landed[owner], START_DELAY) for owner, spec in specs.items()}
+    return {owner: waves for owner, waves in found.items() if waves is not None}
 
 
 def _sampling(nodes: int, percentage: int) -> list[str]:

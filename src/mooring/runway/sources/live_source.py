@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.placement.workloads.kinds import WorkloadKind
 
-__all__ = ["PAGE", "Gap", "LiveSource", "Take", "read_kinds"]
+__all__ = ["DEVICES", "PAGE", "REQUIRED", "Gap", "LiveSource", "Take", "left_out", "read_kinds"]
 
 # A whole cluster is read once: fewer round trips count for more than the size of a page.
 PAGE: Final = 2000
@@ -54,12 +54,21 @@ _LEFT_OUT: Final = {
     "ResourceSlice": "which devices nodes have is not known",
     "ResourceClaim": "which devices are taken is not known",
     "ResourceClaimTemplate": "what a pod of a manifest claims is not known",
+    "ControllerRevision": "StatefulSets and DaemonSets are taken to be up to date",
 }
 
 # Clusters before 1.34 do not serve these.
 DEVICES: Final = frozenset(kind for kind in VIEWS if kind[0] == "resource.k8s.io/v1")
 
-Views = dict[tuple[str, str], type[msgspec.Struct]]
+Views = Mapping[tuple[str, str], Any]
+"""How objects are read, by apiVersion and kind: as a view, or as plain objects."""
+
+
+def left_out(kind: str) -> str:
+    """What an answer leaves out when a kind cannot be read."""
+    return _LEFT_OUT.get(kind, "none can be explained from it")
+
+
 Take = Callable[[str, Any], None]
 """Called with the kind and the view of each object."""
 
@@ -96,7 +105,7 @@ class _KindReader:
         transport: HttpTransport,
         api_version: str,
         kind: str,
-        view: type[msgspec.Struct],
+        view: Any,
         take: Take,
         *,
         may_be_missing: bool,
@@ -121,10 +130,9 @@ class _KindReader:
                 ) from None
             if self._may_be_missing and isinstance(error, NotFoundError):
                 return ""
-            left_out = _LEFT_OUT.get(self.kind, "none can be explained from it")
             if isinstance(error, ForbiddenError):
-                return f"you may not list {self.kind} objects: {left_out}"
-            return f"{self.kind} objects are not served by this cluster: {left_out}"
+                return f"you may not list {self.kind} objects: {left_out(self.kind)}"
+            return f"{self.kind} objects are not served by this cluster: {left_out(self.kind)}"
         except ApiError as error:
             raise refusal(self._transport.server, f"list {self.kind} objects", error) from None
         return ""
@@ -169,11 +177,12 @@ async def _next(pages: AsyncGenerator[Page]) -> Page | None:
 
 
 class LiveSource:
-    """Owns the event loop of its connections, so that synchronous code can call it."""
+    """Owns the event loop of its connections, so that synchronous code can call it, unless it is given one's `run`."""
 
-    def __init__(self, transport: HttpTransport, namespace: str) -> None:
+    def __init__(self, transport: HttpTransport, namespace: str, run: Callable[[Any], Any] | None = None) -> None:
         self._transport = transport
-        self._runner = asyncio.Runner()
+        self._runner = asyncio.Runner() if run is None else None
+        self.run = run or self._run
         self.namespace = namespace
         self.gaps: Sequence[str] = ()
 
@@ -183,7 +192,7 @@ class LiveSource:
 
     def load(self, wanted: Callable[[Pod], bool]) -> Snapshot:
         snapshot = Snapshot(wanted=wanted)
-        gaps = self._run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view), DEVICES))
+        gaps = self.run(read_kinds(self._transport, VIEWS, lambda kind, view: snapshot.add(view), DEVICES))
         self.gaps = [gap.text for gap in gaps]
         snapshot.unread_kinds &= {gap.kind for gap in gaps}
         return snapshot
@@ -192,7 +201,7 @@ class LiveSource:
         known = CATALOG.workloads()[kind]
         found: list[Workload]
         if namespace is not None:
-            found = self._run(self._get(known, name, namespace))
+            found = self.run(self._get(known, name, namespace))
             return found
         found, gaps = self._all(kind)
         if gaps:
@@ -207,7 +216,7 @@ class LiveSource:
         reading = read_kinds(
             self._transport, {(known.api_version, kind): known.view}, lambda _, view: found.append(view)
         )
-        gaps: list[Gap] = self._run(reading)
+        gaps: list[Gap] = self.run(reading)
         return found, gaps
 
     def pools(self) -> list[NodePool]:
@@ -216,7 +225,7 @@ class LiveSource:
     def _pools(self, kinds: NodePoolKinds) -> list[NodePool]:
         objects: dict[str, list[Any]] = {kind: [] for _, kind in kinds.views}
         # Who may not read them is told nothing of them: the answer is right without.
-        self._run(
+        self.run(
             read_kinds(
                 self._transport,
                 dict(kinds.views),
@@ -227,7 +236,7 @@ class LiveSource:
         return kinds.pools_of(objects)
 
     def pool_decisions(self) -> Mapping[str, str]:
-        found: Mapping[str, str] = self._run(self._config_map(*CATALOG.pool_report().decisions))
+        found: Mapping[str, str] = self.run(self._config_map(*CATALOG.pool_report().decisions))
         return found
 
     async def _config_map(self, namespace: str, name: str) -> Mapping[str, str]:
@@ -246,11 +255,13 @@ class LiveSource:
             raise refusal(self.name, f"get {known.kind} {namespace}/{name}", error) from None
 
     def _run(self, work: Any) -> Any:
+        assert self._runner is not None
         return self._runner.run(work)
 
     def close(self) -> None:
-        self._runner.run(self._transport.close())
-        self._runner.close()
+        if self._runner is not None:
+            self._runner.run(self._transport.close())
+            self._runner.close()
 
 
 def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -1,0 +1,1 @@
+"""What `explain` answers: about pods and workloads, or about a node."""
