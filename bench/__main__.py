@@ -17,6 +17,7 @@ from pathlib import Path
 from bench import (
     autoscaler,
     cluster,
+    deployments,
     fanout,
     groups,
     hosts,
@@ -47,9 +48,11 @@ TRIES = 3
 def command_rows(quick: bool) -> list[Row]:
     mooring = [sys.executable, "-m", "mooring"]
     example = ["explain", "-f", "examples/llama-70b.yaml", "--snapshot", "examples/fleet.yaml"]
+    deploy = ["deploy", "phi-4", "--dry-run", "--snapshot", "examples/fleet.yaml"]
     return [
         Row("mooring --help", quickest(lambda: run([*mooring, "--help"])), "ms", 150),
         Row("first answer of explain", quickest(lambda: run([*mooring, *example])), "ms", 300),
+        Row("first answer of deploy --dry-run", quickest(lambda: run([*mooring, *deploy])), "ms", 400),
     ]
 
 
@@ -223,6 +226,18 @@ def workspace_rows(quick: bool) -> list[Row]:
     ]
 
 
+def deployment_rows(quick: bool) -> list[Row]:
+    nodes = deployments.NODES // 10 if quick else deployments.NODES
+    found = deployments.measured(nodes)
+    return [
+        Row(
+            f"where a deployment would land, {nodes:,} nodes with a reason each, CPU", found["lands"] * 1000, "ms", 500
+        ),
+        Row("the same for one that cannot, with advice, CPU", found["cannot"] * 1000, "ms", 1_000),
+        Row(f"free GPUs of {nodes:,} nodes by pool and kind, CPU", found["capacity"] * 1000, "ms", 100),
+    ]
+
+
 def node_rows(quick: bool) -> list[Row]:
     if why := node.missing():
         print(f"without the process node: {why}", file=sys.stderr)
@@ -292,6 +307,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "hosts": host_rows,
     "autoscaler": autoscaler_rows,
     "workspaces": workspace_rows,
+    "deployments": deployment_rows,
     "node": node_rows,
     "notebooks": notebook_rows,
     "stored": stored_rows,

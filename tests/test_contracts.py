@@ -35,6 +35,7 @@ DECIDING = (
     "runway/capacity.py",
     "runway/deployments",
     "runway/fit.py",
+    "runway/model_fit.py",
     "runway/models",
     "runway/node_facts.py",
     "runway/preflight.py",

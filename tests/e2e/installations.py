@@ -153,8 +153,8 @@ def _account(home: Home, api: Api) -> Path:
     for obj in wanted:
         place = RestMapper().find(obj["apiVersion"], obj["kind"])
         assert place is not None
-        path = place.object(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
-        answer = api.patch(path, "apply", obj, fieldManager="test", force="true")
+        where = place.object(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        answer = api.patch(where, "apply", obj, fieldManager="test", force="true")
         assert answer.code in (200, 201), answer.body
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     token = api.post("/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token", request)

@@ -67,6 +67,12 @@ def test_what_our_own_webhook_would_refuse_is_told_in_its_words() -> None:
     assert found.message.startswith("it would be refused: resource.count: Invalid value: 0 nodes match")
 
 
+def test_replicas_that_would_be_refused_are_told_once() -> None:
+    found = fit(gpu_node("h-1"), gpu_node("h-2"), replicas=3, resources={"gpu": 8})
+    assert (found.verdict, found.pods) == ("cannot", PodCounts(3, 0))
+    assert found.message.startswith("it would be refused: resource.count: Invalid value: 2 nodes match")
+
+
 def test_replicas_that_fit_in_part_are_counted() -> None:
     busy = pod("busy", gpu=4, node="h-2")
     found = fit(gpu_node("h-1"), gpu_node("h-2"), busy, provider="kaito", replicas=3, resources={"gpu": 4})

@@ -42,6 +42,22 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.pools",
         "List the pools that an autoscaler scales, and say what it has decided about one.",
     ),
+    "deploy": (
+        "mooring.cli.runway.deploy",
+        "Deploy a model, and say where it lands or what keeps it from that.",
+    ),
+    "deployments": (
+        "mooring.cli.runway.deployments",
+        "List the models that are deployed; show one, read its log, delete it.",
+    ),
+    "providers": (
+        "mooring.cli.runway.providers",
+        "List what can run models, and how it is installed.",
+    ),
+    "capacity": (
+        "mooring.cli.runway.capacity",
+        "Say how many GPUs are free, by node, pool and kind, and the largest pod that fits.",
+    ),
     "doctor": (
         "mooring.cli.doctor",
         "Say what keeps pools from their nodes, and the command that mends it.",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.model import Advice, AdviceKind, Edit
+
+if TYPE_CHECKING:
+    from mooring.placement.advise.model import Advice, Edit
 
 __all__ = ["Proposal", "ProposedPatch", "proposal"]
 
@@ -35,6 +38,9 @@ class Proposal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 def proposal(advice: Advice) -> Proposal:
     """An advice that was found for one pod brings at least that one."""
+    # Most deployments land, and then nobody waits for this.
+    from mooring.placement.advise.model import AdviceKind
+
     return Proposal(
         text=advice.title,
         brings=1 if advice.brings is None else len(advice.brings),

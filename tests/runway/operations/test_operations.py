@@ -81,11 +81,8 @@ def test_an_answer_that_is_lost_is_said_to_be() -> None:
 
 def test_a_rollback_that_fails_too_does_not_hide_the_refusal() -> None:
     def refuse(request: Request) -> MooringError | None:
-        return (
-            ForbiddenError(f"{request.verb} {request.kind}")
-            if request.kind == "Service" or request.verb == "delete"
-            else None
-        )
+        is_refused = request.kind == "Service" or request.verb == "delete"
+        return ForbiddenError(f"{request.verb} {request.kind}") if is_refused else None
 
     with pytest.raises(ForbiddenError, match="create Service"):
         asyncio.run(create_deployment(SmallApi(refuse=refuse), manifests()))
@@ -160,10 +157,16 @@ def test_of_two_deployments_of_one_name_one_must_be_chosen() -> None:
     assert asyncio.run(find_deployment(api, "phi", "kaito", "b")).namespace == "b"
 
 
-def test_the_main_object_is_deleted() -> None:
-    api = a_cluster()
+def test_a_deployment_is_deleted_with_its_service_and_no_other() -> None:
+    theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "r1", "namespace": "serving"}}
+    api = SmallApi(*manifests("r1", namespace="serving", **GROUPS), theirs)
     assert asyncio.run(delete_deployment(api, "r1", "kaito")).name == "r1"
-    assert api.requests == [("delete", "LeaderWorkerSet", "r1")]
+    assert api.requests == [("delete", "LeaderWorkerSet", "r1"), ("delete", "Service", "r1-vllm")]
+
+
+def test_a_service_that_may_not_be_deleted_is_left_to_the_garbage_collector() -> None:
+    api = SmallApi(*manifests(), refuse=refusing("Service", ForbiddenError("services is forbidden"), "delete"))
+    assert asyncio.run(delete_deployment(api, "phi", "kaito")).name == "phi"
 
 
 def test_the_log_of_the_first_pod_on_a_node_is_read() -> None:
@@ -189,6 +192,8 @@ def test_the_facts_of_a_provider_are_those_of_the_cluster() -> None:
     assert facts.served
     assert [each["metadata"]["name"] for each in facts.operator_pods] == ["kaito-1"]
     assert facts.installation is not None
+    add_on = pod("toolchain", namespace="kube-system", labels={"app": "ai-toolchain-operator"}, node="n")
+    assert asyncio.run(provider_facts(SmallApi(add_on), find_provider("kaito"))).operator_pods
     nothing = asyncio.run(provider_facts(SmallApi(served=frozenset({"Pod"})), find_provider("kaito")))
     assert (nothing.served, nothing.operator_pods, nothing.installation) == (False, [], None)
 

@@ -53,7 +53,7 @@ def _converted(value: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem],
         elif key in _WITHOUT_EFFECT:
             warnings.append(f"{key} has no effect: every replica answers whole requests")
         elif key not in _FIELDS:
-            problems.append(Problem(str(key), f"is no field of a deployment{nearest(str(key), _FIELDS)}"))
+            problems.append(Problem(str(key) or '""', f"is no field of a deployment{nearest(str(key), _FIELDS)}"))
         elif item is not None:
             field = _FIELDS[key]
             try:

@@ -182,6 +182,9 @@ class Explainer:
             for each in members
             if not each.unplaced.errors
         ]
+        if not replicas:
+            # The API takes none of them, so that no change of nodes brings any.
+            return
         for outcome in members:
             if outcome.advice and outcome.like is None and outcome.explanation is not None:
                 asked = self._asked(outcome.unplaced, outcome.explanation)

@@ -17,7 +17,16 @@ from mooring.features.workspaces.sizing import models as presets
 from mooring.features.workspaces.sizing.models import GIB
 from mooring.runway.models.sizing import REFERENCE_NODE, Recommended, memory_gib, recommended
 
-__all__ = ["RETIRED", "CatalogModel", "GpuNeed", "ModelSource", "all_models", "find_catalog_model", "image_models"]
+__all__ = [
+    "RETIRED",
+    "CatalogModel",
+    "GpuNeed",
+    "ModelFit",
+    "ModelSource",
+    "all_models",
+    "find_catalog_model",
+    "image_models",
+]
 
 ModelSource = Literal["premade", "huggingface", "vllm", "preset"]
 
@@ -36,6 +45,18 @@ class GpuNeed(msgspec.Struct, frozen=True, rename="camel"):
     recommended: Recommended
 
 
+class ModelFit(msgspec.Struct, frozen=True):
+    """Whether a cluster holds the model, and with how many GPUs on how many nodes.
+
+    `full` says that nodes would hold it and too many of their GPUs are taken; `unknown` that no label tells the memory
+    of the GPUs there are.
+    """
+
+    verdict: Literal["fits", "full", "exceeds", "unknown"]
+    gpus: int
+    nodes: int
+
+
 class CatalogModel(msgspec.Struct, frozen=True, rename="camel"):
     """One model. `sources` are the ways to deploy it, the usual one first."""
 
@@ -51,6 +72,8 @@ class CatalogModel(msgspec.Struct, frozen=True, rename="camel"):
     parameters: str = ""
     # The shorter name that manifests use.
     alias: str = ""
+    # How it fits the cluster that was asked about, if one was.
+    fit: ModelFit | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def source(self) -> ModelSource:

@@ -7,31 +7,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from contextlib import suppress
+from typing import NamedTuple
 
+from mooring.agents.pod_log_executor import LogTransport
 from mooring.client.transport import AsyncTransport, Request, Scope, plain
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
-from mooring.kube.status import NotFoundError
+from mooring.kube.status import ApiError, NotFoundError
 from mooring.runway.deployments.deployed_model import DeployedModel
 from mooring.runway.problems import DeploymentError, Problem, nearest
+from mooring.runway.providers import labels
 from mooring.runway.providers.deployment_kinds import DEPLOYMENT_KINDS, DeploymentKind
 
 __all__ = [
     "DeploymentLog",
-    "LogTransport",
     "delete_deployment",
     "deployment_log",
     "find_deployment",
     "list_deployments",
 ]
-
-
-class LogTransport(AsyncTransport, Protocol):
-    """A transport that reads logs too."""
-
-    async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str: ...
 
 
 class DeploymentLog(NamedTuple):
@@ -58,12 +53,25 @@ async def find_deployment(transport: AsyncTransport, name: str, provider: str, n
 
 
 async def delete_deployment(transport: AsyncTransport, name: str, provider: str, namespace: str = "") -> DeployedModel:
-    """Delete the main object; what it owns goes with it. Returns the deployment as it was."""
+    """Delete a deployment with all that belongs to it. Returns it as it was."""
     found = await _find(transport, name, provider, namespace)
     metadata = found.obj["metadata"]
     where = (found.kind.api_version, found.kind.kind, metadata["namespace"], metadata["name"])
     await transport.write(Request("delete", *where, {}, uid=metadata["uid"], propagation="Background"))
+    # The garbage collector would come to the rest as well, but for kinds that are new to it only after a while.
+    for service in await _services(transport, metadata["namespace"], metadata["name"]):
+        with suppress(ApiError):
+            where = ("v1", "Service", metadata["namespace"], service["metadata"]["name"])
+            await transport.write(Request("delete", *where, {}, uid=service["metadata"]["uid"]))
     return found.deployed
+
+
+async def _services(transport: AsyncTransport, namespace: str, name: str) -> list[Object]:
+    own = f"{labels.MANAGED_BY}={labels.MANAGER},{labels.INSTANCE}={name}"
+    try:
+        return await _all(transport, "v1", "Service", Scope(namespace, own))
+    except ApiError:
+        return []
 
 
 async def deployment_log(

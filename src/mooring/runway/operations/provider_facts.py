@@ -22,8 +22,8 @@ def is_embedded(version: str) -> bool:
 async def provider_facts(transport: AsyncTransport, provider: Provider) -> ProviderFacts:
     """Pods that may not be read are as good as none; that kinds may not be listed says that they are served."""
     pods: list[Object] = []
-    for selector in provider.operator_selectors:
-        pods += await _pods(transport, provider.default_namespace, selector)
+    for operator in provider.operators:
+        pods += await _pods(transport, Scope(operator.namespace, operator.selector))
     return ProviderFacts(await _serves(transport, provider), pods, await _installation(transport, provider))
 
 
@@ -40,10 +40,9 @@ async def _serves(transport: AsyncTransport, provider: Provider) -> bool:
     return True
 
 
-async def _pods(transport: AsyncTransport, namespace: str, selector: str) -> list[Object]:
+async def _pods(transport: AsyncTransport, scope: Scope) -> list[Object]:
     try:
-        pages = transport.list("v1", "Pod", Scope(namespace, selector))
-        return [plain(item) async for page in pages for item in page.items]
+        return [plain(item) async for page in transport.list("v1", "Pod", scope) for item in page.items]
     except ApiError:
         return []
 

@@ -13,7 +13,15 @@ from mooring.runway.deployments.config import DeploymentConfig
 from mooring.runway.problems import Problem
 from mooring.runway.settings import RunwaySettings
 
-__all__ = ["CrdReference", "HelmRepository", "InstallationStep", "Provider", "ProviderFacts", "ProviderStatus"]
+__all__ = [
+    "CrdReference",
+    "HelmRepository",
+    "InstallationStep",
+    "OperatorPods",
+    "Provider",
+    "ProviderFacts",
+    "ProviderStatus",
+]
 
 
 class CrdReference(msgspec.Struct, frozen=True, rename="camel"):
@@ -42,6 +50,13 @@ class HelmRepository(msgspec.Struct, frozen=True):
     url: str
 
 
+class OperatorPods(msgspec.Struct, frozen=True):
+    """The namespace and the labels of an operator's pods."""
+
+    namespace: str
+    selector: str
+
+
 class ProviderFacts(msgspec.Struct, frozen=True):
     """What was found in a cluster: whether the kinds are served, the pods of the operator, and the Installation."""
 
@@ -62,14 +77,14 @@ class ProviderStatus(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
 
 @dataclass(frozen=True)
 class Provider:
-    """`operator_selectors` are the labels of its operator's pods, by version; `crds` what it takes, the usual first."""
+    """`operators` are where the pods of its operator are, by the ways to install it; `crds` what it takes."""
 
     id: str
     name: str
     description: str
     default_namespace: str
     crds: tuple[CrdReference, ...]
-    operator_selectors: tuple[str, ...]
+    operators: tuple[OperatorPods, ...]
     validate: Callable[[DeploymentConfig], list[Problem]]
     # All objects of a deployment, in the order in which they are created.
     manifests: Callable[[DeploymentConfig, RunwaySettings], list[Object]]

@@ -16,7 +16,7 @@ from mooring.runway.providers.kaito.installation import (
     installation_steps,
 )
 from mooring.runway.providers.operator_pods import running, version_of
-from mooring.runway.providers.provider import CrdReference, Provider, ProviderFacts, ProviderStatus
+from mooring.runway.providers.provider import CrdReference, OperatorPods, Provider, ProviderFacts, ProviderStatus
 from mooring.runway.providers.workspace_manifests import GPU_NODES, LINUX_NODES, vllm_service, workspace
 from mooring.runway.settings import RunwaySettings
 
@@ -24,7 +24,7 @@ __all__ = ["KAITO"]
 
 
 def _validate(config: DeploymentConfig) -> list[Problem]:
-    if config.nodes > 1:
+    if config.nodes > 1 and config.model_source != "preset":
         text = f"{config.nodes} pods for one replica need provider mooring; KAITO spreads only presets"
         return [Problem("nodes", text)]
     return []
@@ -62,10 +62,11 @@ KAITO: Final = Provider(
     description="Kubernetes AI Toolchain Operator: Workspaces on nodes of your own, CPU or GPU.",
     default_namespace=NAMESPACE,
     crds=(CrdReference(GROUP, "v1beta1", PLURAL, KIND),),
-    operator_selectors=(
-        "app.kubernetes.io/name=workspace",
-        "app.kubernetes.io/name=kaito-workspace",
-        "app=ai-toolchain-operator",
+    operators=(
+        OperatorPods(NAMESPACE, "app.kubernetes.io/name=workspace"),
+        OperatorPods(NAMESPACE, "app.kubernetes.io/name=kaito-workspace"),
+        # The add-on of AKS.
+        OperatorPods("kube-system", "app=ai-toolchain-operator"),
     ),
     validate=_validate,
     manifests=manifests,
