@@ -132,7 +132,7 @@ def site_in(name: str, folder: Path) -> Iterator[InstallationSite]:
         home.api() as api,
     ):
         if name == EMBEDDED:
-            yield InstallationSite(home, api, url, folder, lambda: _kill_controllers(home))
+            yield InstallationSite(home, api, url, folder, lambda: os.kill(controllers_of(home), signal.SIGKILL))
             return
         running = _Running(home, api, _account(home, api), flags)
         try:
@@ -187,18 +187,16 @@ class _Running:
         return bool(stamped.code == 201 and "requestedBy" in stamped.body["spec"])
 
 
-def _kill_controllers(home: Home) -> None:
-    """The process of `mooring up` that runs the controllers; its supervisor starts another one."""
+def controllers_of(home: Home) -> int:
+    """The process of `mooring up` that runs the controllers. If it ends, its supervisor starts another one."""
     wanted = str(home.folder).encode()
     for entry in Path("/proc").iterdir():
         try:
             command = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
-            is_ours = b"mooring.supervisor.controllers" in command and _parent_has(int(entry.name), wanted)
+            if b"mooring.supervisor.controllers" in command and _parent_has(int(entry.name), wanted):
+                return int(entry.name)
         except OSError:
             continue
-        if is_ours:
-            os.kill(int(entry.name), signal.SIGKILL)
-            return
     raise AssertionError("there is no controllers process")
 
 
