@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mooring.apiserver.authentication.token_file import put_token, remove_token
+from mooring.apiserver.authentication.token_file import add_token, remove_token
 from mooring.runway.rest import callers
 from mooring.runway.rest.route import Route
 from mooring.runway.rest.route_table import ROUTES
@@ -133,7 +133,7 @@ def test_a_right_that_is_taken_away_ends_streams_and_answers(furnished: Rest, mo
 def test_a_token_that_has_ended_ends_streams_and_answers(embedded: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(callers, "CHECK_SECONDS", 0.2)
     tokens = embedded.home.folder / "tokens"
-    guest = embedded.client(put_token(tokens, "guest", ["system:masters"]))
+    guest = embedded.client(add_token(tokens, "guest", ["system:masters"]))
     eventually(lambda: guest.ask("GET", "/api/nodes")[0] == 200, "the token is known")
     with guest.stream("nodes") as events:
         events.next()
