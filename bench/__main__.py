@@ -21,6 +21,7 @@ from bench import (
     fanout,
     groups,
     hosts,
+    installations,
     live,
     measured_clusters,
     node,
@@ -257,6 +258,17 @@ def rest_rows(quick: bool) -> list[Row]:
     ]
 
 
+def installation_rows(quick: bool) -> list[Row]:
+    if why := installations.missing():
+        print(f"without installations: {why}", file=sys.stderr)
+        return []
+    found = installations.measured(2 if quick else installations.INSTALLATIONS)
+    return [
+        Row("an installation, controllers beside Helm, CPU", found.own * 1000, "ms", 200, peer=found.plain * 1000),
+        Row("the Helms of an installation, CPU", found.helm * 1000, "ms", peer=found.plain * 1000),
+    ]
+
+
 def node_rows(quick: bool) -> list[Row]:
     if why := node.missing():
         print(f"without the process node: {why}", file=sys.stderr)
@@ -328,6 +340,7 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "workspaces": workspace_rows,
     "deployments": deployment_rows,
     "rest": rest_rows,
+    "installations": installation_rows,
     "node": node_rows,
     "notebooks": notebook_rows,
     "stored": stored_rows,
