@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.runway.rest.serving import Rest, RestClient
+from tests.runway.rest.serving import Rest, RestClient, eventually
 
 # The form of upstream's page, as it sends it.
 DEPLOYMENT = {
@@ -42,6 +42,30 @@ def fields(value: Any) -> set[str]:
 def test_health_and_version(client: RestClient) -> None:
     assert client.get("/api/health").keys() == {"status", "timestamp"}
     assert client.get("/api/health/version").keys() == {"version", "buildTime", "gitCommit"}
+
+
+def test_the_cluster_and_its_nodes(client: RestClient, embedded: Rest) -> None:
+    status = client.get("/api/cluster/status")
+    assert (status["connected"], status["provider"]) == (True, {"id": "mooring", "name": "Mooring"})
+    capacity = {"cpu": "8", "memory": "32Gi", "pods": "110", "nvidia.com/gpu": "4"}
+    with embedded.home.api() as api:
+        for name, spec in (("plain", {}), ("cordoned", {"unschedulable": True})):
+            assert api.post("/api/v1/nodes", {"metadata": {"name": name}, "spec": spec}).code == 201
+            allocatable = {"status": {"allocatable": capacity, "capacity": capacity}}
+            assert api.patch(f"/api/v1/nodes/{name}/status", "merge", allocatable).code == 200
+        try:
+
+            def operator() -> dict[str, Any]:
+                found: dict[str, Any] = client.get("/api/installation/gpu-operator/status")
+                return found
+
+            eventually(lambda: operator()["totalGPUs"] == 8, "all GPUs are told")
+            assert (operator()["installed"], operator()["gpuNodes"]) == (False, ["cordoned", "plain"])
+            nodes = client.get("/api/cluster/nodes")["nodes"]
+            assert nodes == [{"name": "plain", "ready": False, "gpuCount": 4}]
+        finally:
+            for name in ("plain", "cordoned"):
+                assert api.delete(f"/api/v1/nodes/{name}").code == 200
 
 
 def test_settings_and_providers(client: RestClient) -> None:
