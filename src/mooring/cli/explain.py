@@ -127,11 +127,18 @@ def command(
         notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *cluster_source.gaps]
         notes += _sampling(snapshot.cluster.node_count, percentage)
         engine = Engine(snapshot.cluster, percentage)
-        explainer = Explainer(engine, snapshot, thorough=form != "text", each_node=all_nodes, limit=limit)
+        explainer = Explainer(
+            engine,
+            snapshot,
+            thorough=form != "text",
+            each_node=all_nodes,
+            limit=limit,
+            pools=cluster_source.pools,
+        )
         outcomes = list(explainer.run(found.pods))
         if not all_land(outcomes):
             explainer.weigh(outcomes)
-            add_pool_notes(outcomes, cluster_source.pools(), cluster_source.pool_decisions())
+            add_pool_notes(outcomes, explainer.pools, cluster_source.pool_decisions())
     finally:
         cluster_source.close()
     if form == "text":

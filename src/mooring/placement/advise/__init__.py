@@ -14,10 +14,11 @@ from typing import NamedTuple
 from mooring.kube.objects import Object
 from mooring.placement.advise.gates import gates, unreadable
 from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
-from mooring.placement.advise.newnode import new_node
+from mooring.placement.advise.newnode import new_node, own_node
 from mooring.placement.advise.nodelabels import labels
 from mooring.placement.advise.nodeside import bring_back, uncordon, untaint
 from mooring.placement.advise.podaffinity import pod_affinity
+from mooring.placement.advise.pools import pools
 from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
 from mooring.placement.advise.ranking import ranked
@@ -31,6 +32,7 @@ from mooring.placement.advise.sets import MOST_CHANGES, SetSearch
 from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.node_pools import NodePool
 
 __all__ = [
     "MOST_CHANGES",
@@ -57,7 +59,7 @@ class Asked(NamedTuple):
     """A rejected pod. `pod` is the object behind `explanation.pod`.
 
     `priority_classes` are the names and values that the cluster knows, `own` the pods that are no use to delete: those
-    of the workload itself.
+    of the workload itself. `pools` may be raised.
     """
 
     explanation: Explanation
@@ -65,13 +67,14 @@ class Asked(NamedTuple):
     workload: CommandTarget | None = None
     priority_classes: Mapping[str, int] = MappingProxyType({})
     own: Collection[str] = ()
+    pools: Sequence[NodePool] = ()
 
 
 def advise(engine: Engine, asked: Asked, limit: int = 10, most_changes: int = MOST_CHANGES) -> Advised:
     """Changes that let a pod in; none for a pod that has a place already."""
-    if not engine.cluster.node_count:
+    if not engine.cluster.node_count and not asked.pools:
         return Advised([], is_complete=True)
-    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own, pools=asked.pools)
 
     def changes(relaxed: Search) -> Iterator[Advice]:
         return _allowed(_changes(relaxed), asked.workload)
@@ -95,7 +98,7 @@ def weigh(
     template: str,
 ) -> list[Advice]:
     """The advice for one pod as advice for its workload: what it brings, and what brings all pods a place."""
-    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own, pools=asked.pools)
 
     def single(changed: Search) -> list[Advice]:
         found = _allowed(_found(changed, asked.priority_classes), asked.workload)
@@ -130,9 +133,11 @@ def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advi
             yield from gates(search)
         return
     yield from _changes(search)
-    yield from new_node(search)
+    yield from pools(search)
+    yield from list(new_node(search)) or own_node(search)
     residents = Residents(search)
-    yield from priorities(search, residents, priority_classes)
+    if not search.among:
+        yield from priorities(search, residents, priority_classes)
     yield from removals(search, residents)
 
 

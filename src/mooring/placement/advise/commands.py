@@ -11,6 +11,7 @@ from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
 from mooring.placement.advise.model import CommandTarget, Edit
 from mooring.placement.advise.pointers import json_patch, resolve
+from mooring.placement.node_pools import Replicated
 from mooring.placement.plugins.taints import taint_text
 from mooring.placement.pods import PodInfo
 
@@ -84,6 +85,11 @@ def scale(workload: CommandTarget, field: str, count: int) -> str | None:
         return f"kubectl scale {workload.kind.lower()} {shlex.quote(workload.name)} {place} --replicas={count}"
     text = shlex.quote(msgspec.json.encode({"spec": {field: count}}).decode())
     return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} {place} --type=merge -p {text}"
+
+
+def raise_pool(pool: Replicated, count: int) -> str:
+    place = f"{shlex.quote(pool.name)} -n {shlex.quote(pool.namespace)}"
+    return f"kubectl scale {pool.kind.lower()} {place} --replicas={count}"
 
 
 def uncordon(node: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from mooring.kube.objects import Object
+from mooring.placement.node_pools import NodePool
 
 # Advice may help on thousands of nodes; this many are named.
 MAX_NAMED = 50
@@ -22,7 +23,8 @@ class AdviceKind(IntEnum):
     """What an advice does, from the change that disturbs least to the one that disturbs most.
 
     A correction is what the author meant, so it comes first. Then come changes to this workload alone, those that keep
-    what it asks for before those that give it up; then changes to nodes; then those that cost machines or other pods.
+    what it asks for before those that give it up; then changes to nodes; then those that cost machines, take nodes from
+    what they are labelled for, or cost other pods.
     """
 
     CORRECT = 0
@@ -39,9 +41,11 @@ class AdviceKind(IntEnum):
     LABEL = 11
     UNLABEL = 12
     UNTAINT = 13
-    ADD_NODE = 14
-    PRIORITISE = 15
-    EVICT = 16
+    RAISE_POOL = 14
+    ADD_NODE = 15
+    RELABEL = 16
+    PRIORITISE = 17
+    EVICT = 18
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -81,6 +85,8 @@ class Advice(msgspec.Struct, frozen=True):
     last_resort: bool = False
     # The pods of the workload that have a place afterwards; None where that was not tried.
     brings: frozenset[str] | None = None
+    # The pool that brings the nodes which are added.
+    pool: NodePool | None = None
     # The changes that help only together, in the order in which they are made; empty for a single one.
     parts: tuple[Advice, ...] = ()
 

@@ -14,13 +14,14 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise.changed_nodes import changed_nodes
+from mooring.placement.advise.changed_nodes import added_nodes, changed_nodes
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.newnode import more_like
 from mooring.placement.advise.pointers import edited
+from mooring.placement.advise.pools import raised_to
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.search import Search
-from mooring.placement.advise.sets import MOST_CHANGES, together
+from mooring.placement.advise.sets import MOST_CHANGES, joined, together
 from mooring.placement.engine import Engine
 
 __all__ = ["Replicas", "WorkloadPod"]
@@ -31,6 +32,8 @@ MOST_NODES: Final = 64
 _MOST_PLACED: Final = 4_000
 # How much of the advice is carried on until all pods have a place.
 _MOST_CARRIED_ON: Final = 3
+# How many ways to bring all of them are shown.
+_MOST_SHOWN: Final = 5
 # A pod that is tried must not be taken for the one that is there.
 _TRIAL: Final = "-trial"
 
@@ -66,7 +69,7 @@ class Replicas:
         """The advice for a pod of one template, with what it brings, and what brings all of them, which comes first."""
         most = max(1, _MOST_PLACED // len(self._replicas))
         known = [each for each in advice[:most] if each.kind is not AdviceKind.PRIORITISE]
-        found = [self._enough(each, template) for each in known]
+        found = [self._enough(search, each, template) for each in known]
         if not any(self._is_enough(each) for each in found):
             found += self._carried_on(search, found, template, single)
         rest = [each for each in advice if each not in known]
@@ -83,7 +86,7 @@ class Replicas:
             further = [more for each in begun for more in self._further(search, each, template, single)]
             found = [each for each in further if self._is_enough(each)]
             if found:
-                return ranked(found, _MOST_CARRIED_ON)
+                return ranked(found, _MOST_SHOWN)
             begun = ranked([each for each in further if each.changes < MOST_CHANGES], _MOST_CARRIED_ON)
         return found
 
@@ -96,25 +99,28 @@ class Replicas:
             pod = _on_trial(trial.rejected.pod, _of_pod(advice.edits))
             info = self._cluster.compiler.compile(msgspec.convert(pod, Pod))
             own = {*search.own, *(key + _TRIAL for key in trial.landed)}
-            after = Search(self._engine, self._engine.explain(info), pod, search.workload, own)
+            pools = [] if any(part.pool is not None for part in advice.parts or (advice,)) else search.pools
+            explanation = self._engine.explain(info)
+            imagined = added_nodes(advice.edits)
+            after = Search(self._engine, explanation, pod, search.workload, own, pools=pools, imagined=imagined)
             more = [each for each in single(after) if each.kind is not AdviceKind.PRIORITISE]
         before = len(advice.brings or ())
         for each in more:
-            weighed = self._enough(together(search, advice, each), template)
+            weighed = self._enough(search, together(search, advice, each), template)
             if len(weighed.brings or ()) > before:
                 yield weighed
 
-    def _enough(self, advice: Advice, template: str) -> Advice:
+    def _enough(self, search: Search, advice: Advice, template: str) -> Advice:
         """The advice with what it brings, and with as many new nodes as the pods need where it adds one."""
 
         def brought(count: int) -> Advice:
-            changed = advice if count == 1 else more_like(advice, count)
+            changed = advice if count == 1 else _with_more_nodes(search, advice, count)
             with self._tried(changed.edits, template) as trial:
                 return msgspec.structs.replace(changed, brings=trial.landed)
 
         first = brought(1)
-        low, high = 2, min(MOST_NODES, len(self._replicas))
-        if self._is_enough(first) or low > high or not any(edit.op == "addNode" for edit in advice.edits):
+        low, high = 2, min(MOST_NODES, len(self._replicas), _most_new_nodes(advice))
+        if self._is_enough(first) or low > high:
             return first
         most = brought(high)
         if len(most.brings or ()) <= len(first.brings or ()):
@@ -149,6 +155,34 @@ class Replicas:
             finally:
                 for key in reversed(landed):
                     self._cluster.remove_pod(key + _TRIAL)
+
+
+def _most_new_nodes(advice: Advice) -> int:
+    """How many nodes can be added where one is: as many as one likes, as many as a pool has to spare, or none."""
+    found = [
+        MOST_NODES if part.pool is None or part.pool.raisable is None else part.pool.raisable.to_spare
+        for part in advice.parts or (advice,)
+        if _adds_one(part)
+    ]
+    return min(found, default=0)
+
+
+def _adds_one(part: Advice) -> bool:
+    return sum(edit.op == "addNode" for edit in part.edits) == 1
+
+
+def _with_more_nodes(search: Search, advice: Advice, count: int) -> Advice:
+    parts = tuple(_more_nodes(part, count) for part in advice.parts or (advice,))
+    if len(parts) == 1:
+        return parts[0]
+    joint = joined(search, parts)
+    return msgspec.structs.replace(joint, nodes=advice.nodes, node_count=advice.node_count, victims=advice.victims)
+
+
+def _more_nodes(part: Advice, count: int) -> Advice:
+    if not _adds_one(part):
+        return part
+    return more_like(part, count) if part.pool is None else raised_to(part, count)
 
 
 def _of_pod(edits: Sequence[Edit]) -> list[Edit]:

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from mooring.placement.advise import commands
-from mooring.placement.advise.changed_nodes import changed_nodes
+from mooring.placement.advise.changed_nodes import added_nodes, changed_nodes
 from mooring.placement.advise.model import Advice, AdviceKind
 from mooring.placement.advise.pointers import edited
+from mooring.placement.advise.pools import raisings
 from mooring.placement.advise.ranking import effect_of, ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.verdicts import Reason
 
-__all__ = ["MOST_CHANGES", "Finder", "SetSearch", "together"]
+__all__ = ["MOST_CHANGES", "Finder", "SetSearch", "joined", "together"]
 
 MOST_CHANGES: Final = 3
 # How many first changes are followed: all that matter in a small cluster, the best few in a large one, where each
@@ -29,6 +31,8 @@ MOST_CHANGES: Final = 3
 _MOST_FOLLOWED: Final = 48
 _LEAST_FOLLOWED: Final = 6
 _NODES_IN_ALL: Final = 20_000
+# How many pools are raised to see what else it takes.
+_MOST_POOLS: Final = 8
 # Up to this many nodes every idea is tried: nothing is left out because there are too many of a kind.
 _NODES_OF_A_COMPLETE_SEARCH: Final = 24
 # A node that more reasons reject is not three changes away: one change lifts two reasons at most.
@@ -80,15 +84,19 @@ class SetSearch:
             for advice in self._first(search.ignoring(ignored))
             if not advice.last_resort
         ]
-        best = ranked(found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // search.cluster.node_count)))
-        self.is_complete &= len(best) < _MOST_FOLLOWED
-        return best
+        best = ranked(
+            found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // max(1, search.cluster.node_count)))
+        )
+        raised = raisings(search)
+        self.is_complete &= len(best) < _MOST_FOLLOWED and len(raised) <= _MOST_POOLS
+        # Raising a pool helps but for reasons that no node of today need have.
+        return [*raised[:_MOST_POOLS], *best]
 
 
 def _combinations(search: Search) -> list[frozenset[Reason]]:
     """What may be left to the other changes: some, or all, of the reasons that nodes are rejected for."""
     found: dict[frozenset[Reason], None] = {}
-    values, counts = np.unique(search.verdicts.bits[search.cluster.valid], return_counts=True)
+    values, counts = np.unique(search.verdicts.bits[search.candidates], return_counts=True)
     for _, bits in sorted(zip(counts.tolist(), values.tolist(), strict=True), reverse=True):
         reasons = search.verdicts.of(bits)
         if len(reasons) <= _MOST_REASONS:
@@ -106,22 +114,25 @@ def _made(search: Search, change: Advice) -> Iterator[Search | None]:
         if explanation.rejected is not None or explanation.feasible.size:
             yield None
         else:
-            yield Search(search.engine, explanation, pod, search.workload, search.own)
+            yield search.after_change(explanation, pod, added_nodes(change.edits))
 
 
 def together(search: Search, change: Advice, rest: Advice) -> Advice:
     """One advice to make a change and then the rest."""
     parts = (*(change.parts or (change,)), *(rest.parts or (rest,)))
+    return msgspec.structs.replace(
+        joined(search, parts), nodes=rest.nodes, node_count=rest.node_count, victims=rest.victims
+    )
+
+
+def joined(search: Search, parts: tuple[Advice, ...]) -> Advice:
+    """One advice of several changes, with one title and one command."""
+    titles = [part.title for part in parts]
     return Advice(
         max(part.kind for part in parts),
-        ", and ".join(
-            title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(part.title for part in parts)
-        ),
+        ", and ".join([titles[0], *(title[:1].lower() + title[1:] for title in titles[1:])]),
         tuple(edit for part in parts for edit in part.edits),
         _command(search, parts),
-        rest.nodes,
-        rest.node_count,
-        rest.victims,
         parts=parts,
     )
 
