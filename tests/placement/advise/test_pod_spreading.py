@@ -32,6 +32,40 @@ def test_the_skew_is_raised_by_as_little_as_is_enough() -> None:
     assert first.title == "Raise maxSkew of spread constraint 0 over topology.kubernetes.io/zone from 1 to 4"
 
 
+def test_a_zone_where_nothing_has_a_place_is_left_out_of_the_spread() -> None:
+    scene, asked = crowded()
+    (advice,) = [a for a in of(AdviceKind.RELAX, scene, asked) if a.title.startswith("Leave")]
+    zone = "topology.kubernetes.io/zone"
+    assert advice.title == f"Leave zone b out of spread constraint 0 over {zone} (node affinity NotIn)"
+    term = {"matchExpressions": [{"key": zone, "operator": "NotIn", "values": ["b"]}]}
+    assert [edit.after for edit in advice.edits] == [term]
+    assert advice.nodes == ("a",)
+
+
+def test_two_full_zones_are_left_out_together_and_every_term_shuns_them() -> None:
+    zone, web = "topology.kubernetes.io/zone", {"app": "web"}
+    scene = cluster(
+        node("a", zone="a", labels={"disk": "ssd"}),
+        node("b", zone="b", cpu="1", labels={"disk": "ssd"}),
+        node("c", zone="c", labels={"disk": "hdd"}, unschedulable=True),
+        pod("web-1", labels=web, node="a"),
+    )
+    terms = [{"matchExpressions": [{"key": "disk", "operator": "In", "values": [disk]}]} for disk in ("ssd", "hdd")]
+    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
+    asked = pod("web", cpu="2", labels=web, topologySpreadConstraints=[spread(zone)], affinity=affinity)
+    (advice,) = [a for a in of(AdviceKind.RELAX, scene, asked) if a.title.startswith("Leave")]
+    assert advice.title.startswith("Leave zone b and c out of")
+    assert [edit.path.rpartition("nodeSelectorTerms")[2] for edit in advice.edits] == [
+        "/0/matchExpressions/-",
+        "/1/matchExpressions/-",
+    ]
+
+
+def test_no_zone_is_left_out_where_the_constraint_does_not_honour_affinity() -> None:
+    scene, asked = crowded(nodeAffinityPolicy="Ignore")
+    assert not [a for a in advised(scene, asked) if a.title.startswith("Leave") and not a.parts]
+
+
 def test_a_constraint_can_become_a_preference_and_loses_its_domains() -> None:
     scene, asked = crowded(minDomains=1)
     (advice,) = [a for a in of(AdviceKind.RELAX, scene, asked) if "preference" in a.title]
