@@ -194,7 +194,9 @@ class Explainer:
         from mooring.placement.advise import WorkloadPod, weigh
 
         replicas = [
-            WorkloadPod(each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands)
+            WorkloadPod(
+                each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands, _unit(each)
+            )
             for each in members
             if not each.unplaced.errors
         ]
@@ -302,6 +304,13 @@ def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice
         if advice.brings is None or kind.whole_units(outcome.replicas, advice.brings)[0] > now
     ]
     return more or weighed
+
+
+def _unit(outcome: PodOutcome) -> str:
+    kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+    if kind is None or kind.unit is None:
+        return ""
+    return kind.unit.of(outcome.unplaced.pod["metadata"].get("labels") or {})
 
 
 def _is_known_by_name(pod: Object) -> bool:

@@ -23,7 +23,7 @@ from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.removals import removals
-from mooring.placement.advise.replicas import Replicas, WorkloadPod
+from mooring.placement.advise.replicas import Replicas
 from mooring.placement.advise.requests import requests
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
@@ -31,6 +31,7 @@ from mooring.placement.advise.selectors import node_name, selectors
 from mooring.placement.advise.sets import MOST_CHANGES, SetSearch
 from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
+from mooring.placement.advise.trials import Trials, WorkloadPod
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.node_pools import NodePool
 
@@ -104,7 +105,8 @@ def weigh(
         found = _allowed(_found(changed, asked.priority_classes), asked.workload)
         return [each for each in found if not each.last_resort]
 
-    return Replicas(engine, replicas).weighed(search, advised, template, single)
+    trials = Trials(engine, replicas, template, live=asked.workload is not None and asked.workload.live)
+    return Replicas(trials, engine, template).weighed(search, advised, single)
 
 
 def _is_rejected_by_nodes(explanation: Explanation) -> bool:

@@ -48,8 +48,21 @@ class AdviceKind(IntEnum):
     EVICT = 18
 
 
+def pod_target(template: str, asked: str) -> str:
+    """The target of edits of pods of a template, where advice is asked for a pod of another."""
+    return "pod" if template == asked else f"pod/{template}"
+
+
+def is_of_pod(edit: Edit) -> bool:
+    """Whether an edit changes a template of the workload."""
+    return edit.target.partition("/")[0] == "pod"
+
+
 class Edit(msgspec.Struct, frozen=True):
-    """One atomic change. `after` None removes the path; a path that ends in `/-` appends."""
+    """One atomic change. `after` None removes the path; a path that ends in `/-` appends.
+
+    The target `pod` is the template of the pod that advice is asked for; `pod/TEMPLATE` is another one of its workload.
+    """
 
     target: str
     op: str

@@ -16,7 +16,7 @@ import numpy as np
 
 from mooring.placement.advise import commands
 from mooring.placement.advise.changed_nodes import added_nodes, changed_nodes
-from mooring.placement.advise.model import Advice, AdviceKind
+from mooring.placement.advise.model import Advice, AdviceKind, is_of_pod
 from mooring.placement.advise.pointers import edited
 from mooring.placement.advise.pools import raisings
 from mooring.placement.advise.ranking import effect_of, ranked
@@ -127,7 +127,7 @@ def together(search: Search, change: Advice, rest: Advice) -> Advice:
 
 def joined(search: Search, parts: tuple[Advice, ...]) -> Advice:
     """One advice of several changes, with one title and one command."""
-    titles = [part.title for part in parts]
+    titles = _titles(search, parts)
     return Advice(
         max(part.kind for part in parts),
         ", and ".join([titles[0], *(title[:1].lower() + title[1:] for title in titles[1:])]),
@@ -137,15 +137,23 @@ def joined(search: Search, parts: tuple[Advice, ...]) -> Advice:
     )
 
 
+def _titles(search: Search, parts: tuple[Advice, ...]) -> list[str]:
+    """What each change is called; where they are changes of different templates, with the template."""
+    targets = [{edit.target for edit in part.edits if is_of_pod(edit)} for part in parts]
+    if search.workload is None or all(found <= {"pod"} or len(found) > 1 for found in targets):
+        return [part.title for part in parts]
+    asked = search.workload.pod_path.rpartition("/")[2]
+    named = [next(iter(found)).rpartition(".")[2].replace("pod", asked) if len(found) == 1 else "" for found in targets]
+    return [f"{part.title} in {name}" if name else part.title for part, name in zip(parts, named, strict=True)]
+
+
 def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
     """One patch for all that is edited of the pod, and what is done elsewhere; None where a part has no command."""
     if any(part.kind is AdviceKind.PRIORITISE and part.command is None for part in parts):
         # A priority without a class is nothing that people may write.
         return None
-    of_pod = tuple(
-        edit for part in parts for edit in part.edits if edit.target == "pod" and edit.path != "/spec/priority"
-    )
-    others = [part.command for part in parts if part.edits[0].target != "pod" and part.kind is not AdviceKind.ADD_NODE]
+    of_pod = tuple(edit for part in parts for edit in part.edits if is_of_pod(edit) and edit.path != "/spec/priority")
+    others = [part.command for part in parts if not is_of_pod(part.edits[0]) and part.kind is not AdviceKind.ADD_NODE]
     patch = commands.patch(search.workload, search.pod, of_pod) if of_pod else ""
     if patch is None or None in others:
         return None
