@@ -170,9 +170,8 @@ def test_leaders_and_workers_with_templates_of_their_own_are_patched_each_in_its
         (worker, "workerTemplate", "leaderTemplate"),
     ):
         first = told["advice"][0]
-        assert first["parts"] == [dropped[own], dropped[other]]
+        assert (first["parts"], first["brings"]) == ([dropped[own], dropped[other]], 2)
         assert f"{dropped[own]} in {own}" in first["title"]
-        assert first["brings"] == 2
         paths = [f"/spec/leaderWorkerTemplate/{each}/spec/nodeSelector/team" for each in (own, other)]
         assert all(f'{{"op":"remove","path":"{path}"}}' in first["command"] for path in paths)
 

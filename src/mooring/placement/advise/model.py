@@ -34,18 +34,19 @@ class AdviceKind(IntEnum):
     PORT = 4
     LOWER = 5
     RELAX = 6
-    DROP = 7
-    SCALE = 8
-    UNCORDON = 9
-    BRING_BACK = 10
-    LABEL = 11
-    UNLABEL = 12
-    UNTAINT = 13
-    RAISE_POOL = 14
-    ADD_NODE = 15
-    RELABEL = 16
-    PRIORITISE = 17
-    EVICT = 18
+    LEAVE_OUT = 7
+    DROP = 8
+    SCALE = 9
+    UNCORDON = 10
+    BRING_BACK = 11
+    LABEL = 12
+    UNLABEL = 13
+    UNTAINT = 14
+    RAISE_POOL = 15
+    ADD_NODE = 16
+    RELABEL = 17
+    PRIORITISE = 18
+    EVICT = 19
 
 
 def pod_target(template: str, asked: str) -> str:

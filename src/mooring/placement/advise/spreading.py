@@ -99,12 +99,14 @@ def _left_out(search: Search, index: int, constraints: list[Object], where: str)
     if not hard.constraint.honor_affinity:
         return
     closed = _closed(search, hard)
-    for count in range(1, min(len(closed), MOST_LEFT_OUT) + 1):
+    # Over less than two domains nothing is spread.
+    most = min(MOST_LEFT_OUT, int(hard.present.sum()) - 2)
+    for count in range(1, min(len(closed), most) + 1):
         names = closed[:count]
         key = hard.constraint.topology_key
         word = "node" if key == HOSTNAME else key.rpartition("/")[2]
         advice = search.on_pod(
-            AdviceKind.RELAX,
+            AdviceKind.LEAVE_OUT,
             f"Leave {word} {' and '.join(names)} out of {where} (node affinity NotIn)",
             *_shunning(search, {"key": key, "operator": "NotIn", "values": names}),
         )

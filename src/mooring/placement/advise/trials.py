@@ -21,7 +21,7 @@ from mooring.placement.advise.model import Edit, is_of_pod, pod_target
 from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine
 
-__all__ = ["Trial", "Trials", "WorkloadPod", "edited_pod"]
+__all__ = ["TrialOutcome", "Trials", "WorkloadPod", "edited_pod"]
 
 # A pod that is tried must not be taken for the one that is there.
 TRIAL: Final = "-trial"
@@ -40,7 +40,7 @@ class WorkloadPod(NamedTuple):
     unit: str = ""
 
 
-class Trial(NamedTuple):
+class TrialOutcome(NamedTuple):
     """The pods that landed, the first that did not, and how many units are whole."""
 
     landed: frozenset[str]
@@ -73,7 +73,7 @@ class Trials:
         """How many trials one change takes."""
         return len(self._courses((Edit("pod", "", "", None, None),)))
 
-    def worst(self, edits: Sequence[Edit]) -> Trial:
+    def worst(self, edits: Sequence[Edit]) -> TrialOutcome:
         found = []
         for course in self._courses(edits):
             with self._tried(edits, course) as trial:
@@ -81,7 +81,7 @@ class Trials:
         return min(found, key=lambda trial: (trial.whole, len(trial.landed)))
 
     @contextmanager
-    def first(self, edits: Sequence[Edit]) -> Iterator[Trial]:
+    def first(self, edits: Sequence[Edit]) -> Iterator[TrialOutcome]:
         """The cluster with these edits made and the pods placed in their order, for the length of a `with` block."""
         with self._tried(edits, self._courses(edits)[0]) as trial:
             yield trial
@@ -104,7 +104,7 @@ class Trials:
         return found
 
     @contextmanager
-    def _tried(self, edits: Sequence[Edit], course: Sequence[_Step]) -> Iterator[Trial]:
+    def _tried(self, edits: Sequence[Edit], course: Sequence[_Step]) -> Iterator[TrialOutcome]:
         evicted = [edit.before for edit in edits if edit.op == "evict"]
         there = {each.key for each in self.replicas if each.placed}
         start, rejected = 0, None
@@ -127,7 +127,7 @@ class Trials:
                 if rejected is not None:
                     break
             whole = sum(all(each.key in there for each in unit) for unit in self._units.values())
-            yield Trial(frozenset(there), rejected, whole)
+            yield TrialOutcome(frozenset(there), rejected, whole)
 
 
 def edited_pod(pod: Object, edits: Sequence[Edit]) -> Object:
