@@ -51,6 +51,16 @@ def test_the_next_pod_is_told_what_is_there_and_what_is_taken(devices: World) ->
     assert f"DynamicResources   {lacking}; of 1 here that match, none are free" in result.stdout
 
 
+def test_a_template_that_asks_for_more_than_a_node_has_is_named_with_what_it_has(devices: World) -> None:
+    (template,) = (obj for obj in devices.objects if obj["kind"] == "ResourceClaimTemplate")
+    template["spec"] = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}}
+    template["spec"]["spec"]["devices"]["requests"][0]["exactly"] |= {"allocationMode": "ExactCount", "count": 4}
+    result = devices.explain(serving(devices, 1))
+
+    assert result.exit_code == 2
+    assert "Lower count of request gpu in ResourceClaimTemplate one-gpu from 4 to 1 -> fast" in result.stdout
+
+
 def test_a_plan_gives_each_pod_its_device(devices: World) -> None:
     landed, waiting = plan(devices, serving(devices, 1)), plan(devices, serving(devices, 2))
 

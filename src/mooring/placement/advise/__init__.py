@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.kube.objects import Object
+from mooring.placement.advise.devices import device_classes, devices, node_with_devices
 from mooring.placement.advise.gates import gates, unreadable
 from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
 from mooring.placement.advise.newnode import new_node, own_node
@@ -126,6 +127,7 @@ def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advi
     explanation = search.explanation
     if explanation.rejected is not None:
         yield from selectors(search)
+        yield from device_classes(search)
         yield from unreadable(search)
         return
     if explanation.feasible.size:
@@ -136,7 +138,7 @@ def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advi
         return
     yield from _changes(search)
     yield from pools(search)
-    yield from list(new_node(search)) or own_node(search)
+    yield from list(new_node(search)) or list(own_node(search)) or node_with_devices(search)
     residents = Residents(search)
     if not search.among:
         yield from priorities(search, residents, priority_classes)
@@ -150,6 +152,7 @@ def _changes(search: Search) -> Iterator[Advice]:
     yield from tolerations(search)
     yield from node_name(search)
     yield from requests(search)
+    yield from devices(search)
     yield from ports(search)
     yield from spreading(search)
     yield from pod_affinity(search)

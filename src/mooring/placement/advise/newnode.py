@@ -32,18 +32,18 @@ from mooring.placement.scheduler_cache import SchedulerCache
 
 _RELATIONAL = (CROWDED, ALONE, REPELLED, UNWELCOME)
 # What a fresh node does not have.
-_LIFTED = (CORDONED, PORT_TAKEN, TOO_MANY_PODS, *_RELATIONAL)
+LIFTED = (CORDONED, PORT_TAKEN, TOO_MANY_PODS, *_RELATIONAL)
 
 
 def new_node(search: Search) -> Iterator[Advice]:
     for slot in _models(search)[:MAX_TRIES].tolist():
         model = search.cluster.nodes[slot]
         assert model is not None
-        twin = _twin(search, model)
+        twin = twin_of(search, model)
         nodes, count = search.after((twin,))
         if count:
             name = model.metadata.name
-            edit = Edit("cluster", "addNode", "/nodes/-", None, _plain(twin))
+            edit = Edit("cluster", "addNode", "/nodes/-", None, plain_node(twin))
             yield Advice(AdviceKind.ADD_NODE, f"Add one more node like {name}", (edit,), None, nodes, count)
             return
 
@@ -51,7 +51,7 @@ def new_node(search: Search) -> Iterator[Advice]:
 def own_node(search: Search) -> Iterator[Advice]:
     """One more node like those that others select by a label, with the value that this pod selects by."""
     terms = search.info.template.node_terms
-    near = search.only(UNSELECTED, TAINTED, *_LIFTED, *short_for_now(search))
+    near = search.only(UNSELECTED, TAINTED, *LIFTED, *short_for_now(search))
     for key, value in () if terms is None or not near.any() else terms.node_selector:
         others = search.selected_values(key) - {value}
         if identifies(key) or not others or meant(value, sorted(others)) is not None:
@@ -60,11 +60,11 @@ def own_node(search: Search) -> Iterator[Advice]:
         for slot in search.there(slots)[:MAX_TRIES].tolist():
             model = search.cluster.nodes[slot]
             assert model is not None
-            twin = _labelled(_twin(search, model), key, value)
+            twin = _labelled(twin_of(search, model), key, value)
             nodes, count = search.after((twin,))
             if count:
                 title = f"Add one more node like {model.metadata.name}, with the label {key}={value}"
-                edit = Edit("cluster", "addNode", "/nodes/-", None, _plain(twin))
+                edit = Edit("cluster", "addNode", "/nodes/-", None, plain_node(twin))
                 yield Advice(AdviceKind.ADD_NODE, title, (edit,), None, nodes, count)
                 return
 
@@ -143,7 +143,7 @@ def _topologies(search: Search) -> set[str]:
     return keys | set(interpod.existing if interpod else ())
 
 
-def _twin(search: Search, model: Node) -> Node:
+def twin_of(search: Search, model: Node) -> Node:
     name = unused_name(search.cluster, f"{model.metadata.name}-copy")
     labels = dict(model.metadata.labels or {})
     if HOSTNAME in labels:
@@ -163,7 +163,7 @@ def unused_name(cluster: SchedulerCache, name: str) -> str:
     return name
 
 
-def _plain(node: Node) -> Object:
+def plain_node(node: Node) -> Object:
     """The node as an object, without what it does not say."""
     found: Object = {"metadata": {"name": node.metadata.name, "labels": node.metadata.labels}}
     if node.spec.taints:

@@ -16,6 +16,7 @@ import numpy as np
 
 from mooring.placement.advise import commands
 from mooring.placement.advise.changed_nodes import added_nodes, changed_nodes
+from mooring.placement.advise.claims import claim_sources, claims_changed
 from mooring.placement.advise.model import Advice, AdviceKind, is_of_pod
 from mooring.placement.advise.pointers import edited
 from mooring.placement.advise.pools import raisings
@@ -109,7 +110,10 @@ def _combinations(search: Search) -> list[frozenset[Reason]]:
 def _made(search: Search, change: Advice) -> Iterator[Search | None]:
     """What is left to search once a change is made; None where the pod is not rejected by nodes any more."""
     pod = edited(search.pod, [edit for edit in change.edits if edit.target == "pod"])
-    with search.cluster.pretending(changed_nodes(search.cluster, change.edits)):
+    devices = search.cluster.devices
+    claims = claim_sources(devices, search.info, search.spec)
+    nodes = changed_nodes(search.cluster, change.edits)
+    with search.cluster.pretending(nodes), claims_changed(devices, claims, change.edits):
         explanation = search.engine.explain(search.compile(pod))
         if explanation.rejected is not None or explanation.feasible.size:
             yield None
