@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -86,21 +86,21 @@ def scale(workload: CommandTarget, field: str, count: int) -> str | None:
     return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} {place} --type=merge -p {text}"
 
 
-def uncordon(node: str) -> str:
-    return f"kubectl uncordon {shlex.quote(node)}"
+def uncordon(nodes: Sequence[str]) -> str:
+    return f"kubectl uncordon {shlex.join(nodes)}"
 
 
-def untaint(node: str, taint: Taint) -> str:
-    return f"kubectl taint nodes {shlex.quote(node)} {shlex.quote(taint_text(taint) + '-')}"
+def untaint(nodes: Sequence[str], taint: Taint) -> str:
+    return f"kubectl taint nodes {shlex.join(nodes)} {shlex.quote(taint_text(taint) + '-')}"
 
 
-def label(node: str, key: str, value: str, overwrite: bool) -> str:
-    command = f"kubectl label node {shlex.quote(node)} {shlex.quote(f'{key}={value}')}"
+def label(nodes: Sequence[str], key: str, value: str, overwrite: bool) -> str:
+    command = f"kubectl label node {shlex.join(nodes)} {shlex.quote(f'{key}={value}')}"
     return f"{command} --overwrite" if overwrite else command
 
 
-def unlabel(node: str, key: str) -> str:
-    return f"kubectl label node {shlex.quote(node)} {shlex.quote(key + '-')}"
+def unlabel(nodes: Sequence[str], key: str) -> str:
+    return f"kubectl label node {shlex.join(nodes)} {shlex.quote(key + '-')}"
 
 
 def evict(pods: Iterable[PodInfo]) -> str:

@@ -5,7 +5,7 @@ Labels that say what machine a node is and where it stands are added where they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -47,16 +47,22 @@ def _label(search: Search, slots: Slots, key: str, value: str | None) -> Advice 
         name, before = search.cluster.names[slot], _value_at(search, key, slot)
         return (Edit(f"node/{name}", "label", pointer("metadata", "labels", key), before, value_of(name)),)
 
-    def command(name: str) -> str:
-        there = _value_at(search, key, search.cluster.slots[name]) is not None
-        return commands.label(name, key, value_of(name), overwrite=there)
+    def title(nodes: str) -> str:
+        text = value_of(nodes.removeprefix("node ")) if nodes.startswith("node ") or not own_name else "their names"
+        return f"Label {nodes} with {key}={text}"
+
+    def command(names: Sequence[str]) -> str:
+        there = any(_value_at(search, key, search.cluster.slots[name]) is not None for name in names)
+        if own_name:
+            return " && ".join(commands.label([name], key, name, overwrite=there) for name in names)
+        return commands.label(names, key, value_of(names[0]), overwrite=there)
 
     return on_nodes(
         search,
         AdviceKind.LABEL,
         slots,
         edits,
-        lambda name: f"Label node {name} with {key}={value_of(name)}",
+        title,
         command,
         independent=search.independent,
     )
@@ -175,8 +181,8 @@ def _unlabel(search: Search, mask: Mask, key: str) -> Advice | None:
         AdviceKind.UNLABEL,
         search.in_order(mask),
         edits,
-        lambda name: f"Remove label {key} from node {name}",
-        lambda name: commands.unlabel(name, key),
+        lambda nodes: f"Remove label {key} from {nodes}",
+        lambda names: commands.unlabel(names, key),
         independent=search.independent,
     )
 

@@ -66,7 +66,7 @@ class Replicas:
         """The advice for a pod of one template, with what it brings, and what brings all of them, which comes first."""
         most = max(1, _MOST_PLACED // len(self._replicas))
         known = [each for each in advice[:most] if each.kind is not AdviceKind.PRIORITISE]
-        found = [self._enough(each, template) for each in known]
+        found = [self._on_more_nodes(self._enough(each, template), template) for each in known]
         if not any(self._is_enough(each) for each in found):
             found += self._carried_on(search, found, template, single)
         rest = [each for each in advice if each not in known]
@@ -126,6 +126,17 @@ class Replicas:
             else:
                 low = middle + 1
         return brought(high)
+
+    def _on_more_nodes(self, advice: Advice, template: str) -> Advice:
+        """The advice, or the same edit of as few more nodes as bring most pods a place."""
+        best = advice
+        for wider in advice.wider:
+            if self._is_enough(best):
+                break
+            with self._tried(wider.edits, template) as trial:
+                if len(trial.landed) > len(best.brings or ()):
+                    best = msgspec.structs.replace(wider, brings=trial.landed)
+        return best
 
     @contextmanager
     def _tried(self, edits: Sequence[Edit], template: str) -> Iterator[_Trial]:

@@ -80,7 +80,8 @@ class SetSearch:
             for advice in self._first(search.ignoring(ignored))
             if not advice.last_resort
         ]
-        best = ranked(found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // search.cluster.node_count)))
+        most = max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // search.cluster.node_count))
+        best = ranked(found, most, nodes_apart=True)
         self.is_complete &= len(best) < _MOST_FOLLOWED
         return best
 
