@@ -1,7 +1,7 @@
 """The forty cases of docs/cases: what an expert would sign of each answer, and that its first proposal keeps its word.
 
-`MOORING_UPDATE_GOLDEN=1 pytest tests/cli/test_cases.py`, or `python -m scripts.cases`, writes the pages anew; look at the
-difference before keeping it.
+`MOORING_UPDATE_GOLDEN=1 pytest tests/cli/test_cases.py`, or `python -m scripts.cases`, writes the pages anew; look at
+the difference before keeping it.
 """
 
 from __future__ import annotations

@@ -18,6 +18,8 @@ _REQUESTS = "/resources/requests/"
 _LIMITS = "/resources/limits/"
 # Of a pod that exists, the API lets nothing else about placement be changed.
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")
+# A Job's template never changes, and that of these others only for pods that are yet to be made.
+_NEVER_RENEWED = ("Job", "ReplicaSet", "ReplicationController")
 
 
 def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) -> str | None:
@@ -66,10 +68,10 @@ def _in_object(workload: CommandTarget, edits: tuple[Edit, ...]) -> list[Object]
 
 
 def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:
-    """Whether the API accepts the change of an object that exists; a Job's template never changes."""
+    """Whether a change of an object that exists is accepted by the API, and reaches its pods."""
     if workload.kind == "Pod":
         return all(edit.path.startswith(_IN_PLACE) for edit in edits)
-    return workload.kind != "Job"
+    return workload.kind not in _NEVER_RENEWED
 
 
 def scale(workload: CommandTarget, field: str, count: int) -> str | None:
