@@ -22,6 +22,7 @@ from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.sets import MOST_CHANGES, together
 from mooring.placement.engine import Engine
+from mooring.placement.reservations import assume, reservation
 
 __all__ = ["Replicas", "WorkloadPod"]
 
@@ -61,6 +62,7 @@ class Replicas:
         self._engine = engine
         self._cluster = engine.cluster
         self._replicas = replicas
+        self._claims = {claim for each in replicas for claim in _claims(each.pod)}
 
     def weighed(self, search: Search, advice: Sequence[Advice], template: str, single: Single) -> list[Advice]:
         """The advice for a pod of one template, with what it brings, and what brings all of them, which comes first."""
@@ -144,13 +146,19 @@ class Replicas:
         gone = [edit.before for edit in edits if edit.op == "evict"]
         gone += [each.key for each in self._replicas if each.placed]
         start, landed, rejected = 0, [], None
-        with self._cluster.pretending(changed_nodes(self._cluster, edits), gone):
+        storage = self._cluster.storage
+        with (
+            self._cluster.pretending(changed_nodes(self._cluster, edits), gone),
+            storage.reconsidering(self._claims),
+        ):
             for replica in self._replicas:
                 pod = _on_trial(replica.pod, _of_pod(edits) if replica.template == template else ())
                 info = self._cluster.compiler.compile(msgspec.convert(pod, Pod))
                 placement = self._engine.place(info, start)
                 start = placement.next_start
                 if placement.slot >= 0:
+                    # Replicas that share a claim go where the first of them took its volume.
+                    assume(self._cluster, reservation(self._cluster, info, placement.slot))
                     self._cluster.bind(info, placement.slot)
                     landed.append(replica.key)
                 elif rejected is None:
@@ -160,6 +168,13 @@ class Replicas:
             finally:
                 for key in reversed(landed):
                     self._cluster.remove_pod(key + _TRIAL)
+
+
+def _claims(pod: Object) -> Iterator[str]:
+    namespace = pod["metadata"].get("namespace") or "default"
+    for volume in pod["spec"].get("volumes") or ():
+        if "persistentVolumeClaim" in volume:
+            yield f"{namespace}/{volume['persistentVolumeClaim']['claimName']}"
 
 
 def _of_pod(edits: Sequence[Edit]) -> list[Edit]:
