@@ -73,6 +73,14 @@ def test_a_claim_that_is_missing_from_a_cluster_that_was_read_is_no_doubt(read: 
     assert 'cannot be placed on any node: persistentvolumeclaim "data" not found' in result.stdout
 
 
+def test_a_pod_is_told_that_the_class_of_its_claim_is_missing_and_which_there_are(read: World) -> None:
+    read.add(storage_class("fast"))
+    asked = (claim("data", "fast-ssd"), mounting(read, "data"))
+    said = "Claim data asks for StorageClass fast-ssd, which does not exist; there is fast."
+    assert f"What it waits for\n  {said}\n" in read.explain(*asked).stdout
+    assert read.answer(*asked)["waitsFor"] == [said]
+
+
 def test_a_claim_of_the_same_file_counts_as_made(read: World) -> None:
     read.add(storage_class("fast"))
     result = read.explain(claim("data", "fast"), mounting(read, "data"))

@@ -12,6 +12,8 @@ from mooring.cli.explainer import PodOutcome
 from mooring.cli.render.selection import workload_data
 from mooring.kube.errors import unique_texts
 from mooring.manifests.emit import to_yaml
+from mooring.placement.answers import VOLUME_FILTERS
+from mooring.placement.causes.volumes import awaited_claims
 from mooring.placement.scheduler_cache import SchedulerCache
 
 Json = dict[str, Any]
@@ -53,6 +55,9 @@ def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> 
             }
             for group in outcome.blocked
         ]
+    if (rejected := outcome.explanation and outcome.explanation.rejected) and rejected.plugin in VOLUME_FILTERS:
+        assert outcome.info is not None
+        data["waitsFor"] = awaited_claims(cluster, outcome.info)
     data["advice"] = [advice.to_json() for advice in outcome.advice]
     remarks = [*notes, *outcome.unplaced.notes]
     if outcome.unknowns:

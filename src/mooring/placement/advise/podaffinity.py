@@ -68,7 +68,7 @@ def _replicas_changed(search: Search, edits: Sequence[Edit]) -> Iterator[None]:
     Those that run already are left as they are. They are renewed one by one, and the first that is new meets the terms
     of all that are old.
     """
-    before = [] if _is_live(search) else [pod for pod in search.cluster.pods.values() if _is_replica(search, pod)]
+    before = [] if _is_live(search) else _placed_replicas(search)
     if not before:
         yield
         return
@@ -84,8 +84,9 @@ def _replicas_changed(search: Search, edits: Sequence[Edit]) -> Iterator[None]:
                 search.cluster.remove_pod(pod.key)
 
 
-def _is_replica(search: Search, pod: PodInfo) -> bool:
-    return bool(pod.node_name) and pod.key in search.own and pod.template is search.info.template
+def _placed_replicas(search: Search) -> list[PodInfo]:
+    found = (search.cluster.pods.get(key) for key in sorted(search.own))
+    return [pod for pod in found if pod is not None and pod.node_name and pod.template is search.info.template]
 
 
 def _with_template(pod: PodInfo, template: CompiledTemplate) -> PodInfo:
