@@ -102,7 +102,9 @@ def _workload(rng: random.Random, namespace: str) -> Object:
         spec["podManagementPolicy"] = rng.choice(["OrderedReady", "Parallel"])
         return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
     if kind in ("ReplicaSet", "DaemonSet"):
-        spec = {"selector": {"matchLabels": LABELS}, "template": body}
+        # By the labels of residents alone it would adopt them.
+        body["metadata"]["labels"] = own = {**LABELS, "made-by": kind}
+        spec = {"selector": {"matchLabels": own}, "template": body}
         if kind == "ReplicaSet":
             spec["replicas"] = replicas
         return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
