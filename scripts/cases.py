@@ -115,7 +115,6 @@ def _case(case: Case, answer: Result) -> str:
     manifest = (case.folder / "workload.yaml").read_text(encoding="utf-8")
     parts = [
         f"## {_heading(case)}\n",
-        f"{case.why}\n",
         f"```yaml\n{manifest}```\n",
         f"The fleet ([files](../../examples/cases/{case.folder.name})):\n",
         f"```text\n{_fleet(case.objects())}```\n",
@@ -123,7 +122,7 @@ def _case(case: Case, answer: Result) -> str:
     if others := _others(case):
         parts.append(f"```yaml\n{others}```\n")
     parts.append(f"```text\n$ mooring explain {' '.join(QUESTION)}\n{answer.stdout}```\n")
-    parts.append(f"Exit code {answer.exit_code}.\n")
+    parts.append(f"Exit code {answer.exit_code}. {case.why}\n")
     return "\n".join(parts)
 
 
