@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from mooring.testing.fixtures import running
 from mooring.testing.homes import EMBEDDED, Home, whole
 from mooring.testing.http import Api
 from tests.e2e.advice.broken import broken_scene
-from tests.e2e.advice.paste import PastingUser
+from tests.e2e.advice.paste import PATIENCE, POLL, PastingUser
 
 SCENES = int(os.environ.get("ADVICE_PROOF_SCENES", "40"))
 FIRST = int(os.environ.get("ADVICE_PROOF_FIRST", "0"))
@@ -31,8 +32,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 @pytest.fixture(scope="module")
 def api(home: Home) -> Iterator[Api]:
     with home.api() as api:
-        # Every scene brings its own nodes.
-        api.delete("/api/v1/nodes/first")
+        # Every scene brings its own nodes. The fleet comes a moment after the API.
+        end = time.monotonic() + PATIENCE
+        while api.delete("/api/v1/nodes/first").code != 200:
+            assert time.monotonic() < end, f"no node in {PATIENCE:g} s"
+            time.sleep(POLL)
         yield api
 
 
