@@ -175,6 +175,9 @@ class Explainer:
         for members in by_workload.values():
             if len(members) > 1 and any(o.advice for o in members) and not _is_known_by_name(members[0].unplaced.pod):
                 self._weigh_workload(members)
+        for outcome in outcomes:
+            if outcome.like is not None:
+                outcome.advice, outcome.replicas = outcome.like.advice, outcome.like.replicas
 
     def _weigh_workload(self, members: list[PodOutcome]) -> None:
         from mooring.placement.advise import WorkloadPod, weigh
@@ -277,9 +280,9 @@ class Explainer:
 
 
 def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice]) -> list[Advice]:
-    """Without advice that makes no unit of the workload whole, where other advice does."""
+    """Without advice that brings the workload no more pods, or no more whole units, where other advice does."""
     kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
-    if kind is None or kind.unit is None:
+    if kind is None:
         return weighed
     now, _ = kind.whole_units(outcome.replicas, {each.unplaced.key for each in members if each.lands})
     more = [
