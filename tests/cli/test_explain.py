@@ -103,6 +103,17 @@ def test_a_pod_that_cannot_land_names_the_taint_and_what_would_help(fleet: World
     )
 
 
+def test_what_brings_the_workload_no_more_pods_is_not_proposed(world: World) -> None:
+    """Another port is another for all replicas: still one of them lands on a node."""
+    world.node("only")
+    made = world.workload("Deployment", "web", replicas=3)
+    made["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    assert "Change hostPort" not in world.explain(made).stdout
+    for pod in world.answer(made)["pods"][1:]:
+        assert pod["advice"][0]["brings"] == 3
+        assert all(advice["brings"] for advice in pod["advice"])
+
+
 def test_json_has_the_shape_of_the_scheduler_and_the_advice(fleet: World) -> None:
     answer = fleet.answer(fleet.pod("llm", resources=requests(gpu=4)))
     assert answer["pod"] == "default/llm"
@@ -293,7 +304,9 @@ def test_a_pod_whose_claim_is_not_known_may_land(fleet: World) -> None:
 
 def test_another_scheduler_and_unknown_fields_are_noted(fleet: World) -> None:
     result = fleet.explain(fleet.pod("web", schedulerName="volcano", nodeSelektor={"a": "b"}))
-    assert "Note: schedulerName is volcano; this is what default-scheduler would do." in result.stdout
+    assert result.exit_code == 3
+    unknown = "what scheduler volcano does with it; this is what default-scheduler would do"
+    assert f"Not known: {unknown}." in result.stdout
     assert 'Note: Pod web: unknown field "spec.nodeSelektor"; the API drops it.' in result.stdout
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from mooring.testing.builders import node
 from mooring.testing.fixtures import running
 from mooring.testing.homes import EMBEDDED, Home, whole
 from mooring.testing.http import Api
-from tests.e2e.advice.broken import broken_scene
 from tests.e2e.advice.chosen import CHOSEN, ChosenScene
-from tests.e2e.advice.paste import PastingUser
+from tests.e2e.advice.paste import PATIENCE, POLL, PastingUser
+from tests.e2e.advice.worthwhile import worthwhile_scene
 
 SCENES = int(os.environ.get("ADVICE_PROOF_SCENES", "40"))
 FIRST = int(os.environ.get("ADVICE_PROOF_FIRST", "0"))
@@ -32,15 +33,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 @pytest.fixture(scope="module")
 def api(home: Home) -> Iterator[Api]:
     with home.api() as api:
-        # Every scene brings its own nodes.
-        api.delete("/api/v1/nodes/first")
+        # Every scene brings its own nodes. The fleet comes a moment after the API.
+        end = time.monotonic() + PATIENCE
+        while api.delete("/api/v1/nodes/first").code != 200:
+            assert time.monotonic() < end, f"no node in {PATIENCE:g} s"
+            time.sleep(POLL)
         yield api
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + SCENES))
 def test_as_many_pods_land_as_the_pasted_command_promised(home: Home, api: Api, seed: int, tmp_path: Path) -> None:
-    user = PastingUser(home, api, broken_scene(seed), tmp_path)
+    user = PastingUser(home, api, worthwhile_scene(seed, tmp_path), tmp_path)
     try:
         user.set_the_scene()
         if proposals := user.proposals():

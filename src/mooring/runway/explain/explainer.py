@@ -178,6 +178,9 @@ class Explainer:
             self._told.setdefault(str(unplaced.source), unplaced.view.metadata.name)
             outcome.advice, is_complete = self._advice(unplaced, explanation)
             outcome.is_hopeless = is_complete and not outcome.advice
+            if outcome.victims:
+                # The scheduler makes room by itself: nobody evicts by hand what it would.
+                outcome.advice = [advice for advice in outcome.advice if not advice.victims]
         if self._thorough:
             outcome.answer = explain_answer(self.cluster, explanation)
         return outcome
@@ -190,9 +193,13 @@ class Explainer:
         for members in by_workload.values():
             if len(members) > 1 and any(o.advice for o in members) and not _is_known_by_name(members[0].unplaced.pod):
                 self._weigh_workload(members)
+        for outcome in outcomes:
+            if outcome.like is not None:
+                outcome.advice, outcome.replicas = outcome.like.advice, outcome.like.replicas
 
     def _weigh_workload(self, members: list[PodOutcome]) -> None:
         from mooring.placement.advise import WorkloadPod, weigh
+        from mooring.placement.advise.ranking import disruptive_last
 
         replicas = [
             WorkloadPod(
@@ -214,7 +221,7 @@ class Explainer:
                 outcome.advice = _useful(
                     outcome, members, weigh(self.engine, outcome.advice, asked, replicas, template)
                 )
-                outcome.advice += self._scaled(outcome, asked, members)
+                outcome.advice = disruptive_last([*outcome.advice, *self._scaled(outcome, asked, members)])
 
     def _scaled(self, outcome: PodOutcome, asked: Asked, members: list[PodOutcome]) -> list[Advice]:
         """Fewer replicas, where some of them have a place."""
@@ -297,9 +304,9 @@ class Explainer:
 
 
 def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice]) -> list[Advice]:
-    """Without advice that makes no unit of the workload whole, where other advice does."""
+    """Without advice that brings the workload no more pods, or no more whole units, where other advice does."""
     kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
-    if kind is None or kind.unit is None:
+    if kind is None:
         return weighed
     now, _ = kind.whole_units(outcome.replicas, {each.unplaced.key for each in members if each.lands})
     more = [

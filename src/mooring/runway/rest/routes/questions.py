@@ -74,7 +74,9 @@ async def _explain(call: RestCall) -> Object:
             answer = answer_pods(source, question)
         finally:
             source.close()
-        data = explain_data(answer.snapshot.cluster, answer.outcomes, answer.notes, answer.found.workloads, answer.waves)
+        data = explain_data(
+            answer.snapshot.cluster, answer.outcomes, answer.notes, answer.found.workloads, answer.waves
+        )
         for told, outcome in zip(data.get("pods", [data]), answer.outcomes, strict=True):
             told["proposals"] = [proposal(advice) for advice in outcome.advice]
         return data
