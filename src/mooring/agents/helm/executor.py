@@ -83,7 +83,7 @@ class HelmExecutor(ProcessExecutor):
                 message = f"there is no program {task.helm} on the machine that runs the controller"
                 return Report("Failed", HELM_MISSING_EXIT_CODE, message=message)
             try:
-                with private_folder(run.identity) as folder:
+                with private_folder(run.uid) as folder:
                     write_private(folder / "kubeconfig", kubeconfig_for(self._access, task.requester))
                     return await _HelmRun(run, program, folder, self._access, cancelled, self._termination).result(
                         self._transport

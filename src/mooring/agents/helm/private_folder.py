@@ -1,7 +1,7 @@
 """The folder of one run of Helm: its caches, the kubeconfig that it acts with and the values of a chart.
 
-Only this user can look into it. It is removed when the run ends; what a killed process left is removed before the run
-begins again, which is why its name follows from the run.
+Only this user can look into it. It is removed when the run ends; what a killed process left is removed before the next
+run for the same object begins, which is why its name follows from the object.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["kubeconfig_for", "private_folder", "write_private"]
 
 
 @contextmanager
-def private_folder(identity: str) -> Iterator[Path]:
+def private_folder(uid: str) -> Iterator[Path]:
     above = Path(tempfile.gettempdir()) / f"mooring-helm-{os.getuid()}"
     above.mkdir(mode=0o700, exist_ok=True)
     found = above.lstat()
     if not above.is_dir() or above.is_symlink() or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise MooringError(f"{above} can be read by others; remove it, and it is made again")
-    folder = above / hashlib.sha256(identity.encode()).hexdigest()[:32]
+    folder = above / hashlib.sha256(uid.encode()).hexdigest()[:32]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     try:
