@@ -9,6 +9,7 @@ from mooring.cli.main import cli
 from mooring.kube.objects import Object
 from mooring.manifests import read_manifests
 from mooring.testing.devices import device_class, resource_claim, resource_claim_template, resource_slice
+from mooring.testing.groups import leader_worker_set
 from tests.cli.live import Live
 from tests.cli.world import World
 
@@ -49,6 +50,24 @@ def test_the_next_pod_is_told_what_is_there_and_what_is_taken(devices: World) ->
     lacking = "claim llm-2-gpu, request gpu: 1 device of class gpu"
     assert f"DynamicResources   {lacking}; none here matches" in result.stdout
     assert f"DynamicResources   {lacking}; of 1 here that match, none are free" in result.stdout
+
+
+def test_a_template_that_asks_for_more_than_a_node_has_is_named_with_what_it_has(devices: World) -> None:
+    (template,) = (obj for obj in devices.objects if obj["kind"] == "ResourceClaimTemplate")
+    template["spec"] = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}}
+    template["spec"]["spec"]["devices"]["requests"][0]["exactly"] |= {"allocationMode": "ExactCount", "count": 4}
+    result = devices.explain(serving(devices, 1))
+
+    assert result.exit_code == 2
+    assert "Lower count of request gpu in ResourceClaimTemplate one-gpu from 4 to 1 -> fast" in result.stdout
+
+
+def test_the_pods_of_a_group_have_claims_of_their_own(devices: World) -> None:
+    result = devices.explain(leader_worker_set(replicas=1, size=2, pod=CLAIMING))
+
+    assert result.exit_code == 2
+    assert "LeaderWorkerSet default/serve: 0 of 1 group would be scheduled, 1 of 2 pods" in result.stdout
+    assert "claim serve-0-1-gpu, request gpu: 1 device of class gpu" in result.stdout
 
 
 def test_a_plan_gives_each_pod_its_device(devices: World) -> None:

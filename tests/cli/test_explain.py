@@ -159,15 +159,21 @@ def test_a_pod_that_the_api_refuses_is_told_so_first(fleet: World) -> None:
     assert any(line.startswith("spec.nodeSelector") for line in fleet.answer(pod)["invalid"])
 
 
-def test_of_a_leader_with_a_template_of_its_own_that_one_is_patched(fleet: World) -> None:
+def test_leaders_and_workers_with_templates_of_their_own_are_patched_each_in_its_template(fleet: World) -> None:
     lws = leader_worker_set("serve", replicas=1, size=2, pod={"nodeSelector": {"team": "nobody"}})
     spec = {"containers": [{"name": "lead", "image": "registry.example.com/lead:1"}], "nodeSelector": {"team": "none"}}
     lws["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = {"spec": spec}
+    dropped = {"leaderTemplate": "Drop nodeSelector team: none", "workerTemplate": "Drop nodeSelector team: nobody"}
     leader, worker = fleet.answer(lws)["pods"]
-    for told, template in ((leader, "leaderTemplate"), (worker, "workerTemplate")):
-        commands = [advice["command"] for advice in told["advice"] if "--local" in (advice["command"] or "")]
-        assert commands
-        assert all(f"/spec/leaderWorkerTemplate/{template}/" in command for command in commands)
+    for told, own, other in (
+        (leader, "leaderTemplate", "workerTemplate"),
+        (worker, "workerTemplate", "leaderTemplate"),
+    ):
+        first = told["advice"][0]
+        assert (first["parts"], first["brings"]) == ([dropped[own], dropped[other]], 2)
+        assert f"{dropped[own]} in {own}" in first["title"]
+        paths = [f"/spec/leaderWorkerTemplate/{each}/spec/nodeSelector/team" for each in (own, other)]
+        assert all(f'{{"op":"remove","path":"{path}"}}' in first["command"] for path in paths)
 
 
 def test_a_template_that_the_api_refuses_is_told_as_the_workloads(fleet: World) -> None:

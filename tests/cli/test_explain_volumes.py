@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from mooring.cli.main import cli
 from mooring.kube.objects import Object
+from mooring.testing.groups import leader_worker_set
 from tests.builtin.volumes.objects import claim, local_volume, storage_class
 from tests.cli.world import World, requests
 
@@ -65,6 +66,18 @@ def test_a_pod_goes_where_its_volume_is(read: World) -> None:
     assert "default/web would be scheduled on b, the only node that fits" in result.stdout
     cause = "PersistentVolume disk of claim data is reached from kubernetes.io/hostname=b only"
     assert cause in result.stdout
+
+
+def test_the_pods_of_a_group_go_where_volumes_for_their_claims_are(read: World) -> None:
+    free = {"status": {"phase": "Available"}}
+    disks = [{**local_volume(f"disk-{number}", "b", "local"), **free} for number in range(2)]
+    read.add(storage_class("local", "kubernetes.io/no-provisioner"), *disks)
+    template = {"volumeClaimTemplates": [claim("data", "local")]}
+    result = read.explain(leader_worker_set(replicas=1, size=2, template=template))
+    assert result.exit_code == 0
+    assert "default/serve-0    b" in result.stdout
+    assert "default/serve-0-1  b" in result.stdout
+    assert read.explain(leader_worker_set(replicas=2, size=2, template=template)).exit_code == 2
 
 
 def test_a_claim_that_is_missing_from_a_cluster_that_was_read_is_no_doubt(read: World) -> None:

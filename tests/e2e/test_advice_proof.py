@@ -17,6 +17,7 @@ from mooring.testing.fixtures import running
 from mooring.testing.homes import EMBEDDED, Home, whole
 from mooring.testing.http import Api
 from tests.e2e.advice.broken import broken_scene
+from tests.e2e.advice.chosen import CHOSEN, ChosenScene
 from tests.e2e.advice.paste import PastingUser
 
 SCENES = int(os.environ.get("ADVICE_PROOF_SCENES", "40"))
@@ -48,5 +49,21 @@ def test_as_many_pods_land_as_the_pasted_command_promised(home: Home, api: Api, 
             proposal = rng.choice([proposals[0], rng.choice(proposals)])
             user.paste(proposal)
             assert user.wait_for(proposal.promised), f"{proposal}: {user.landed()} landed\n{user.story()}"
+    finally:
+        user.leave()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", CHOSEN.values(), ids=CHOSEN)
+def test_all_pods_land_when_a_chosen_proposal_is_pasted(
+    home: Home, api: Api, chosen: ChosenScene, tmp_path: Path
+) -> None:
+    user = PastingUser(home, api, chosen.scene, tmp_path)
+    try:
+        user.set_the_scene()
+        proposal = next(each for each in user.proposals() if each.title.startswith(chosen.title))
+        user.paste(proposal)
+        assert user.wait_for(proposal.promised), f"{proposal}: {user.landed()} landed\n{user.story()}"
+        assert proposal.promised == chosen.pods
     finally:
         user.leave()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 from mooring.testing.workloads import budget, deployment, template
 from tests.e2e.test_hosts import BASH, ROOT, Shell, eventually, pools, reason_of, shell
@@ -87,3 +90,24 @@ def test_a_drain_waits_for_the_disruption_budget(pools: Shell) -> None:
     eventually(lambda: machine not in pools.items("machine"), "the Machine goes")
     eventually(lambda: pools.ready("worker-pool") == 2, "another takes its place")
     pools.run("kubectl delete deployment web -n default --wait=false")
+
+
+def test_a_pasted_command_raises_the_pool_and_corrects_the_workload(pools: Shell, tmp_path: Path) -> None:
+    pools.run("kubectl label byohost node13 -n default purpose=worker --overwrite")
+    made = deployment("front", 3, pods=template(app="front", nodeSelector={"purpose": "wroker"}))
+    made["metadata"]["namespace"] = "default"
+    spec = made["spec"]["template"]["spec"]
+    spec["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    not_gpu = {"matchExpressions": [{"key": "purpose", "operator": "NotIn", "values": ["gpu"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [not_gpu]}}
+    spec["affinity"] = {"nodeAffinity": required}
+    file = tmp_path / "front.json"
+    file.write_text(json.dumps(made))
+    asked = ["explain", "-f", str(file), "-o", "json", "--kubeconfig", str(pools.home.kubeconfig)]
+    done = subprocess.run([sys.executable, "-m", "mooring", *asked], capture_output=True, text=True, check=False)
+    wanted = 'Correct nodeSelector purpose from "wroker" to "worker", and raise pool worker-pool from 2 to 3'
+    (advice,) = (each for each in json.loads(done.stdout)["pods"][0]["advice"] if each["title"] == wanted)
+    assert advice["brings"] == 3
+    pools.run(f"{advice['command']} | kubectl apply -f -")
+    pools.run("kubectl rollout status deployment/front -n default --timeout=60s")
+    pools.run("kubectl delete deployment front -n default --wait=false")

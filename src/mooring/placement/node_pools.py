@@ -17,7 +17,7 @@ from mooring.placement.causes.amounts import amount
 from mooring.placement.plugins.resources import Requests, pod_resources, to_requests
 from mooring.placement.plugins.taints import untolerated
 
-__all__ = ["Growth", "NodePool", "NodePoolKinds", "pool_notes"]
+__all__ = ["Growth", "NodePool", "NodePoolKinds", "Replicated", "pool_notes"]
 
 
 class Growth(NamedTuple):
@@ -27,11 +27,26 @@ class Growth(NamedTuple):
     capacity: Mapping[str, Quantity] | None = None
 
 
+class Replicated(NamedTuple):
+    """An object whose replicas are nodes, and the number up to which its bounds and its free hosts let it be raised."""
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    most: int
+
+    @property
+    def to_spare(self) -> int:
+        return self.most - self.replicas
+
+
 class NodePool(NamedTuple):
     """Nodes that an object brings.
 
     `waiting` is what it waits for, in one sentence; empty when all are there. `growths` are ways to one node more, the
     best first, and `otherwise` is what to do where none of them helps a pod; without it, that says what the node lacks.
+    `raisable` is there where a command is enough for one node more, and what that node has is known.
     """
 
     name: str
@@ -40,6 +55,7 @@ class NodePool(NamedTuple):
     waiting: str
     growths: tuple[Growth, ...] = ()
     otherwise: str = ""
+    raisable: Replicated | None = None
 
 
 class NodePoolKinds(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Asked, CommandTarget, advise
 from mooring.placement.answers import explain_answer
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.node_pools import NodePool
 from mooring.placement.requests import add_object
 from mooring.placement.scheduler_cache import SchedulerCache
 
@@ -56,6 +57,7 @@ def advised(
     workload: CommandTarget | None = None,
     limit: int = 100,
     priority_classes: Mapping[str, int] | None = None,
+    pools: Sequence[NodePool] = (),
 ) -> list[Advice]:
-    asked = Asked(scene.explain(pod), pod, workload, priority_classes or {})
+    asked = Asked(scene.explain(pod), pod, workload, priority_classes or {}, pools=pools)
     return advise(scene.engine, asked, limit).advice

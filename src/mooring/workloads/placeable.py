@@ -127,7 +127,17 @@ def _smallest_change(view: View, pod: Pod, fixed: tuple[str, ...], *, singly: bo
         from mooring.placement.advise import CommandTarget
 
         target = CommandTarget("Pod", pod.metadata.name, pod.metadata.namespace, fixed=fixed)
-    return smallest_change(state.engine, state.engine.explain(info), plain, target, singly=singly)
+    # What would help otherwise says which nodes are to be added, and how many are not known here.
+    suits = _is_of_what_exists if singly else _is_of_use
+    return smallest_change(state.engine, state.engine.explain(info), plain, target, suits, singly=singly)
+
+
+def _is_of_use(advice: Advice) -> bool:
+    return True
+
+
+def _is_of_what_exists(advice: Advice) -> bool:
+    return all(edit.op != "addNode" for edit in advice.edits)
 
 
 def smallest_change(
@@ -135,7 +145,7 @@ def smallest_change(
     explanation: Explanation,
     pod: Object,
     target: CommandTarget | None = None,
-    suits: Callable[[Advice], bool] = lambda advice: True,
+    suits: Callable[[Advice], bool] = _is_of_use,
     *,
     singly: bool = False,
 ) -> str:

@@ -87,9 +87,6 @@ class PastingUser:
             added = [edit["after"] for edit in advice["edits"] if edit["op"] == "addNode"]
             if advice["command"] is not None or len(added) == len(advice["edits"]):
                 promised = advice.get("brings", min(landing + 1, len(pods)))
-                if promised < len(pods) and self._scene.workload["kind"] == "LeaderWorkerSet":
-                    # Its groups are renewed one after another, and the next only when this one is whole.
-                    promised = min(promised, 1)
                 found.append(Proposal(advice["title"], advice["command"], added, promised))
         return found
 

@@ -11,7 +11,7 @@ import pytest
 from mooring.api.core.types import Pod
 from mooring.features.autoscaler.node_pools import MACHINE_DEPLOYMENTS
 from mooring.kube.objects import Object
-from mooring.placement.node_pools import pool_notes
+from mooring.placement.node_pools import NodePool, pool_notes
 from mooring.testing.builders import pod
 from tests.features.autoscaler.test_diagnosis import TEMPLATES, claim, host, pool
 
@@ -26,14 +26,18 @@ def claimed(name: str = "worker-pool") -> Object:
     return {**claim(name), "status": {"hostRef": {"name": "w1", "namespace": "default"}}}
 
 
-def told(objects: Iterable[Object], **parts: Any) -> list[str]:
+def read(objects: Iterable[Object]) -> list[NodePool]:
     objects = [*TEMPLATES, *objects]
     world: dict[str, list[Any]] = {
         kind: [msgspec.convert(each, view) for each in objects if each["kind"] == kind]
         for (_, kind), view in MACHINE_DEPLOYMENTS.views.items()
     }
+    return MACHINE_DEPLOYMENTS.pools_of(world)
+
+
+def told(objects: Iterable[Object], **parts: Any) -> list[str]:
     wanting = msgspec.convert(pod("web", nodeSelector={"purpose": "worker"}, **parts), Pod)
-    return pool_notes(wanting, MACHINE_DEPLOYMENTS.pools_of(world))
+    return pool_notes(wanting, read(objects))
 
 
 @pytest.mark.parametrize(
@@ -95,3 +99,22 @@ def test_a_host_that_a_machine_waits_for_is_not_free_for_another() -> None:
     waiting["status"]["readyReplicas"] = 2
     notes = told([waiting, claimed(), host("w1", claimed_by="worker-pool"), host("w2")])
     assert "none of the 2 hosts that match is to spare" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("objects", "most"),
+    [
+        pytest.param([pool(most=9), host("w1"), host("w2")], 2, id="no further than there are free hosts"),
+        pytest.param([pool(most=1), host("w1"), host("w2")], 1, id="no further than the maximum"),
+        pytest.param([pool(most=9), host("w1", "other")], None, id="not where a host has to be labelled first"),
+        pytest.param(
+            [pool(replicas=1, ready=1, most=1), claimed(), host("w1", claimed_by="worker-pool"), host("w2")],
+            None,
+            id="not at its maximum",
+        ),
+        pytest.param([pool(replicas=1, most=9), host("w1"), host("w2")], None, id="not while it waits for a node"),
+    ],
+)
+def test_a_pool_can_be_raised_as_far_as_bounds_and_hosts_allow(objects: list[Object], most: int | None) -> None:
+    (worker_pool,) = (each for each in read(objects) if each.name.endswith("/worker-pool"))
+    assert (worker_pool.raisable and worker_pool.raisable.most) == most

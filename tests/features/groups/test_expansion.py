@@ -36,6 +36,21 @@ def test_every_pod_is_what_the_webhook_makes_of_it() -> None:
         assert pod["spec"]["tolerations"][-1]["value"] == leader
 
 
+def test_every_pod_has_claims_of_its_own() -> None:
+    data = {"metadata": {"name": "data"}, "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"]}}
+    found = expand_groups(leader_worker_set(replicas=1, size=2, template={"volumeClaimTemplates": [data]}))
+    names = ["data-serve-0", "data-serve-0-1"]
+    assert [pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] for pod in found.pods] == names
+    assert [(claim["metadata"]["name"], claim["spec"]) for claim in found.claims] == [
+        (name, data["spec"]) for name in names
+    ]
+
+
+def test_pods_without_claims_keep_their_volumes() -> None:
+    (pod,) = expand_groups(leader_worker_set(replicas=1, size=1, pod={"volumes": [{"name": "tmp"}]})).pods
+    assert pod["spec"]["volumes"] == [{"name": "tmp"}]
+
+
 def test_workers_of_an_exclusive_group_are_tied_to_their_leader() -> None:
     *_, worker = expand_groups(leader_worker_set(replicas=1, annotations={EXCLUSIVE_TOPOLOGY: "rack"})).pods
     (term,) = worker["spec"]["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]

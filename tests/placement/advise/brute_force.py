@@ -26,7 +26,10 @@ FACTS = ("kubernetes.io/", "topology.kubernetes.io/")
 
 
 class Change(NamedTuple):
-    """One change of the pod, or of the node of this index. Changes of one `place` exclude each other."""
+    """One change of the pod, or of the node of this index. Changes of one `place` exclude each other.
+
+    After the nodes come those of pools, which are there once they are changed.
+    """
 
     words: str
     place: tuple[Any, ...]
@@ -52,7 +55,7 @@ class BruteForce:
         return None
 
     def _lands(self, chosen: tuple[Change, ...]) -> bool:
-        before = self._request["nodes"]
+        before = [*self._request["nodes"], *(self._request.get("pools") or ())]
         objects: dict[int | None, Object] = {None: self._request["pod"], **dict(enumerate(before))}
         for change in chosen:
             objects[change.node] = deepcopy(objects[change.node])
@@ -71,10 +74,14 @@ def changes(request: Object) -> Iterator[Change]:
     yield from _amounts(request)
     for index, node in enumerate(request["nodes"]):
         yield from _of_node(request, index, node)
+    for number, node in enumerate(request.get("pools") or ()):
+        words = f"raise the pool of {node['metadata']['name']}"
+        yield Change(words, ("pool",), lambda node: None, len(request["nodes"]) + number)
 
 
 def _tolerations(request: Object) -> Iterator[Change]:
-    taints = [t for n in request["nodes"] for t in n["spec"].get("taints") or [] if not _is_condition(t)]
+    nodes = [*request["nodes"], *(request.get("pools") or ())]
+    taints = [t for n in nodes for t in n["spec"].get("taints") or [] if not _is_condition(t)]
     for taint in {json.dumps(t, sort_keys=True): t for t in taints}.values():
         added = {"key": taint["key"], "effect": taint["effect"], "operator": "Exists"}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, AdviceKind
 from mooring.testing import Scene, advised, cluster, node, pod
@@ -63,8 +65,40 @@ def test_a_node_can_be_labelled_to_be_selected() -> None:
 
 def test_a_label_with_another_value_is_overwritten() -> None:
     scene = cluster(node("a", labels={"tier": "lead"}))
-    (advice,) = of(AdviceKind.LABEL, scene, pod("web", nodeSelector={"tier": "gold"}))
+    (advice,) = of(AdviceKind.RELABEL, scene, pod("web", nodeSelector={"tier": "gold"}))
     assert advice.command == "kubectl label node a tier=gold --overwrite"
+
+
+def test_a_node_without_the_label_is_preferred_to_one_with_another_value() -> None:
+    scene = cluster(node("a", labels={"tier": "lead"}), node("b"))
+    assert not of(AdviceKind.RELABEL, scene, pod("web", nodeSelector={"tier": "gold"}))
+    (advice,) = of(AdviceKind.LABEL, scene, pod("web", nodeSelector={"tier": "gold"}))
+    assert advice.title == "Label node b with tier=gold"
+
+
+@pytest.mark.parametrize("where", [None, "a"])
+def test_no_node_is_taken_from_pods_that_select_it_by_the_label(where: str | None) -> None:
+    other = pod("serve-0", node=where, nodeSelector={"group": "serve-0"})
+    scene = cluster(node("a", labels={"group": "serve-0"}), node("b", labels={"group": "serve-0"}), other)
+    assert not of(AdviceKind.RELABEL, scene, pod("serve-2", nodeSelector={"group": "serve-2"}))
+    shunning = pod("web", affinity=requiring({"key": "group", "operator": "DoesNotExist"}))
+    assert not of(AdviceKind.UNLABEL, scene, shunning)
+
+
+def test_a_replica_whose_own_nodes_are_missing_is_told_to_add_one_like_those_of_others() -> None:
+    taken = pod("serve-0", cpu="8", node="a", nodeSelector={"group": "serve-0"})
+    scene = cluster(node("a", cpu="8", labels={"group": "serve-0"}, taints=["group=serve-0:NoSchedule"]), taken)
+    waiting = pod("serve-2", cpu="8", nodeSelector={"group": "serve-2"}, tolerations=["group=serve-2:NoSchedule"])
+    (advice,) = of(AdviceKind.ADD_NODE, scene, waiting)
+    assert advice.title == "Add one more node like a, with the label group=serve-2"
+    (edit,) = advice.edits
+    assert edit.after["metadata"]["labels"]["group"] == edit.after["spec"]["taints"][0]["value"] == "serve-2"
+
+
+def test_another_value_of_a_label_is_the_last_change_that_costs_no_pod() -> None:
+    scene = cluster(node("a", labels={"group": "gold"}), node("b", cpu="1", labels={"group": "silver"}))
+    found = [advice.kind for advice in advised(scene, pod("web", cpu="2", nodeSelector={"group": "silver"}))]
+    assert found[-1] is AdviceKind.RELABEL
 
 
 def test_labels_that_identify_a_node_are_never_changed() -> None:
@@ -87,7 +121,7 @@ def test_a_label_that_must_exist_takes_a_value_that_others_have() -> None:
 
 def test_a_label_can_lift_a_number_over_its_bound() -> None:
     asked = pod("web", affinity=requiring({"key": "generation", "operator": "Gt", "values": ["4"]}))
-    (advice,) = of(AdviceKind.LABEL, cluster(node("a", labels={"generation": "3"})), asked)
+    (advice,) = of(AdviceKind.RELABEL, cluster(node("a", labels={"generation": "3"})), asked)
     assert advice.command == "kubectl label node a generation=5 --overwrite"
 
 

@@ -32,6 +32,45 @@ def test_the_skew_is_raised_by_as_little_as_is_enough() -> None:
     assert first.title == "Raise maxSkew of spread constraint 0 over topology.kubernetes.io/zone from 1 to 4"
 
 
+def full_zones(*full: str, **more: Any) -> tuple[Scene, Object]:
+    """Zones a and b have a pod of the app each and room for more; others have none and are full, or cordoned."""
+    zone, web = "topology.kubernetes.io/zone", {"app": "web"}
+    nodes = [node(name, zone=name, labels={"disk": "ssd"}) for name in ("a", "b")]
+    nodes += [node(name, zone=name, cpu="1", labels={"disk": "hdd"}) for name in full]
+    scene = cluster(*nodes, *(pod(f"web-{name}", labels=web, node=name) for name in ("a", "b")))
+    return scene, pod("web", cpu="2", labels=web, topologySpreadConstraints=[spread(zone, **more)])
+
+
+def test_a_zone_where_nothing_has_a_place_is_left_out_of_the_spread() -> None:
+    scene, asked = full_zones("c")
+    (advice,) = of(AdviceKind.LEAVE_OUT, scene, asked)
+    zone = "topology.kubernetes.io/zone"
+    assert advice.title == f"Leave zone c out of spread constraint 0 over {zone} (node affinity NotIn)"
+    term = {"matchExpressions": [{"key": zone, "operator": "NotIn", "values": ["c"]}]}
+    assert [edit.after for edit in advice.edits] == [term]
+    assert advice.nodes == ("a", "b")
+
+
+def test_two_full_zones_are_left_out_together_and_every_term_shuns_them() -> None:
+    scene, asked = full_zones("c", "d")
+    terms = [{"matchExpressions": [{"key": "disk", "operator": "In", "values": [disk]}]} for disk in ("ssd", "hdd")]
+    asked["spec"]["affinity"] = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
+    (advice,) = of(AdviceKind.LEAVE_OUT, scene, asked)
+    assert advice.title.startswith("Leave zone c and d out of")
+    assert [edit.path.rpartition("nodeSelectorTerms")[2] for edit in advice.edits] == [
+        "/0/matchExpressions/-",
+        "/1/matchExpressions/-",
+    ]
+
+
+def test_no_zone_is_left_out_where_the_constraint_does_not_honour_affinity() -> None:
+    assert not of(AdviceKind.LEAVE_OUT, *full_zones("c", nodeAffinityPolicy="Ignore"))
+
+
+def test_no_zone_is_left_out_where_one_alone_would_remain() -> None:
+    assert not of(AdviceKind.LEAVE_OUT, *crowded())
+
+
 def test_a_constraint_can_become_a_preference_and_loses_its_domains() -> None:
     scene, asked = crowded(minDomains=1)
     (advice,) = [a for a in of(AdviceKind.RELAX, scene, asked) if "preference" in a.title]

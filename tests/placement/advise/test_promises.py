@@ -155,7 +155,7 @@ def _node_edits(request: Object) -> Iterator[tuple[AdviceKind, Object]]:
             if not fixed and (key != HOSTNAME or value == one["metadata"]["name"]):
                 changed = deepcopy(request)
                 changed["nodes"][i]["metadata"]["labels"] = {**labels, key: value}
-                yield AdviceKind.LABEL, changed
+                yield AdviceKind.RELABEL if key in labels else AdviceKind.LABEL, changed
         for key in shunned & labels.keys():
             if not identifies(key):
                 changed = deepcopy(request)
@@ -235,7 +235,10 @@ def check_complete(request: Object) -> None:
     given = {advice.kind for advice in case.advise()}
     if AdviceKind.CORRECT in given:
         # A node is not labelled with a misspelling.
-        given.add(AdviceKind.LABEL)
+        given |= {AdviceKind.LABEL, AdviceKind.RELABEL}
+    if AdviceKind.LABEL in given:
+        # Nor is one labelled with another value where a node without it will do.
+        given.add(AdviceKind.RELABEL)
     for kind, changed in simple_edits(request):
         if kind not in given and Case(changed).lands:
             pytest.fail(f"{kind.name} would help and is not advised in case {request.get('id')}")

@@ -27,12 +27,14 @@ from mooring.features.machines.api.names import API_VERSION, AUTOSCALER_MAX_SIZE
 from mooring.features.machines.api.progress import pool_progress
 from mooring.features.machines.api.propagation import node_labels
 from mooring.kube.errors import MooringError
-from mooring.placement.node_pools import Growth, NodePool, NodePoolKinds
+from mooring.placement.node_pools import Growth, NodePool, NodePoolKinds, Replicated
 from mooring.runtime.pool_report import PoolWorld
 
 __all__ = ["MACHINE_DEPLOYMENTS"]
 
 _SETTINGS: Final = AutoscalerSettings()
+# How many nodes more are counted up to, where nothing bounds a pool.
+_MOST_NODES: Final = 1_000
 
 
 def _pools_of(world: PoolWorld) -> list[NodePool]:
@@ -45,7 +47,22 @@ def _pool_of(pool: MachineDeployment, world: PoolWorld) -> NodePool:
     name = f"{POOL} {pool.metadata.namespace}/{pool.metadata.name}"
     waiting = pool_progress(msgspec.to_builtins(pool))
     labels = node_labels(template.metadata.labels)
-    return NodePool(name, labels, taints, waiting, tuple(_growths(pool, world)), _otherwise(pool, world))
+    growths = tuple(_growths(pool, world))
+    is_known = not waiting and bool(growths) and growths[0].capacity is not None
+    raisable = _raisable(pool, world) if is_known else None
+    return NodePool(name, labels, taints, waiting, growths, _otherwise(pool, world), raisable)
+
+
+def _raisable(pool: MachineDeployment, world: PoolWorld) -> Replicated | None:
+    """How far the pool can be raised: to the bound of its autoscaler, and as far as there are hosts to spare."""
+    most = pool.wanted + _MOST_NODES
+    bound = pool.metadata.annotations.get(AUTOSCALER_MAX_SIZE, "")
+    if bound.isdecimal():
+        most = min(most, int(bound))
+    if template_of(pool, world) is not None:
+        most = min(most, pool.wanted + len(_free(pool, world)) - _awaited(pool, world))
+    place = pool.metadata.namespace, pool.metadata.name
+    return Replicated(POOL, *place, pool.wanted, most) if most > pool.wanted else None
 
 
 def _growths(pool: MachineDeployment, world: PoolWorld) -> Iterator[Growth]:

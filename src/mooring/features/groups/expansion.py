@@ -11,7 +11,7 @@ import msgspec
 from mooring.api.core.views import Pod
 from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, GROUP_KEY, KIND, LeaderWorkerSet
 from mooring.features.groups.defaults import default_leader_worker_set
-from mooring.features.groups.objects import leaders_of, workers_of
+from mooring.features.groups.objects import claims_of, leaders_of, workers_of
 from mooring.features.groups.pods.affinity import with_group_affinity
 from mooring.features.groups.pods.webhook import member
 from mooring.features.groups.revision_data import data_of
@@ -19,10 +19,11 @@ from mooring.features.groups.revisions import blueprint_from
 from mooring.features.groups.rollout import Step, limits_of
 from mooring.features.groups.validation import validate_leader_worker_set
 from mooring.kube.objects import Object
-from mooring.placement.workloads.expansion import MAX_PODS, Expansion, WorkloadError
+from mooring.placement.workloads.expansion import MAX_PODS, Expansion, WorkloadError, take_claims
 from mooring.workloads.kinds import STATEFUL_SET
 from mooring.workloads.podcontrol import pod_from_template
 
+_CLAIM_TEMPLATES = "spec.leaderWorkerTemplate.volumeClaimTemplates"
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
@@ -46,7 +47,10 @@ def expand_groups(value: Object, namespace: str = "default") -> Expansion:
         raise WorkloadError(error.body, error.path)
     notes = () if count > 0 else ("spec.replicas is 0, so it makes no pods",)
     path = "spec.leaderWorkerTemplate.workerTemplate"
-    return Expansion(KIND, home, name, _pods(lws), notes=notes, template_path=path)
+    pods = _pods(lws)
+    made = claims_of(template)
+    claims = [claim for pod in pods for claim in take_claims(pod, made, home, _CLAIM_TEMPLATES)] if made else []
+    return Expansion(KIND, home, name, pods, notes=notes, template_path=path, claims=tuple(claims))
 
 
 def _pods(lws: LeaderWorkerSet) -> list[Object]:

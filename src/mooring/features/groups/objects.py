@@ -166,7 +166,7 @@ def _inherited(lws: LeaderWorkerSet) -> dict[str, str]:
 def _claims(template: LeaderWorkerTemplate) -> Object:
     made: Object = {}
     if template.volume_claim_templates:
-        made["volumeClaimTemplates"] = [_claim(claim) for claim in template.volume_claim_templates]
+        made["volumeClaimTemplates"] = claims_of(template)
     policy = template.persistent_volume_claim_retention_policy
     if policy is not None:
         made["persistentVolumeClaimRetentionPolicy"] = {
@@ -174,6 +174,11 @@ def _claims(template: LeaderWorkerTemplate) -> Object:
             "whenScaled": policy.when_scaled,
         }
     return made
+
+
+def claims_of(template: LeaderWorkerTemplate) -> list[Object]:
+    """The claims that every pod of a group has, as they stand in its StatefulSet."""
+    return [_claim(claim) for claim in template.volume_claim_templates or ()]
 
 
 def _claim(claim: Object) -> Object:

@@ -19,6 +19,7 @@ from mooring.features.groups.api import (
     SubGroupPolicy,
 )
 from mooring.kube.objects import Object
+from mooring.placement.advise.pointers import pointer
 from mooring.placement.pods import Owner
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.kinds import Unit, WorkloadKind
@@ -78,6 +79,18 @@ def _template_path(manifest: Object, labels: Mapping[str, str]) -> str:
     return f"spec.leaderWorkerTemplate.{'leaderTemplate' if own else 'workerTemplate'}"
 
 
+def _fixed(manifest: Object) -> tuple[str, ...]:
+    """What webhooks write into pods: the selector of a replica's own nodes, and the terms that keep groups apart."""
+    found: list[str] = []
+    policy = ((manifest.get("spec") or {}).get("leaderWorkerTemplate") or {}).get("schedulingPolicy") or {}
+    if key := policy.get("replicaUniqueNodeSelector"):
+        found.append(pointer("spec", "nodeSelector", key))
+    annotations = (manifest.get("metadata") or {}).get("annotations") or {}
+    if annotations.get(EXCLUSIVE_TOPOLOGY) or annotations.get(SUBGROUP_EXCLUSIVE_TOPOLOGY):
+        found += [pointer("spec", "affinity", side) for side in ("podAffinity", "podAntiAffinity")]
+    return tuple(found)
+
+
 def _group(labels: Mapping[str, str]) -> str:
     return labels[GROUP_INDEX]
 
@@ -91,6 +104,7 @@ LEADER_WORKER_SETS: Final = WorkloadKind(
     expand=_expand,
     owns=_owns,
     template_path=_template_path,
+    fixed=_fixed,
     unit=Unit("groups", _group),
     scales=True,
 )

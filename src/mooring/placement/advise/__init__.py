@@ -12,17 +12,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.kube.objects import Object
+from mooring.placement.advise.devices import device_classes, devices, node_with_devices
 from mooring.placement.advise.gates import gates, unreadable
 from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
-from mooring.placement.advise.newnode import new_node
+from mooring.placement.advise.newnode import new_node, own_node
 from mooring.placement.advise.nodelabels import labels
 from mooring.placement.advise.nodeside import bring_back, uncordon, untaint
 from mooring.placement.advise.podaffinity import pod_affinity
+from mooring.placement.advise.pools import pools
 from mooring.placement.advise.ports import ports
 from mooring.placement.advise.priority import priorities
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.removals import removals
-from mooring.placement.advise.replicas import Replicas, WorkloadPod
+from mooring.placement.advise.replicas import Replicas
 from mooring.placement.advise.requests import requests
 from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
@@ -30,7 +32,9 @@ from mooring.placement.advise.selectors import node_name, selectors
 from mooring.placement.advise.sets import MOST_CHANGES, SetSearch
 from mooring.placement.advise.spreading import spreading
 from mooring.placement.advise.tolerations import tolerations
+from mooring.placement.advise.trials import Trials, WorkloadPod
 from mooring.placement.engine import Engine, Explanation
+from mooring.placement.node_pools import NodePool
 
 __all__ = [
     "MOST_CHANGES",
@@ -57,7 +61,7 @@ class Asked(NamedTuple):
     """A rejected pod. `pod` is the object behind `explanation.pod`.
 
     `priority_classes` are the names and values that the cluster knows, `own` the pods that are no use to delete: those
-    of the workload itself.
+    of the workload itself. `pools` may be raised.
     """
 
     explanation: Explanation
@@ -65,13 +69,14 @@ class Asked(NamedTuple):
     workload: CommandTarget | None = None
     priority_classes: Mapping[str, int] = MappingProxyType({})
     own: Collection[str] = ()
+    pools: Sequence[NodePool] = ()
 
 
 def advise(engine: Engine, asked: Asked, limit: int = 10, most_changes: int = MOST_CHANGES) -> Advised:
     """Changes that let a pod in; none for a pod that has a place already."""
-    if not engine.cluster.node_count:
+    if not engine.cluster.node_count and not asked.pools:
         return Advised([], is_complete=True)
-    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own, pools=asked.pools)
 
     def changes(relaxed: Search) -> Iterator[Advice]:
         return _allowed(_changes(relaxed), asked.workload)
@@ -95,13 +100,14 @@ def weigh(
     template: str,
 ) -> list[Advice]:
     """The advice for one pod as advice for its workload: what it brings, and what brings all pods a place."""
-    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own)
+    search = Search(engine, asked.explanation, asked.pod, asked.workload, asked.own, pools=asked.pools)
 
     def single(changed: Search) -> list[Advice]:
         found = _allowed(_found(changed, asked.priority_classes), asked.workload)
         return [each for each in found if not each.last_resort]
 
-    return Replicas(engine, replicas).weighed(search, advised, template, single)
+    trials = Trials(engine, replicas, template, live=asked.workload is not None and asked.workload.live)
+    return Replicas(trials, engine, template).weighed(search, advised, single)
 
 
 def _is_rejected_by_nodes(explanation: Explanation) -> bool:
@@ -121,6 +127,7 @@ def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advi
     explanation = search.explanation
     if explanation.rejected is not None:
         yield from selectors(search)
+        yield from device_classes(search)
         yield from unreadable(search)
         return
     if explanation.feasible.size:
@@ -130,9 +137,11 @@ def _found(search: Search, priority_classes: Mapping[str, int]) -> Iterator[Advi
             yield from gates(search)
         return
     yield from _changes(search)
-    yield from new_node(search)
+    yield from pools(search)
+    yield from list(new_node(search)) or list(own_node(search)) or node_with_devices(search)
     residents = Residents(search)
-    yield from priorities(search, residents, priority_classes)
+    if not search.among:
+        yield from priorities(search, residents, priority_classes)
     yield from removals(search, residents)
 
 
@@ -143,6 +152,7 @@ def _changes(search: Search) -> Iterator[Advice]:
     yield from tolerations(search)
     yield from node_name(search)
     yield from requests(search)
+    yield from devices(search)
     yield from ports(search)
     yield from spreading(search)
     yield from pod_affinity(search)

@@ -13,6 +13,10 @@ from mooring.placement.advise.pointers import edited
 from mooring.placement.scheduler_cache import SchedulerCache
 
 
+def added_nodes(edits: Iterable[Edit]) -> frozenset[str]:
+    return frozenset(edit.after["metadata"]["name"] for edit in edits if edit.op == "addNode")
+
+
 def changed_nodes(cluster: SchedulerCache, edits: Iterable[Edit]) -> list[Node]:
     changed: dict[str, Object] = {}
     for edit in edits:

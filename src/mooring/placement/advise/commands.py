@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -11,6 +12,7 @@ from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
 from mooring.placement.advise.model import CommandTarget, Edit
 from mooring.placement.advise.pointers import json_patch, resolve
+from mooring.placement.node_pools import Replicated
 from mooring.placement.plugins.taints import taint_text
 from mooring.placement.pods import PodInfo
 
@@ -24,12 +26,7 @@ def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) 
     """A patch of the workload's manifest, or of the workload in the cluster; None where neither can be patched."""
     if workload is None:
         return None
-    if workload.manifest is not None:
-        template = workload.manifest if not workload.pod_path else resolve(workload.manifest, workload.pod_path)
-        pod = template if isinstance(template, dict) else {}
-    operations = (
-        _in_object(workload, edits) if workload.fields else json_patch(pod, _written(pod, edits), workload.pod_path)
-    )
+    operations = _in_object(workload, edits) if workload.fields else _in_templates(workload, pod, edits)
     if operations is None:
         return None
     text = shlex.quote(msgspec.json.encode(operations).decode())
@@ -48,7 +45,7 @@ def _renewal(pod: str, namespace: str) -> str:
     return f"kubectl delete pods -n {namespace} --field-selector {chosen}"
 
 
-def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:
+def _written(pod: Object, edits: Sequence[Edit]) -> list[Edit]:
     """Without edits of requests that nobody wrote: they follow the limits, which are edited too."""
     paths = {edit.path for edit in edits}
     return [
@@ -58,6 +55,23 @@ def _written(pod: Object, edits: tuple[Edit, ...]) -> list[Edit]:
         or resolve(pod, edit.path.rpartition("/")[0]) is not None
         or edit.path.replace(_REQUESTS, _LIMITS) not in paths
     ]
+
+
+def _in_templates(workload: CommandTarget, pod: Object, edits: tuple[Edit, ...]) -> list[Object] | None:
+    found: list[Object] = []
+    for target in dict.fromkeys(edit.target for edit in edits):
+        # Other templates than that of the pod stand in the target, as they do in the workload.
+        named = target.partition("/")[2]
+        path = f"/{named.replace('.', '/')}" if named else workload.pod_path
+        template: Any = pod if not named else {}
+        if workload.manifest is not None:
+            template = workload.manifest if not path else resolve(workload.manifest, path)
+        template = template if isinstance(template, dict) else {}
+        operations = json_patch(template, _written(template, [each for each in edits if each.target == target]), path)
+        if operations is None:
+            return None
+        found += operations
+    return found
 
 
 def _in_object(workload: CommandTarget, edits: tuple[Edit, ...]) -> list[Object] | None:
@@ -84,6 +98,11 @@ def scale(workload: CommandTarget, field: str, count: int) -> str | None:
         return f"kubectl scale {workload.kind.lower()} {shlex.quote(workload.name)} {place} --replicas={count}"
     text = shlex.quote(msgspec.json.encode({"spec": {field: count}}).decode())
     return f"kubectl patch {workload.kind.lower()} {shlex.quote(workload.name)} {place} --type=merge -p {text}"
+
+
+def raise_pool(pool: Replicated, count: int) -> str:
+    place = f"{shlex.quote(pool.name)} -n {shlex.quote(pool.namespace)}"
+    return f"kubectl scale {pool.kind.lower()} {place} --replicas={count}"
 
 
 def uncordon(node: str) -> str:

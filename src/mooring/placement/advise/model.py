@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from mooring.kube.objects import Object
+from mooring.placement.node_pools import NodePool
 
 # Advice may help on thousands of nodes; this many are named.
 MAX_NAMED = 50
@@ -22,7 +23,8 @@ class AdviceKind(IntEnum):
     """What an advice does, from the change that disturbs least to the one that disturbs most.
 
     A correction is what the author meant, so it comes first. Then come changes to this workload alone, those that keep
-    what it asks for before those that give it up; then changes to nodes; then those that cost machines or other pods.
+    what it asks for before those that give it up; then changes to nodes; then those that cost machines, take nodes from
+    what they are labelled for, or cost other pods.
     """
 
     CORRECT = 0
@@ -32,20 +34,36 @@ class AdviceKind(IntEnum):
     PORT = 4
     LOWER = 5
     RELAX = 6
-    DROP = 7
-    SCALE = 8
-    UNCORDON = 9
-    BRING_BACK = 10
-    LABEL = 11
-    UNLABEL = 12
-    UNTAINT = 13
-    ADD_NODE = 14
-    PRIORITISE = 15
-    EVICT = 16
+    LEAVE_OUT = 7
+    DROP = 8
+    SCALE = 9
+    UNCORDON = 10
+    BRING_BACK = 11
+    LABEL = 12
+    UNLABEL = 13
+    UNTAINT = 14
+    RAISE_POOL = 15
+    ADD_NODE = 16
+    RELABEL = 17
+    PRIORITISE = 18
+    EVICT = 19
+
+
+def pod_target(template: str, asked: str) -> str:
+    """The target of edits of pods of a template, where advice is asked for a pod of another."""
+    return "pod" if template == asked else f"pod/{template}"
+
+
+def is_of_pod(edit: Edit) -> bool:
+    """Whether an edit changes a template of the workload."""
+    return edit.target.partition("/")[0] == "pod"
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """One atomic change. `after` None removes the path; a path that ends in `/-` appends."""
+    """One atomic change. `after` None removes the path; a path that ends in `/-` appends.
+
+    The target `pod` is the template of the pod that advice is asked for; `pod/TEMPLATE` is another one of its workload.
+    """
 
     target: str
     op: str
@@ -81,6 +99,8 @@ class Advice(msgspec.Struct, frozen=True):
     last_resort: bool = False
     # The pods of the workload that have a place afterwards; None where that was not tried.
     brings: frozenset[str] | None = None
+    # The pool that brings the nodes which are added.
+    pool: NodePool | None = None
     # The changes that help only together, in the order in which they are made; empty for a single one.
     parts: tuple[Advice, ...] = ()
 

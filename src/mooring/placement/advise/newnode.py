@@ -9,8 +9,9 @@ import numpy as np
 
 from mooring.api.core.types import Node, NodeSpec, NodeStatus, ObjectMeta
 from mooring.kube.objects import Object
-from mooring.placement.advise.conditions import HOSTNAME, is_passing
+from mooring.placement.advise.conditions import HOSTNAME, identifies, is_passing
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
+from mooring.placement.advise.nearest import meant
 from mooring.placement.advise.residents import short_for_now
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.engine import Slots
@@ -27,30 +28,71 @@ from mooring.placement.filters import (
     UNWELCOME,
 )
 from mooring.placement.plugins.taints import untolerated
+from mooring.placement.scheduler_cache import SchedulerCache
 
 _RELATIONAL = (CROWDED, ALONE, REPELLED, UNWELCOME)
+# What a fresh node does not have.
+LIFTED = (CORDONED, PORT_TAKEN, TOO_MANY_PODS, *_RELATIONAL)
 
 
 def new_node(search: Search) -> Iterator[Advice]:
     for slot in _models(search)[:MAX_TRIES].tolist():
         model = search.cluster.nodes[slot]
         assert model is not None
-        twin = _twin(search, model)
+        twin = twin_of(search, model)
         nodes, count = search.after((twin,))
         if count:
             name = model.metadata.name
-            edit = Edit("cluster", "addNode", "/nodes/-", None, _plain(twin))
+            edit = Edit("cluster", "addNode", "/nodes/-", None, plain_node(twin))
             yield Advice(AdviceKind.ADD_NODE, f"Add one more node like {name}", (edit,), None, nodes, count)
             return
 
 
+def own_node(search: Search) -> Iterator[Advice]:
+    """One more node like those that others select by a label, with the value that this pod selects by."""
+    terms = search.info.template.node_terms
+    near = search.only(UNSELECTED, TAINTED, *LIFTED, *short_for_now(search))
+    for key, value in () if terms is None or not near.any() else terms.node_selector:
+        others = search.selected_values(key) - {value}
+        if identifies(key) or not others or meant(value, sorted(others)) is not None:
+            continue
+        slots = search.in_order(near & search.cluster.labels.column(key).where(others.__contains__))
+        for slot in search.there(slots)[:MAX_TRIES].tolist():
+            model = search.cluster.nodes[slot]
+            assert model is not None
+            twin = _labelled(twin_of(search, model), key, value)
+            nodes, count = search.after((twin,))
+            if count:
+                title = f"Add one more node like {model.metadata.name}, with the label {key}={value}"
+                edit = Edit("cluster", "addNode", "/nodes/-", None, plain_node(twin))
+                yield Advice(AdviceKind.ADD_NODE, title, (edit,), None, nodes, count)
+                return
+
+
+def _labelled(twin: Node, key: str, value: str) -> Node:
+    """A twin for somebody else: taints of the label's value are for the same pods as the label."""
+    labels = dict(twin.metadata.labels or {})
+    before, labels[key] = labels.get(key), value
+    taints = tuple(
+        msgspec.structs.replace(taint, value=value) if taint.value == before else taint
+        for taint in twin.spec.taints or ()
+    )
+    return msgspec.structs.replace(
+        twin,
+        metadata=msgspec.structs.replace(twin.metadata, labels=labels),
+        spec=msgspec.structs.replace(twin.spec, taints=taints or None),
+    )
+
+
 def more_like(advice: Advice, count: int) -> Advice:
     """The same advice with so many new nodes instead of one."""
-    (first,) = (edit for edit in advice.edits if edit.op == "addNode")
-    others = [edit for edit in advice.edits if edit is not first]
-    added = [msgspec.structs.replace(first, after=_renamed(first.after, number)) for number in range(1, count + 1)]
-    title = advice.title.replace("dd one more node like", f"dd {count} more nodes like")
-    return msgspec.structs.replace(advice, title=title, edits=(*others, *added))
+    title = advice.title.replace("Add one more node like", f"Add {count} more nodes like")
+    return msgspec.structs.replace(advice, title=title, edits=tuple(copies(advice.edits[0], count)))
+
+
+def copies(edit: Edit, count: int) -> list[Edit]:
+    """The edit that adds a node, for so many of them."""
+    return [msgspec.structs.replace(edit, after=_renamed(edit.after, number)) for number in range(1, count + 1)]
 
 
 def _renamed(node: Object, number: int) -> Object:
@@ -71,7 +113,7 @@ def _models(search: Search) -> Slots:
         [all(map(is_passing, untolerated(tolerations, taints))) for taints in cluster.taint_sets], dtype=np.bool_
     )
     mask = search.only(*lifted) & passing[cluster.taint_set] & (cluster.alloc_pods > 0)
-    slots = search.in_order(mask)
+    slots = search.there(search.in_order(mask))
     if not slots.size:
         return slots
     doubt = search.verdicts.bits[slots] & search.bits(doubtful) != 0
@@ -101,10 +143,8 @@ def _topologies(search: Search) -> set[str]:
     return keys | set(interpod.existing if interpod else ())
 
 
-def _twin(search: Search, model: Node) -> Node:
-    name = f"{model.metadata.name}-copy"
-    while name in search.cluster.slots or name in search.cluster.waiting:
-        name += "-copy"
+def twin_of(search: Search, model: Node) -> Node:
+    name = unused_name(search.cluster, f"{model.metadata.name}-copy")
     labels = dict(model.metadata.labels or {})
     if HOSTNAME in labels:
         labels[HOSTNAME] = name
@@ -116,7 +156,14 @@ def _twin(search: Search, model: Node) -> Node:
     )
 
 
-def _plain(node: Node) -> Object:
+def unused_name(cluster: SchedulerCache, name: str) -> str:
+    """A name for a node that is only imagined: no node has it, and no pod is bound to it."""
+    while name in cluster.slots or name in cluster.waiting:
+        name += "-copy"
+    return name
+
+
+def plain_node(node: Node) -> Object:
     """The node as an object, without what it does not say."""
     found: Object = {"metadata": {"name": node.metadata.name, "labels": node.metadata.labels}}
     if node.spec.taints:

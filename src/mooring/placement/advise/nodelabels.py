@@ -1,6 +1,7 @@
 """Label a node so that the pod's selector, affinity or topology finds it; or take a label away that it shuns.
 
-Labels that say what machine a node is and where it stands are added where they are missing, and never changed.
+Labels that say what machine a node is and where it stands are added where they are missing, and never changed. No node
+loses a label by which a pod of the cluster selects it, and another value comes after all that costs nobody a node.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def labels(search: Search, *, misspelt: bool) -> Iterator[Advice]:
         yield from islice(found, MAX_ADVICE)
 
 
-def _label(search: Search, slots: Slots, key: str, value: str | None) -> Advice | None:
+def _label(
+    search: Search, slots: Slots, key: str, value: str | None, kind: AdviceKind = AdviceKind.LABEL
+) -> Advice | None:
     """Give nodes a label, or take it away; `None` for hostname means the node's own name is its value."""
     own_name = key == HOSTNAME
 
@@ -53,7 +56,7 @@ def _label(search: Search, slots: Slots, key: str, value: str | None) -> Advice 
 
     return on_nodes(
         search,
-        AdviceKind.LABEL,
+        kind,
         slots,
         edits,
         lambda name: f"Label node {name} with {key}={value_of(name)}",
@@ -83,9 +86,24 @@ def _wanted(search: Search) -> Iterator[Advice]:
         if key == HOSTNAME:
             mask &= search.engine.matching.named(value)
         if mask.any():
-            advice = _label(search, search.in_order(mask), key, value)
-            if advice is not None:
-                yield advice
+            yield from _labelled(search, mask, key, value)
+
+
+def _labelled(search: Search, mask: Mask, key: str, value: str) -> Iterator[Advice]:
+    """One of the nodes without the label; where none of them will do, one of those with another value."""
+    present = search.cluster.labels.present(key)
+    advice = _label(search, search.in_order(mask & ~present), key, value)
+    if advice is None:
+        slots = _not_selected_by(search, search.in_order(mask & present), key)
+        advice = _label(search, slots, key, value, AdviceKind.RELABEL)
+    if advice is not None:
+        yield advice
+
+
+def _not_selected_by(search: Search, slots: Slots, key: str) -> Slots:
+    """Without the nodes that some pod of the cluster selects by the value that this label has."""
+    column, selected = search.cluster.labels.column(key), search.selected_values(key)
+    return slots[[column.values[code] not in selected for code in column.codes[slots].tolist()]]
 
 
 def _conditions(search: Search) -> Iterator[tuple[str, str]]:
@@ -173,7 +191,7 @@ def _unlabel(search: Search, mask: Mask, key: str) -> Advice | None:
     return on_nodes(
         search,
         AdviceKind.UNLABEL,
-        search.in_order(mask),
+        _not_selected_by(search, search.in_order(mask), key),
         edits,
         lambda name: f"Remove label {key} from node {name}",
         lambda name: commands.unlabel(name, key),

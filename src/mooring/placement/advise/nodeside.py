@@ -43,6 +43,7 @@ def on_nodes(
 
     Nodes are independent where the edit of one changes nothing about the verdict on another.
     """
+    slots = search.there(slots)
     listed = slots[:MAX_NODES].tolist()
     for position, slot in enumerate(listed):
         chosen = edits(slot)

@@ -9,7 +9,7 @@ A search that ignores some reasons finds changes that help but for these: the fi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import msgspec
@@ -23,11 +23,14 @@ from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine, Explanation, Slots
 from mooring.placement.filters import CROWDED, NO_TOPOLOGY, Filters
 from mooring.placement.labels import Mask
-from mooring.placement.pods import PodInfo
+from mooring.placement.node_pools import NodePool
+from mooring.placement.pods import NodeTerms, PodInfo
 from mooring.placement.verdicts import Reason, Verdicts
 
 # How many ideas of one kind are put to the engine before the search gives up on them.
 MAX_TRIES = 24
+# How many nodes one set of changes may add while it is searched for: that of a pool, and one like another node.
+_NEW_NODES = 2
 
 
 class Search:
@@ -39,20 +42,29 @@ class Search:
         workload: CommandTarget | None,
         own: Collection[str] = (),
         ignored: frozenset[Reason] = frozenset(),
+        pools: Sequence[NodePool] = (),
+        among: frozenset[str] = frozenset(),
+        imagined: frozenset[str] = frozenset(),
     ) -> None:
         self.engine = engine
         # The pods of the workload itself, and others that are only imagined: nobody can make room by deleting them.
         self.own = own
         self.ignored = ignored
+        # Pools that may be raised.
+        self.pools = pools
+        # The new nodes of a pool that is raised, which are to take the pod; empty where any node may.
+        self.among = among
+        # Nodes that are not there yet: they are neither changed nor imitated.
+        self.imagined = among | imagined
         self.cluster = engine.cluster
         self.explanation = explanation
         self.pod = pod
         self.spec: Object = pod.get("spec") or {}
         self.workload = workload
         self.info: PodInfo = explanation.pod
-        # A new node needs a slot; making one now keeps all masks of this search the same size.
-        if self.cluster.node_count == self.cluster.size:
-            self.cluster.reserve(self.cluster.size)
+        self._selected: dict[str, frozenset[str]] = {}
+        # A new node needs a slot; making them now keeps all masks of this search, and of those within, the same size.
+        self.cluster.reserve(self.cluster.node_count + (0 if among else _NEW_NODES - 1))
 
     @cached_property
     def _judged(self) -> tuple[Filters, Verdicts]:
@@ -70,13 +82,53 @@ class Search:
         return self._judged[1]
 
     def ignoring(self, reasons: frozenset[Reason]) -> Search:
-        return Search(self.engine, self.explanation, self.pod, self.workload, self.own, reasons)
+        return self._with(self.explanation, self.pod, ignored=reasons, among=self.among)
+
+    def after_change(self, explanation: Explanation, pod: Object, among: frozenset[str]) -> Search:
+        """The search for what is left once a change is made. A pool is raised once."""
+        return self._with(explanation, pod, among=self.among | among)
+
+    def _with(
+        self,
+        explanation: Explanation,
+        pod: Object,
+        *,
+        among: frozenset[str],
+        ignored: frozenset[Reason] = frozenset(),
+    ) -> Search:
+        pools = () if among else self.pools
+        found = Search(self.engine, explanation, pod, self.workload, self.own, ignored, pools, among)
+        found._selected = self._selected
+        return found
 
     def stays(self, pod: PodInfo) -> bool:
         """Whether a pod cannot be made to go: DaemonSets' and static ones come back to the same node."""
         return pod.key in self.own or (pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node"))
 
+    def selected_values(self, key: str) -> frozenset[str]:
+        """The values of a label by which pods of the cluster select their nodes."""
+        if key not in self._selected:
+            templates = {id(pod.template): pod.template for pod in self.cluster.pods.values()}
+            found = (_values_of(template.node_terms, key) for template in templates.values() if template.node_terms)
+            self._selected[key] = frozenset(value for values in found for value in values)
+        return self._selected[key]
+
     # Which nodes are near
+
+    @property
+    def candidates(self) -> Mask:
+        """Nodes that may take the pod."""
+        if not self.among:
+            return self.cluster.valid
+        mask = np.zeros(self.cluster.size, dtype=np.bool_)
+        mask[[self.cluster.slots[name] for name in self.among]] = True
+        return mask
+
+    def there(self, slots: Slots) -> Slots:
+        """The nodes that are there already."""
+        if not self.imagined:
+            return slots
+        return slots[[self.cluster.names[slot] not in self.imagined for slot in slots.tolist()]]
 
     def bits(self, reasons: Iterable[Reason]) -> int:
         wanted = set(reasons)
@@ -85,7 +137,7 @@ class Search:
     def only(self, *reasons: Reason) -> Mask:
         """Nodes that nothing but some of these rejects, and what is ignored."""
         bits, lifted = self.verdicts.bits, self.bits(reasons)
-        mask: Mask = self.cluster.valid & (bits & lifted != 0) & (bits & ~(lifted | self.bits(self.ignored)) == 0)
+        mask: Mask = self.candidates & (bits & lifted != 0) & (bits & ~(lifted | self.bits(self.ignored)) == 0)
         return mask
 
     def spreading(self, *, by_taints: bool = False, by_affinity: bool = False) -> tuple[Reason, ...]:
@@ -115,6 +167,8 @@ class Search:
         if self.ignored:
             return self._nearly_takers(info)
         mask = self.engine.fits(info)
+        if self.among:
+            mask = mask & self.candidates
         if info.template.score_error and np.count_nonzero(mask) > 1:
             return np.zeros(self.cluster.size, dtype=np.bool_)
         return mask
@@ -125,7 +179,7 @@ class Search:
             return np.zeros(self.cluster.size, dtype=np.bool_)
         _, verdicts = self.engine.judge(info)
         ignored = sum(1 << i for i, reason in enumerate(verdicts.reasons) if reason in self.ignored)
-        mask: Mask = self.cluster.valid & (verdicts.bits & ~ignored == 0)
+        mask: Mask = self.candidates & (verdicts.bits & ~ignored == 0)
         return mask
 
     def takers_of(self, edits: Sequence[Edit]) -> Mask:
@@ -161,3 +215,12 @@ class Search:
                 return (), 0
             slots = self.in_order(mask)
             return self.named(slots), int(slots.size)
+
+
+def _values_of(terms: NodeTerms, key: str) -> Iterator[str]:
+    """The values of a label that nodes are selected by."""
+    yield from (value for wanted, value in terms.node_selector if wanted == key)
+    for term in terms.terms or ():
+        for requirement in term.labels.requirements:
+            if requirement.key == key and requirement.op == "In":
+                yield from requirement.values

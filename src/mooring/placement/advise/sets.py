@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from mooring.placement.advise import commands
-from mooring.placement.advise.changed_nodes import changed_nodes
-from mooring.placement.advise.model import Advice, AdviceKind
+from mooring.placement.advise.changed_nodes import added_nodes, changed_nodes
+from mooring.placement.advise.claims import claim_sources, claims_changed
+from mooring.placement.advise.model import Advice, AdviceKind, is_of_pod
 from mooring.placement.advise.pointers import edited
+from mooring.placement.advise.pools import raisings
 from mooring.placement.advise.ranking import effect_of, ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.verdicts import Reason
 
-__all__ = ["MOST_CHANGES", "Finder", "SetSearch", "together"]
+__all__ = ["MOST_CHANGES", "Finder", "SetSearch", "joined", "together"]
 
 MOST_CHANGES: Final = 3
 # How many first changes are followed: all that matter in a small cluster, the best few in a large one, where each
@@ -29,6 +32,8 @@ MOST_CHANGES: Final = 3
 _MOST_FOLLOWED: Final = 48
 _LEAST_FOLLOWED: Final = 6
 _NODES_IN_ALL: Final = 20_000
+# How many pools are raised to see what else it takes.
+_MOST_POOLS: Final = 8
 # Up to this many nodes every idea is tried: nothing is left out because there are too many of a kind.
 _NODES_OF_A_COMPLETE_SEARCH: Final = 24
 # A node that more reasons reject is not three changes away: one change lifts two reasons at most.
@@ -80,15 +85,19 @@ class SetSearch:
             for advice in self._first(search.ignoring(ignored))
             if not advice.last_resort
         ]
-        best = ranked(found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // search.cluster.node_count)))
-        self.is_complete &= len(best) < _MOST_FOLLOWED
-        return best
+        best = ranked(
+            found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // max(1, search.cluster.node_count)))
+        )
+        raised = raisings(search)
+        self.is_complete &= len(best) < _MOST_FOLLOWED and len(raised) <= _MOST_POOLS
+        # Raising a pool helps but for reasons that no node of today need have.
+        return [*raised[:_MOST_POOLS], *best]
 
 
 def _combinations(search: Search) -> list[frozenset[Reason]]:
     """What may be left to the other changes: some, or all, of the reasons that nodes are rejected for."""
     found: dict[frozenset[Reason], None] = {}
-    values, counts = np.unique(search.verdicts.bits[search.cluster.valid], return_counts=True)
+    values, counts = np.unique(search.verdicts.bits[search.candidates], return_counts=True)
     for _, bits in sorted(zip(counts.tolist(), values.tolist(), strict=True), reverse=True):
         reasons = search.verdicts.of(bits)
         if len(reasons) <= _MOST_REASONS:
@@ -101,29 +110,45 @@ def _combinations(search: Search) -> list[frozenset[Reason]]:
 def _made(search: Search, change: Advice) -> Iterator[Search | None]:
     """What is left to search once a change is made; None where the pod is not rejected by nodes any more."""
     pod = edited(search.pod, [edit for edit in change.edits if edit.target == "pod"])
-    with search.cluster.pretending(changed_nodes(search.cluster, change.edits)):
+    devices = search.cluster.devices
+    claims = claim_sources(devices, search.info, search.spec)
+    nodes = changed_nodes(search.cluster, change.edits)
+    with search.cluster.pretending(nodes), claims_changed(devices, claims, change.edits):
         explanation = search.engine.explain(search.compile(pod))
         if explanation.rejected is not None or explanation.feasible.size:
             yield None
         else:
-            yield Search(search.engine, explanation, pod, search.workload, search.own)
+            yield search.after_change(explanation, pod, added_nodes(change.edits))
 
 
 def together(search: Search, change: Advice, rest: Advice) -> Advice:
     """One advice to make a change and then the rest."""
     parts = (*(change.parts or (change,)), *(rest.parts or (rest,)))
+    return msgspec.structs.replace(
+        joined(search, parts), nodes=rest.nodes, node_count=rest.node_count, victims=rest.victims
+    )
+
+
+def joined(search: Search, parts: tuple[Advice, ...]) -> Advice:
+    """One advice of several changes, with one title and one command."""
+    titles = _titles(search, parts)
     return Advice(
         max(part.kind for part in parts),
-        ", and ".join(
-            title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(part.title for part in parts)
-        ),
+        ", and ".join([titles[0], *(title[:1].lower() + title[1:] for title in titles[1:])]),
         tuple(edit for part in parts for edit in part.edits),
         _command(search, parts),
-        rest.nodes,
-        rest.node_count,
-        rest.victims,
         parts=parts,
     )
+
+
+def _titles(search: Search, parts: tuple[Advice, ...]) -> list[str]:
+    """What each change is called; where they are changes of different templates, with the template."""
+    targets = [{edit.target for edit in part.edits if is_of_pod(edit)} for part in parts]
+    if search.workload is None or all(found <= {"pod"} or len(found) > 1 for found in targets):
+        return [part.title for part in parts]
+    asked = search.workload.pod_path.rpartition("/")[2]
+    named = [next(iter(found)).rpartition(".")[2].replace("pod", asked) if len(found) == 1 else "" for found in targets]
+    return [f"{part.title} in {name}" if name else part.title for part, name in zip(parts, named, strict=True)]
 
 
 def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
@@ -131,10 +156,8 @@ def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
     if any(part.kind is AdviceKind.PRIORITISE and part.command is None for part in parts):
         # A priority without a class is nothing that people may write.
         return None
-    of_pod = tuple(
-        edit for part in parts for edit in part.edits if edit.target == "pod" and edit.path != "/spec/priority"
-    )
-    others = [part.command for part in parts if part.edits[0].target != "pod" and part.kind is not AdviceKind.ADD_NODE]
+    of_pod = tuple(edit for part in parts for edit in part.edits if is_of_pod(edit) and edit.path != "/spec/priority")
+    others = [part.command for part in parts if not is_of_pod(part.edits[0]) and part.kind is not AdviceKind.ADD_NODE]
     patch = commands.patch(search.workload, search.pod, of_pod) if of_pod else ""
     if patch is None or None in others:
         return None

@@ -1,19 +1,26 @@
-"""Relax a topology spread constraint by as little as is enough."""
+"""Relax a topology spread constraint by as little as is enough, or leave out the domains that it waits for in vain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from mooring.kube.objects import Object
+from mooring.placement.advise.conditions import HOSTNAME
+from mooring.placement.advise.gates import REQUIRED
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant_key
-from mooring.placement.advise.pointers import pointer
+from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import CROWDED, NO_TOPOLOGY
+from mooring.placement.plugins.spread import HardConstraint
 from mooring.placement.pods import DO_NOT_SCHEDULE
 
 FIELD = ("spec", "topologySpreadConstraints")
 SOFT = "ScheduleAnyway"
+# How many domains are left out at most.
+MOST_LEFT_OUT = 3
 
 
 def spreading(search: Search) -> Iterator[Advice]:
@@ -26,6 +33,7 @@ def spreading(search: Search) -> Iterator[Advice]:
             yield from _key(search, index, constraint)
             yield from _skew(search, index, constraint, where)
             yield from _domains(search, index, constraint, where)
+            yield from _left_out(search, index, constraints, where)
             yield from _policies(search, index, constraint, where)
             yield from _soften(search, index, constraints, where)
 
@@ -79,6 +87,52 @@ def _domains(search: Search, index: int, constraint: Object, where: str) -> Iter
         advice = search.on_pod(AdviceKind.RELAX, title, edit(step))
         if advice is not None:
             yield advice
+
+
+def _left_out(search: Search, index: int, constraints: list[Object], where: str) -> Iterator[Advice]:
+    """Takes domains where no node has a place out of those that are counted: constraints honour node affinity."""
+    number = sum(each.get("whenUnsatisfiable") == DO_NOT_SCHEDULE for each in constraints[:index])
+    spread = search.filters.spread
+    if spread is None or number >= len(spread.constraints):
+        return
+    hard = spread.constraints[number]
+    if not hard.constraint.honor_affinity:
+        return
+    closed = _closed(search, hard)
+    # Over less than two domains nothing is spread.
+    most = min(MOST_LEFT_OUT, int(hard.present.sum()) - 2)
+    for count in range(1, min(len(closed), most) + 1):
+        names = closed[:count]
+        key = hard.constraint.topology_key
+        word = "node" if key == HOSTNAME else key.rpartition("/")[2]
+        advice = search.on_pod(
+            AdviceKind.LEAVE_OUT,
+            f"Leave {word} {' and '.join(names)} out of {where} (node affinity NotIn)",
+            *_shunning(search, {"key": key, "operator": "NotIn", "values": names}),
+        )
+        if advice is not None:
+            yield advice
+            return
+
+
+def _closed(search: Search, hard: HardConstraint) -> list[str]:
+    """The domains that are counted and where other reasons than crowding reject every node, the emptiest first."""
+    lifted = search.bits((CROWDED, NO_TOPOLOGY)) | search.bits(search.ignored)
+    codes = hard.column.codes
+    is_open = np.zeros(hard.present.size, dtype=np.bool_)
+    opened = codes[search.candidates & (codes >= 0) & (search.verdicts.bits & ~lifted == 0)]
+    is_open[opened[opened < is_open.size]] = True
+    closed = np.flatnonzero(hard.present & ~is_open)
+    return [hard.column.values[code] for code in closed[np.argsort(hard.counts[closed], kind="stable")].tolist()]
+
+
+def _shunning(search: Search, expression: Object) -> list[Edit]:
+    """Edits that add a requirement to every term of the pod's node affinity, of which one must hold."""
+    path = ("spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms")
+    terms = resolve(search.pod, pointer(*path)) or []
+    if not terms:
+        return [Edit("pod", "add", pointer(*path, "-"), None, {"matchExpressions": [expression]})]
+    return [Edit("pod", "add", pointer(*path, i, "matchExpressions", "-"), None, expression) for i in range(len(terms))]
 
 
 def _least(low: int, high: int, enough: Callable[[int], bool]) -> int | None:

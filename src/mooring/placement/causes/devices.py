@@ -30,7 +30,7 @@ def device_parts(filters: Filters) -> NDArray[np.int64]:
         return parts
     known: dict[tuple[_Supply, ...], int] = {}
     for slot in filters.cluster.order.tolist():
-        supplies = tuple(_supply(filters, check, claim, wanted, slot) for claim, _, wanted in _requests(check))
+        supplies = tuple(supply(filters, check, wanted, slot) for _, _, wanted in _requests(check))
         parts[slot] = known.setdefault(supplies, len(known))
     return parts
 
@@ -60,12 +60,8 @@ def _requests(check: DynamicResources) -> Iterator[tuple[ResourceClaim, str, Exa
                 yield claim, f"{request.name}/{alternative.name}", alternative
 
 
-def _supply(
-    filters: Filters,
-    check: DynamicResources,
-    claim: ResourceClaim,
-    wanted: ExactDeviceRequest | DeviceSubRequest,
-    slot: int,
+def supply(
+    filters: Filters, check: DynamicResources, wanted: ExactDeviceRequest | DeviceSubRequest, slot: int
 ) -> _Supply:
     devices = filters.cluster.devices
     selectors = devices.classes[wanted.device_class_name].spec.selectors
@@ -84,7 +80,7 @@ def _supply(
 
 def _lacking(filters: Filters, check: DynamicResources, slot: int) -> Iterator[str]:
     for claim, name, wanted in _requests(check):
-        matching, free = _supply(filters, check, claim, wanted, slot)
+        matching, free = supply(filters, check, wanted, slot)
         everything = wanted.allocation_mode == ALL
         needed = matching if everything else wanted.count
         if matching and free >= needed:

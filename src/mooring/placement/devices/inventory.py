@@ -122,6 +122,13 @@ class DeviceInventory:
         self._by_pool[found.pool].pop(name)
         self.version += 1
 
+    def slices(self) -> Iterable[SliceInfo]:
+        return self._slices.values()
+
+    def of_node(self, name: str) -> Iterable[SliceInfo]:
+        """The slices of one node alone."""
+        return self._local.get(name, {}).values()
+
     def __len__(self) -> int:
         return len(self._slices)
 

@@ -7,7 +7,7 @@ pods of Deployment `web` are `web-1`, `web-2` and so on. Labels and owners are t
 from __future__ import annotations
 
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -261,10 +261,7 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
         pod["spec"]["hostname"] = name
         if spec.service_name:
             pod["spec"]["subdomain"] = spec.service_name
-        pod["spec"]["volumes"] = _with_claims(pod["spec"].get("volumes"), _claims(spec, name))
-        for made in spec.volume_claim_templates or ():
-            metadata = {"name": f"{made['metadata']['name']}-{name}", "namespace": base.namespace}
-            claims.append({"metadata": metadata, "spec": made.get("spec") or {}})
+        claims += take_claims(pod, spec.volume_claim_templates or (), base.namespace)
         pods.append(pod)
     owner = StatefulSet(
         metadata=ObjectMeta(name=base.name, namespace=base.namespace),
@@ -277,6 +274,21 @@ def _stateful(base: _Base, spec: _Spec) -> Expansion:
     return Expansion(base.kind, base.namespace, base.name, pods, owner, errors, tuple(notes), claims=tuple(claims))
 
 
+def take_claims(
+    pod: Object, templates: Iterable[Object], namespace: str, path: str = "spec.volumeClaimTemplates"
+) -> list[Object]:
+    """Give a pod of a StatefulSet the volumes of claims of its own, which are returned."""
+    name, templates = pod["metadata"]["name"], list(templates)
+    pod["spec"]["volumes"] = _with_claims(pod["spec"].get("volumes"), _claims(templates, name, path))
+    return [
+        {
+            "metadata": {"name": f"{made['metadata']['name']}-{name}", "namespace": namespace},
+            "spec": made.get("spec") or {},
+        }
+        for made in templates
+    ]
+
+
 def _with_claims(volumes: Any, claims: list[Object]) -> Any:
     """A pod's volumes with those of its claims, which replace volumes of the same name."""
     if not isinstance(volumes, list | None):
@@ -286,14 +298,14 @@ def _with_claims(volumes: Any, claims: list[Object]) -> Any:
     return claims + [v for v in volumes or [] if not isinstance(v, dict) or v.get("name") not in names]
 
 
-def _claims(spec: _Spec, pod: str) -> list[Object]:
+def _claims(templates: Iterable[Object], pod: str, path: str) -> list[Object]:
     """The volumes that a StatefulSet gives one of its pods."""
     volumes = []
-    for i, template in enumerate(spec.volume_claim_templates or ()):
+    for i, template in enumerate(templates):
         metadata = template.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
         if not isinstance(name, str) or not name:
-            raise WorkloadError("a claim template needs a name", f"spec.volumeClaimTemplates[{i}].metadata.name")
+            raise WorkloadError("a claim template needs a name", f"{path}[{i}].metadata.name")
         volumes.append({"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod}"}})
     return volumes
 

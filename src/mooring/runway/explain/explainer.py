@@ -6,8 +6,9 @@ outcome holds all that is shown of a pod, because the cluster has changed when t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -96,12 +97,22 @@ class PodOutcome:
 class Explainer:
     """Explains pods in order. `thorough` keeps the whole answer of every pod; `each_node` the causes of every node."""
 
-    def __init__(self, engine: Engine, snapshot: Snapshot, *, thorough: bool, each_node: bool, limit: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        snapshot: Snapshot,
+        *,
+        thorough: bool,
+        each_node: bool,
+        limit: int,
+        pools: Callable[[], Sequence[NodePool]] = tuple,
+    ) -> None:
         self.engine = engine
         self.cluster = engine.cluster
         self._thorough = thorough
         self._each_node = each_node
         self._limit = limit
+        self._read_pools = pools
         self._snapshot = snapshot
         # Pods are placed as by a scheduler at work: each search begins where the last one ended.
         self._start = 0
@@ -111,8 +122,14 @@ class Explainer:
         # The pods that are explained: most of them are not in the cluster, so nobody can make room by deleting them.
         self._own: frozenset[str] = frozenset()
 
-    def run(self, unplaced_pods: list[UnplacedPod]) -> Iterator[PodOutcome]:
-        self._own = frozenset(unplaced.key for unplaced in unplaced_pods)
+    @cached_property
+    def pools(self) -> Sequence[NodePool]:
+        """Read when the first pod finds no node: most find one."""
+        return self._read_pools()
+
+    def run(self, unplaced_pods: list[UnplacedPod], own: Iterable[str] = ()) -> Iterator[PodOutcome]:
+        """`own` are other pods of the same workloads, which are no use to move either."""
+        self._own = frozenset([*own, *(unplaced.key for unplaced in unplaced_pods)])
         close = self._thorough or len(unplaced_pods) <= MOST_EXPLAINED_IN_FULL
         for unplaced in unplaced_pods:
             outcome = self._explain(unplaced, close)
@@ -178,7 +195,9 @@ class Explainer:
         from mooring.placement.advise import WorkloadPod, weigh
 
         replicas = [
-            WorkloadPod(each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands)
+            WorkloadPod(
+                each.unplaced.key, each.unplaced.pod, each.unplaced.source.template_path, each.lands, _unit(each)
+            )
             for each in members
             if not each.unplaced.errors
         ]
@@ -235,6 +254,7 @@ class Explainer:
             workload,
             self._snapshot.priorities,
             self._own,
+            self.pools,
         )
 
     def _advice(self, unplaced: UnplacedPod, explanation: Explanation) -> Advised:
@@ -290,6 +310,13 @@ def _useful(outcome: PodOutcome, members: list[PodOutcome], weighed: list[Advice
     return more or weighed
 
 
+def _unit(outcome: PodOutcome) -> str:
+    kind = CATALOG.workloads().get(outcome.unplaced.source.kind)
+    if kind is None or kind.unit is None:
+        return ""
+    return kind.unit.of(outcome.unplaced.pod["metadata"].get("labels") or {})
+
+
 def _is_known_by_name(pod: Object) -> bool:
     """Whether claims are made for a pod under its name, so that it cannot be tried under another."""
     spec = pod["spec"]
@@ -310,6 +337,11 @@ def _as_judged(pod: Object, info: PodInfo) -> Object:
     return {**pod, "spec": {**pod["spec"], "volumes": kept}}
 
 
+def _raised(advice: Iterable[Advice]) -> list[NodePool]:
+    """The pools that advice is to raise already."""
+    return [part.pool for each in advice for part in each.parts or (each,) if part.pool is not None]
+
+
 def all_land(outcomes: Iterable[PodOutcome]) -> bool:
     """Whether every pod lands, as far as is known."""
     return all(outcome.lands for outcome in outcomes)
@@ -328,7 +360,7 @@ def add_pool_notes(outcomes: Iterable[PodOutcome], pools: Collection[NodePool], 
     for outcome in outcomes:
         if outcome.slot < 0:
             view = outcome.unplaced.view
-            outcome.unplaced.notes += pool_notes(view, pools)
+            outcome.unplaced.notes += pool_notes(view, [pool for pool in pools if pool not in _raised(outcome.advice)])
             outcome.unplaced.notes += (
                 () if report is None else report.pod_notes(decisions, view.spec.node_selector or {})
             )

@@ -119,8 +119,12 @@ def explained_pods(plan: Plan, advice: int) -> Iterable[tuple[PodOutcome, Schedu
         snapshot.cluster.remove_pod(first.key)
         view = convert(first.object, Pod)
         unplaced = UnplacedPod(first.object, view, _source(plan, first))
-        explainer = Explainer(Engine(snapshot.cluster), snapshot, thorough=False, each_node=False, limit=advice)
-        (outcome,) = explainer.run([unplaced])
+        explainer = Explainer(
+            Engine(snapshot.cluster), snapshot, thorough=False, each_node=False, limit=advice, pools=lambda: plan.pools
+        )
+        uid = plan.origin(first)[0]["metadata"]["uid"]
+        own = [pod.key for pod in plan.pods if plan.origin(pod)[0]["metadata"]["uid"] == uid]
+        (outcome,) = explainer.run([unplaced], own)
         add_pool_notes([outcome], plan.pools, plan.pool_decisions)
         yield outcome, snapshot.cluster, len(members)
 

@@ -54,11 +54,18 @@ def answer_pods(source: ClusterSource, asked: PodQuestion) -> PodAnswer:
     notes = [*found.notes, *snapshot.remarks({unplaced.key for unplaced in found.pods}), *source.gaps]
     notes += _sampling(snapshot.cluster.node_count, asked.percentage)
     engine = Engine(snapshot.cluster, asked.percentage)
-    explainer = Explainer(engine, snapshot, thorough=asked.thorough, each_node=asked.all_nodes, limit=asked.limit)
+    explainer = Explainer(
+        engine,
+        snapshot,
+        thorough=asked.thorough,
+        each_node=asked.all_nodes,
+        limit=asked.limit,
+        pools=source.pools,
+    )
     outcomes = list(explainer.run(found.pods))
     if not all_land(outcomes):
         explainer.weigh(outcomes)
-        add_pool_notes(outcomes, source.pools(), source.pool_decisions())
+        add_pool_notes(outcomes, explainer.pools, source.pool_decisions())
     return PodAnswer(snapshot, found, outcomes, notes)
 
 
