@@ -293,7 +293,9 @@ def test_a_pod_whose_claim_is_not_known_may_land(fleet: World) -> None:
 
 def test_another_scheduler_and_unknown_fields_are_noted(fleet: World) -> None:
     result = fleet.explain(fleet.pod("web", schedulerName="volcano", nodeSelektor={"a": "b"}))
-    assert "Note: schedulerName is volcano; this is what default-scheduler would do." in result.stdout
+    assert result.exit_code == 3
+    unknown = "what scheduler volcano does with it; this is what default-scheduler would do"
+    assert f"Not known: {unknown}." in result.stdout
     assert 'Note: Pod web: unknown field "spec.nodeSelektor"; the API drops it.' in result.stdout
 
 

@@ -86,6 +86,14 @@ def test_a_claim_that_is_missing_from_a_cluster_that_was_read_is_no_doubt(read: 
     assert 'cannot be placed on any node: persistentvolumeclaim "data" not found' in result.stdout
 
 
+def test_a_pod_is_told_that_the_class_of_its_claim_is_missing_and_which_there_are(read: World) -> None:
+    read.add(storage_class("fast"))
+    asked = (claim("data", "fast-ssd"), mounting(read, "data"))
+    said = "Claim data asks for StorageClass fast-ssd, which does not exist; there is fast."
+    assert f"What it waits for\n  {said}\n" in read.explain(*asked).stdout
+    assert read.answer(*asked)["waitsFor"] == [said]
+
+
 def test_a_claim_of_the_same_file_counts_as_made(read: World) -> None:
     read.add(storage_class("fast"))
     result = read.explain(claim("data", "fast"), mounting(read, "data"))
@@ -177,3 +185,17 @@ def test_a_plan_leaves_a_pod_pending_whose_volume_is_nowhere(read: World) -> Non
     result = plan(read, claim("data", "local"), mounting(read, "data"))
     assert result.exit_code == 2
     assert "2 node(s) didn't find available persistent volumes to bind" in result.stdout
+
+
+def test_replicas_that_share_a_claim_are_promised_the_one_node_of_its_volume(read: World) -> None:
+    """Each node has a disk and room for one: the first replica takes a disk, and the other has to follow it."""
+    read.objects = [obj for obj in read.objects if obj["kind"] != "Node"]
+    for name in ("a", "b"):
+        read.node(name, taint="team=ml:NoSchedule")
+        read.add({**local_volume(f"disk-{name}", name, "local"), "status": {"phase": "Available"}})
+    read.add(storage_class("local", "kubernetes.io/no-provisioner"), claim("data", "local"))
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    web = read.workload("Deployment", "web", requests(cpu=12), replicas=2, pod={"volumes": volumes})
+    result = read.explain(web)
+    assert "Tolerate taint team=ml:NoSchedule -> a and b: 1 of 2 pods land" in result.stdout
+    assert "Tolerate taint team=ml:NoSchedule, and lower cpu of container main from 12 to 4" in result.stdout

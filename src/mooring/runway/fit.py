@@ -94,7 +94,9 @@ def deployment_fit(
     *,
     advised: bool = True,
 ) -> Fit:
-    """What would come of a deployment. Trying out what would help takes longer than all the rest: `advised`. Its pods are placed in the snapshot, which is of no use to others afterwards.
+    """What would come of a deployment. Trying out what would help takes longer than all the rest: `advised`.
+
+    Its pods are placed in the snapshot, which is of no use to others afterwards.
 
     Raises MooringError for a deployment whose pods cannot be told.
     """

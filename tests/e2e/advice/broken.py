@@ -9,11 +9,22 @@ from mooring.kube.objects import Object
 from mooring.testing.builders import GPU, HOSTNAME, ZONE, deployment, node, pod
 from mooring.testing.groups import leader_worker_set
 from mooring.testing.homes import simulated
+from mooring.testing.workspaces import workspace
+from tests.e2e.advice.storage import mount
 
 NAME = "web"
 LABELS = {"app": NAME}
 TAINTS = ("team=ml:NoSchedule", "old:NoSchedule", "nvidia.com/gpu=present:NoSchedule")
-KINDS = ("Deployment", "StatefulSet", "Job", "Pod", "LeaderWorkerSet")
+KINDS = (
+    "Deployment",
+    "StatefulSet",
+    "Job",
+    "Pod",
+    "LeaderWorkerSet",
+    "ReplicaSet",
+    "DaemonSet",
+    "Workspace",
+)
 # How the workload is asked about: as it stands in the cluster, or as a file that nobody has applied yet.
 LIVE, FILE = "live", "file"
 
@@ -25,6 +36,7 @@ class BrokenScene(NamedTuple):
     form: str
     nodes: list[Object]
     residents: list[Object]
+    storage: list[Object]
     workload: Object
 
 
@@ -34,7 +46,10 @@ def broken_scene(seed: int) -> BrokenScene:
     nodes = [_node(rng, f"s{seed}-n{number}") for number in range(rng.choice([1, 2, 2, 3, 4]))]
     residents = [_resident(rng, number, namespace, rng.choice(nodes)) for number in range(rng.randint(0, 3))]
     workload = _workload(rng, namespace)
-    return BrokenScene(namespace, rng.choice([LIVE, LIVE, FILE]), nodes, residents, workload)
+    storage = mount(rng, namespace, nodes, workload) if rng.random() < 0.25 else []
+    # A Workspace that has no nodes is refused, so it is asked about before it is applied.
+    form = FILE if workload["kind"] == "Workspace" else rng.choice([LIVE, LIVE, FILE])
+    return BrokenScene(namespace, form, nodes, residents, storage, workload)
 
 
 def _some(rng: random.Random, words: list[Any], odds: float) -> list[Any]:
@@ -49,7 +64,7 @@ def _node(rng: random.Random, name: str) -> Object:
             gpu=rng.choice([0, 4, 8]),
             pods=rng.choice([3, 110, 110]),
             zone=rng.choice(["east", "west", None]),
-            labels=dict(_some(rng, [("tier", rng.choice(["gold", "silver"])), ("disk", "ssd")], 0.5)),
+            labels=dict(_some(rng, [("tier", rng.choice(["gold", "silver"])), ("disk", "ssd"), ("apps", NAME)], 0.5)),
             taints=_some(rng, list(TAINTS), 0.35),
             unschedulable=rng.random() < 0.25,
         )
@@ -86,6 +101,19 @@ def _workload(rng: random.Random, namespace: str) -> Object:
         }
         spec["podManagementPolicy"] = rng.choice(["OrderedReady", "Parallel"])
         return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
+    if kind in ("ReplicaSet", "DaemonSet"):
+        # By the labels of residents alone it would adopt them.
+        body["metadata"]["labels"] = own = {**LABELS, "made-by": kind}
+        spec = {"selector": {"matchLabels": own}, "template": body}
+        if kind == "ReplicaSet":
+            spec["replicas"] = replicas
+        return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
+    if kind == "Workspace":
+        # What chooses its nodes is the Workspace's own.
+        template["spec"].pop("affinity", None)
+        return workspace(
+            NAME, namespace=namespace, labels={"apps": NAME}, inference={"template": {"spec": template["spec"]}}
+        )
     if kind == "Job":
         body["spec"]["restartPolicy"] = "Never"
         spec = {"parallelism": replicas, "completions": replicas, "template": body}

@@ -32,7 +32,7 @@ def _zone_without_room() -> ChosenScene:
     }
     made = pod(NAME, namespace="left-out", cpu="2", labels=LABELS, topologySpreadConstraints=[spread])
     workload = deployment(NAME, made, replicas=6)
-    return ChosenScene(BrokenScene("left-out", FILE, nodes, [], workload), "Leave zone west out of", 6)
+    return ChosenScene(BrokenScene("left-out", FILE, nodes, [], [], workload), "Leave zone west out of", 6)
 
 
 def _leaders_and_workers(form: str) -> ChosenScene:
@@ -43,7 +43,7 @@ def _leaders_and_workers(form: str) -> ChosenScene:
     group: Object = workload["spec"]["leaderWorkerTemplate"]
     group["leaderTemplate"] = {"spec": group["workerTemplate"]["spec"]}
     title = f"Tolerate taint {TAINT} in both templates"
-    return ChosenScene(BrokenScene(namespace, form, nodes, [], workload), title, 4)
+    return ChosenScene(BrokenScene(namespace, form, nodes, [], [], workload), title, 4)
 
 
 CHOSEN = {

@@ -35,7 +35,10 @@ PATHS = {
     "StatefulSet": "/apis/apps/v1/namespaces/{}/statefulsets",
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "Pod": "/api/v1/namespaces/{}/pods",
+    "ReplicaSet": "/apis/apps/v1/namespaces/{}/replicasets",
+    "DaemonSet": "/apis/apps/v1/namespaces/{}/daemonsets",
     "LeaderWorkerSet": "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets",
+    "Workspace": "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces",
 }
 
 
@@ -61,7 +64,8 @@ class PastingUser:
     def set_the_scene(self) -> None:
         scene = self._scene
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": scene.namespace}}
-        self._file.write_text("---\n".join(to_yaml(each) for each in [namespace, *scene.nodes, *scene.residents]))
+        objects = [namespace, *scene.nodes, *scene.storage, *scene.residents]
+        self._file.write_text("---\n".join(map(to_yaml, objects)))
         self._shell(f"kubectl apply --validate=false -f {self._file}")
         self._wait("nodes that are ready", self._nodes_are_ready)
         self._wait("residents that run, or are refused", self._residents_are_settled)
@@ -122,7 +126,8 @@ class PastingUser:
     def story(self) -> str:
         """What the cluster looks like, for the one who has to find out why."""
         pods = [f"{pod['metadata']['name']} on {pod['spec'].get('nodeName')}: {_why(pod)}" for pod in self._own_pods()]
-        return "\n".join([to_yaml(self._scene.workload), *(to_yaml(each) for each in self._scene.nodes), *pods])
+        found = [*self._scene.storage, self._workload(), *self._scene.nodes]
+        return "\n".join([*map(to_yaml, found), *pods])
 
     def leave(self) -> None:
         """Take away everything, at once: the next scene must not see any of it."""
@@ -130,6 +135,8 @@ class PastingUser:
         self._api.delete(f"{PATHS[scene.workload['kind']].format(scene.namespace)}/{NAME}")
         for each in self._api.get("/api/v1/nodes").body["items"]:
             self._api.delete(f"/api/v1/nodes/{each['metadata']['name']}")
+        for disk in (each for each in scene.storage if each["kind"] == "PersistentVolume"):
+            self._api.delete(f"/api/v1/persistentvolumes/{disk['metadata']['name']}")
         self._api.delete(f"/api/v1/namespaces/{scene.namespace}")
 
         def is_clear() -> bool:
@@ -138,6 +145,11 @@ class PastingUser:
             return not self._api.get(self._pods).body["items"] and not self._api.get("/api/v1/nodes").body["items"]
 
         self._wait("an empty cluster", is_clear)
+
+    def _workload(self) -> Object:
+        """As it is in the cluster, or as it was written."""
+        answer = self._api.get(f"{PATHS[self._scene.workload['kind']].format(self._scene.namespace)}/{NAME}")
+        return answer.body if answer.code == 200 else self._scene.workload
 
     def _create_node(self, made: Object) -> None:
         status = made["status"]
@@ -164,7 +176,10 @@ class PastingUser:
 
     def _is_settled(self) -> bool:
         pods = self._own_pods()
-        return bool(pods) and all(pod["spec"].get("nodeName") or _why(pod) for pod in pods)
+        status = self._workload().get("status") or {}
+        # A DaemonSet may choose no node.
+        expected = status.get("desiredNumberScheduled", 1) if "observedGeneration" in status else 1
+        return len(pods) >= expected and all(pod["spec"].get("nodeName") or _why(pod) for pod in pods)
 
     def _own_pods(self) -> list[Object]:
         return self._listed("!resident")

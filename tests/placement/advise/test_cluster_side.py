@@ -92,7 +92,7 @@ def test_a_pod_that_its_disruption_budget_keeps_is_not_evicted_by_a_command() ->
         node("a", cpu="8"), pod("mid", cpu="4", node="a", labels={"app": "mid"}, owner="ReplicaSet/mid"), budget
     )
     (advice,) = of(AdviceKind.EVICT, scene, pod("web", cpu="8"))
-    assert advice.title.endswith("no disruption budget allows it of default/mid now")
+    assert advice.title.endswith("the disruption budget of default/mid does not allow it now")
     assert advice.command is None
 
 

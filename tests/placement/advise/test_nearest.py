@@ -49,6 +49,11 @@ def test_the_nearest_word_is_meant() -> None:
     assert meant("TRAINING", ["training"]) == "training"
 
 
+def test_another_number_is_another_word_in_whatever_case() -> None:
+    assert meant("h100", ["H100", "H200"]) == "H100"
+    assert meant("h200", ["H100"]) is None
+
+
 def test_nothing_is_meant_when_nothing_is_near() -> None:
     assert meant("batch", ["training", "inference"]) is None
     assert meant("a", ["b"]) is None

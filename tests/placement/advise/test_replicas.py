@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
+
+from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise import Advice, Asked, CommandTarget, WorkloadPod, advise, weigh
+from mooring.placement.advise import Advice, AdviceKind, Asked, CommandTarget, WorkloadPod, advise, weigh
 from mooring.placement.advise.scale import scaled
 from mooring.testing import Scene, cluster, node, pod
 
+HOSTNAME = "kubernetes.io/hostname"
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
 
 
@@ -51,6 +56,29 @@ def test_what_brings_all_comes_before_what_brings_some() -> None:
     assert counts == sorted(counts, reverse=True)
     assert (found[0].title, counts[0]) == (f"Tolerate taint {GPU_TAINT}, and uncordon node b", 2)
     assert f"Tolerate taint {GPU_TAINT}" in [each.title for each in found if brings(each) == 1]
+
+
+def test_as_many_nodes_are_opened_as_the_pods_need() -> None:
+    scene = cluster(*(node(name, gpu=4, unschedulable=True) for name in ("a", "b", "c")))
+    first = advised_for(scene, replicas(2, gpu=4))[0]
+    assert (first.title, brings(first)) == ("Uncordon nodes a and b", 2)
+    assert first.command == "kubectl uncordon a b"
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_replicas_that_keep_apart_may_prefer_to_before_they_run(live: bool) -> None:
+    """Old replicas keep their term until they are renewed, and the first that is new meets it."""
+    apart = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "trainer"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    pods = replicas(2, affinity=affinity)
+    scene = cluster(node("a"))
+    first = scene.cluster.compiler.compile(msgspec.convert(pods[0], Pod))
+    scene.cluster.bind(first, scene.cluster.slots["a"])
+    target = CommandTarget("Deployment", "trainer", "default", "/spec/template", live=live)
+    asked = Asked(scene.explain(pods[1]), pods[1], target, own=frozenset(map(_key, pods)))
+    kinds = [each.kind for each in advise(scene.engine, asked).advice]
+    assert (AdviceKind.RELAX in kinds) is not live
+    assert list(scene.cluster.pods) == [_key(pods[0])]
 
 
 def test_nobody_is_told_to_delete_a_pod_of_the_workload() -> None:

@@ -16,6 +16,7 @@ from mooring.placement import messages
 from mooring.placement.advise.model import AdviceKind
 from mooring.placement.answers import VOLUME_FILTERS
 from mooring.placement.causes.amounts import scattered
+from mooring.placement.causes.volumes import awaited_claims
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runway.explain.asked_pods.found_pods import FoundWorkload
 from mooring.runway.explain.asked_pods.unplaced_pods import PodSource
@@ -118,7 +119,7 @@ def headline_of(cluster: SchedulerCache, outcome: PodOutcome) -> str:
         would = "may" if outcome.may_land else "would"
         return f"{key} {would} be scheduled on {outcome.node} {_after_victims(outcome)}"
     if outcome.slot < 0:
-        return f"{key} cannot be placed: 0 of {nodes(count)} fit"
+        return f"{key} cannot be placed: 0 of {nodes(count)} {'fits' if count == 1 else 'fit'}"
     if outcome.may_land:
         return f"{key} may be scheduled, on {outcome.node} as far as is known, {margin(cluster, outcome)}"
     return f"{key} would be scheduled on {outcome.node}, {margin(cluster, outcome)}"
@@ -193,9 +194,9 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
         return
     if not outcome.advice:
         rejected = explanation.rejected
-        # A pod that waits for a claim is told so above; no change of what exists makes the claim.
-        waits = rejected is not None and rejected.plugin in VOLUME_FILTERS
-        if outcome.slot < 0 and outcome.like is None and not waits:
+        if rejected is not None and rejected.plugin in VOLUME_FILTERS:
+            _add_awaited(page, cluster, outcome)
+        elif outcome.slot < 0 and outcome.like is None:
             page.title("What would help")
             _add_nearest(page, cluster, outcome)
         return
@@ -206,6 +207,15 @@ def _add_advice(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) ->
         page.table([TextColumn(right=True, least=width, style="dim"), TextColumn()], [row])
         for line in (advice.command or "").splitlines():
             page.line(line, "command", 4 + width, wrap=False)
+
+
+def _add_awaited(page: TextPage, cluster: SchedulerCache, outcome: PodOutcome) -> None:
+    """The claims that a pod waits for. No change of the pod or of nodes makes them."""
+    awaited = [] if outcome.info is None else awaited_claims(cluster, outcome.info)
+    if awaited:
+        page.title("What it waits for")
+    for line in awaited:
+        page.line(line, indent=2)
 
 
 def _brings(outcome: PodOutcome, advice: Advice) -> str:

@@ -20,6 +20,8 @@ _REQUESTS = "/resources/requests/"
 _LIMITS = "/resources/limits/"
 # Of a pod that exists, the API lets nothing else about placement be changed.
 _IN_PLACE = ("/spec/tolerations", "/spec/schedulingGates")
+# A Job's template never changes, and that of these others only for pods that are yet to be made.
+_NEVER_RENEWED = ("Job", "ReplicaSet", "ReplicationController")
 
 
 def patch(workload: CommandTarget | None, pod: Object, edits: tuple[Edit, ...]) -> str | None:
@@ -80,10 +82,10 @@ def _in_object(workload: CommandTarget, edits: tuple[Edit, ...]) -> list[Object]
 
 
 def _patchable(workload: CommandTarget, edits: tuple[Edit, ...]) -> bool:
-    """Whether the API accepts the change of an object that exists; a Job's template never changes."""
+    """Whether a change of an object that exists is accepted by the API, and reaches its pods."""
     if workload.kind == "Pod":
         return all(edit.path.startswith(_IN_PLACE) for edit in edits)
-    return workload.kind != "Job"
+    return workload.kind not in _NEVER_RENEWED
 
 
 def scale(workload: CommandTarget, field: str, count: int) -> str | None:
@@ -105,21 +107,21 @@ def raise_pool(pool: Replicated, count: int) -> str:
     return f"kubectl scale {pool.kind.lower()} {place} --replicas={count}"
 
 
-def uncordon(node: str) -> str:
-    return f"kubectl uncordon {shlex.quote(node)}"
+def uncordon(nodes: Sequence[str]) -> str:
+    return f"kubectl uncordon {shlex.join(nodes)}"
 
 
-def untaint(node: str, taint: Taint) -> str:
-    return f"kubectl taint nodes {shlex.quote(node)} {shlex.quote(taint_text(taint) + '-')}"
+def untaint(nodes: Sequence[str], taint: Taint) -> str:
+    return f"kubectl taint nodes {shlex.join(nodes)} {shlex.quote(taint_text(taint) + '-')}"
 
 
-def label(node: str, key: str, value: str, overwrite: bool) -> str:
-    command = f"kubectl label node {shlex.quote(node)} {shlex.quote(f'{key}={value}')}"
+def label(nodes: Sequence[str], key: str, value: str, overwrite: bool) -> str:
+    command = f"kubectl label node {shlex.join(nodes)} {shlex.quote(f'{key}={value}')}"
     return f"{command} --overwrite" if overwrite else command
 
 
-def unlabel(node: str, key: str) -> str:
-    return f"kubectl label node {shlex.quote(node)} {shlex.quote(key + '-')}"
+def unlabel(nodes: Sequence[str], key: str) -> str:
+    return f"kubectl label node {shlex.join(nodes)} {shlex.quote(key + '-')}"
 
 
 def evict(pods: Iterable[PodInfo]) -> str:

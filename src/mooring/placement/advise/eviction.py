@@ -29,7 +29,7 @@ def evictions(search: Search, pods: Sequence[PodInfo], nodes: tuple[str, ...], c
     broken, _ = by_budget(search.cluster, leaving)
     sentences = [_whereabouts(search, leaving)]
     if broken:
-        sentences.append(f"no disruption budget allows it of {listed([pod.key for pod in broken])} now")
+        sentences.append(f"the disruption budget of {listed([pod.key for pod in broken])} does not allow it now")
     title = f"Disruptive: evict {listed([_described(pod) for pod in leaving])} from {place}; {'; '.join(sentences)}"
     command = None if broken else commands.evict(leaving)
     return Advice(AdviceKind.EVICT, title, edits, command, nodes, count, victims)

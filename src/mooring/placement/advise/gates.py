@@ -21,9 +21,10 @@ def gates(search: Search) -> Iterator[Advice]:
     """A scheduling gate is removed by the controller that added it; a pod that would land waits for nothing else."""
     present = search.spec.get("schedulingGates") or []
     names = ", ".join(str(gate.get("name")) for gate in present)
-    noun = "gate" if len(present) == 1 else "gates"
+    noun, them = ("gate", "it") if len(present) == 1 else ("gates", "them")
     edit = Edit("pod", "drop", pointer("spec", "schedulingGates"), present, None)
-    advice = search.on_pod(AdviceKind.UNGATE, f"Remove scheduling {noun} {names}", edit)
+    title = f"Remove scheduling {noun} {names}, where the controller that added {them} does not"
+    advice = search.on_pod(AdviceKind.UNGATE, title, edit)
     if advice is not None:
         yield advice
 

@@ -95,6 +95,8 @@ class Advice(msgspec.Struct, frozen=True):
     # Other nodes on which the same edit would do instead.
     alternatives: tuple[str, ...] = ()
     alternative_count: int = 0
+    # The same edit of two nodes, of three, and so on, for a workload that one of them is too few for.
+    wider: tuple[Advice, ...] = ()
     # Shown only where there is nothing better to say.
     last_resort: bool = False
     # The pods of the workload that have a place afterwards; None where that was not tried.

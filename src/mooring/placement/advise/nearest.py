@@ -48,7 +48,9 @@ def meant(word: str, others: Sequence[str]) -> str | None:
     Words that differ in digits only (`gen4`, `gen5`) are different words, not slips.
     """
     lowered = word.lower()
-    candidates = [o for o in others if o != word and o.translate(_NO_DIGITS) != word.translate(_NO_DIGITS)]
+    candidates = [
+        o for o in others if o != word and (o.lower() == lowered or not _differ_in_digits(o.lower(), lowered))
+    ]
     if not candidates:
         return None
     measured = distances(lowered, [o.lower() for o in candidates])
@@ -56,6 +58,10 @@ def meant(word: str, others: Sequence[str]) -> str | None:
     if least > tolerance(word) or np.count_nonzero(measured == least) > 1:
         return None
     return candidates[int(measured.argmin())]
+
+
+def _differ_in_digits(word: str, other: str) -> bool:
+    return word.translate(_NO_DIGITS) == other.translate(_NO_DIGITS)
 
 
 def meant_key(key: str, others: Sequence[str]) -> str | None:

@@ -29,6 +29,7 @@ from mooring.placement.filters import (
 )
 from mooring.placement.plugins.taints import untolerated
 from mooring.placement.scheduler_cache import SchedulerCache
+from mooring.placement.volumes.limits import TOO_MANY_VOLUMES
 
 _RELATIONAL = (CROWDED, ALONE, REPELLED, UNWELCOME)
 # What a fresh node does not have.
@@ -107,13 +108,15 @@ def _models(search: Search) -> Slots:
     """Nodes whose empty twin may take the pod, one of each shape, smallest first."""
     cluster = search.cluster
     doubtful = (*_RELATIONAL, UNSELECTED, OUTSIDE) if _asks_for_names(search) else _RELATIONAL
-    lifted = (CORDONED, TAINTED, PORT_TAKEN, TOO_MANY_PODS, *doubtful, *short_for_now(search))
+    lifted = (CORDONED, TAINTED, PORT_TAKEN, TOO_MANY_PODS, TOO_MANY_VOLUMES, *doubtful, *short_for_now(search))
     tolerations = search.info.template.tolerations
     passing = np.array(
         [all(map(is_passing, untolerated(tolerations, taints))) for taints in cluster.taint_sets], dtype=np.bool_
     )
     mask = search.only(*lifted) & passing[cluster.taint_set] & (cluster.alloc_pods > 0)
     slots = search.there(search.in_order(mask))
+    if search.bits((TOO_MANY_VOLUMES,)):
+        slots = slots[[_attaches_all(search, slot) for slot in slots.tolist()]]
     if not slots.size:
         return slots
     doubt = search.verdicts.bits[slots] & search.bits(doubtful) != 0
@@ -123,6 +126,12 @@ def _models(search: Search) -> Slots:
     # Sorted by the first columns first, and one node of each distinct row.
     _, first = np.unique(np.stack(columns, axis=1).astype(np.int64), axis=0, return_index=True)
     return slots[first]
+
+
+def _attaches_all(search: Search, slot: int) -> bool:
+    """Whether drivers would attach all volumes of the pod to an empty node like this one, as far as its limits tell."""
+    limits = search.cluster.storage.limits.get(search.cluster.names[slot]) or {}
+    return len(search.info.volumes) <= min(limits.values(), default=len(search.info.volumes))
 
 
 def _asks_for_names(search: Search) -> bool:

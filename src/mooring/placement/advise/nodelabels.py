@@ -6,7 +6,7 @@ loses a label by which a pod of the cluster selects it, and another value comes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -50,16 +50,22 @@ def _label(
         name, before = search.cluster.names[slot], _value_at(search, key, slot)
         return (Edit(f"node/{name}", "label", pointer("metadata", "labels", key), before, value_of(name)),)
 
-    def command(name: str) -> str:
-        there = _value_at(search, key, search.cluster.slots[name]) is not None
-        return commands.label(name, key, value_of(name), overwrite=there)
+    def title(nodes: str) -> str:
+        text = value_of(nodes.removeprefix("node ")) if nodes.startswith("node ") or not own_name else "their names"
+        return f"Label {nodes} with {key}={text}"
+
+    def command(names: Sequence[str]) -> str:
+        there = any(_value_at(search, key, search.cluster.slots[name]) is not None for name in names)
+        if own_name:
+            return " && ".join(commands.label([name], key, name, overwrite=there) for name in names)
+        return commands.label(names, key, value_of(names[0]), overwrite=there)
 
     return on_nodes(
         search,
         kind,
         slots,
         edits,
-        lambda name: f"Label node {name} with {key}={value_of(name)}",
+        title,
         command,
         independent=search.independent,
     )
@@ -193,8 +199,8 @@ def _unlabel(search: Search, mask: Mask, key: str) -> Advice | None:
         AdviceKind.UNLABEL,
         _not_selected_by(search, search.in_order(mask), key),
         edits,
-        lambda name: f"Remove label {key} from node {name}",
-        lambda name: commands.unlabel(name, key),
+        lambda nodes: f"Remove label {key} from {nodes}",
+        lambda names: commands.unlabel(names, key),
         independent=search.independent,
     )
 

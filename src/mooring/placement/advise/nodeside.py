@@ -24,6 +24,8 @@ MAX_TAINTS = 8
 # and there each alternative costs a question of its own.
 MAX_NODES = 6
 MAX_SINGLE = 4
+# Of how many nodes together the edit is proposed to a workload that one of them is too few for.
+MAX_TOGETHER = 8
 
 Edits = tuple[Edit, ...]
 
@@ -34,14 +36,15 @@ def on_nodes(
     slots: Slots,
     edits: Callable[[int], Edits],
     title: Callable[[str], str],
-    command: Callable[[str], str | None],
+    command: Callable[[Sequence[str]], str | None],
     *,
     independent: bool,
     last_resort: bool = False,
 ) -> Advice | None:
     """The same edit for one of many nodes: the first that helps, and how many others would do as well.
 
-    Nodes are independent where the edit of one changes nothing about the verdict on another.
+    Nodes are independent where the edit of one changes nothing about the verdict on another. `title` is given "node a",
+    or "nodes a and b" for the same edit of several, which a workload may need.
     """
     slots = search.there(slots)
     listed = slots[:MAX_NODES].tolist()
@@ -52,19 +55,28 @@ def on_nodes(
             continue
         others, other_count = _others(search, slots[position + 1 :], edits, independent)
         name = search.cluster.names[slot]
-        words = title(name)
+        words = title(f"node {name}")
         if other_count:
             words += f" (or node {others[0]})" if other_count == 1 else f" (or one of {other_count} other nodes)"
+        wider = []
+        # A set of changes begins with one node.
+        for more in range(1, 0 if search.ignored else min(len(others), MAX_TOGETHER - 1) + 1):
+            names = [name, *others[:more]]
+            changed = tuple(edit for each in names for edit in edits(search.cluster.slots[each]))
+            opened = tuple(dict.fromkeys([*nodes, *names]))
+            phrase = f"nodes {', '.join(names[:-1])} and {names[-1]}"
+            wider.append(Advice(kind, title(phrase), changed, command(names), opened, len(opened)))
         return Advice(
             kind,
             words,
             chosen,
-            command(name),
+            command([name]),
             nodes,
             count,
             alternatives=others,
             alternative_count=other_count,
             last_resort=last_resort,
+            wider=tuple(wider),
         )
     return None
 
@@ -133,7 +145,7 @@ def uncordon(search: Search) -> Iterator[Advice]:
         AdviceKind.UNCORDON,
         _first_then(search, near, cordoned & lifted),
         edits,
-        lambda name: f"Uncordon node {name}",
+        lambda nodes: f"Uncordon {nodes}",
         commands.uncordon,
         independent=not search.spreading(by_taints=True),
     )
@@ -156,11 +168,12 @@ def bring_back(search: Search) -> Iterator[Advice]:
         listed = [(i, taint) for i, taint in enumerate(node.spec.taints or ()) if is_away(taint)][::-1]
         return tuple(_taint_edit(f"node/{node.metadata.name}", "bringBack", i, taint) for i, taint in listed)
 
-    def title(name: str) -> str:
-        node = search.cluster.node(name)
-        assert node is not None
+    def title(nodes: str) -> str:
+        node = search.cluster.node(nodes.removeprefix("node "))
+        if node is None:
+            return f"Bring {nodes} back"
         unreachable = any(taint.key == UNREACHABLE for taint in node.spec.taints or ())
-        return f"Bring node {name} back: it is {'unreachable' if unreachable else 'not ready'}"
+        return f"Bring {nodes} back: it is {'unreachable' if unreachable else 'not ready'}"
 
     advice = on_nodes(
         search,
@@ -169,7 +182,7 @@ def bring_back(search: Search) -> Iterator[Advice]:
         edits,
         title,
         # What ails a node is not for us to know, so there is no command.
-        lambda name: None,
+        lambda names: None,
         independent=not search.spreading(by_taints=True),
     )
     if advice is not None:
@@ -244,8 +257,8 @@ def _untaint_one(search: Search, key: tuple[str, str, str], slots: Slots) -> Adv
         AdviceKind.UNTAINT,
         slots,
         edits,
-        lambda name: f"Remove taint {taint_text(taint)} from node {name}",
-        lambda name: commands.untaint(name, taint),
+        lambda nodes: f"Remove taint {taint_text(taint)} from {nodes}",
+        lambda names: commands.untaint(names, taint),
         independent=not search.spreading(by_taints=True),
         last_resort=is_condition(taint),
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from mooring.kube.objects import Object
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
-from mooring.placement.advise.pointers import pointer
+from mooring.placement.advise.pointers import edited, pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.spreading import misspelt_topology
-from mooring.placement.filters import ALONE, REPELLED
+from mooring.placement.filters import ALONE, REPELLED, UNWELCOME
+from mooring.placement.pods import CompiledTemplate, PodInfo
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -19,7 +22,7 @@ WEIGHT = 100
 
 
 def pod_affinity(search: Search) -> Iterator[Advice]:
-    if not search.only(ALONE, REPELLED).any():
+    if not search.only(ALONE, REPELLED, *(() if _is_live(search) else (UNWELCOME,))).any():
         return
     affinity = search.spec.get("affinity") or {}
     for field, words in (("podAffinity", "pod affinity"), ("podAntiAffinity", "pod anti-affinity")):
@@ -43,14 +46,54 @@ def _key(search: Search, field: str, words: str, index: int, term: Object) -> It
 
 def _prefer(search: Search, field: str, words: str, index: int, term: Object) -> Iterator[Advice]:
     wish = {"weight": WEIGHT, "podAffinityTerm": term}
-    advice = search.on_pod(
-        AdviceKind.RELAX,
-        f"Prefer instead of require {words} term {index} ({_selected(term)} per {term.get('topologyKey')})",
+    edits = (
         Edit("pod", "relax", pointer("spec", "affinity", field, REQUIRED, index), term, None),
         Edit("pod", "relax", pointer("spec", "affinity", field, PREFERRED, "-"), None, wish),
     )
+    title = f"Prefer instead of require {words} term {index} ({_selected(term)} per {term.get('topologyKey')})"
+    with _replicas_changed(search, edits):
+        advice = search.on_pod(AdviceKind.RELAX, title, *edits)
     if advice is not None:
         yield advice
+
+
+def _is_live(search: Search) -> bool:
+    return search.workload is not None and search.workload.live
+
+
+@contextmanager
+def _replicas_changed(search: Search, edits: Sequence[Edit]) -> Iterator[None]:
+    """Replicas that were placed before the pod, changed as the pod is: a term that they have too keeps it off.
+
+    Those that run already are left as they are. They are renewed one by one, and the first that is new meets the terms
+    of all that are old.
+    """
+    before = [] if _is_live(search) else _placed_replicas(search)
+    if not before:
+        yield
+        return
+    template = search.compile(edited(search.pod, edits)).template
+    with search.cluster.pretending((), [pod.key for pod in before]):
+        changed = [_with_template(pod, template) for pod in before]
+        for pod in changed:
+            search.cluster.bind(pod, search.cluster.slots[pod.node_name])
+        try:
+            yield
+        finally:
+            for pod in reversed(changed):
+                search.cluster.remove_pod(pod.key)
+
+
+def _placed_replicas(search: Search) -> list[PodInfo]:
+    found = (search.cluster.pods.get(key) for key in sorted(search.own))
+    return [pod for pod in found if pod is not None and pod.node_name and pod.template is search.info.template]
+
+
+def _with_template(pod: PodInfo, template: CompiledTemplate) -> PodInfo:
+    """Under another name, so that it is not taken for the one that is there."""
+    changed = copy.copy(pod)
+    changed.key, changed.template = f"{pod.key}-changed", template
+    return changed
 
 
 def _selected(term: Object) -> str:

@@ -51,7 +51,7 @@ class Replicas:
         """The advice with what it brings, and what brings all pods a place, which comes first."""
         most = max(1, _MOST_PLACED // (self._count * self._trials.courses))
         known = [each for each in advice[:most] if each.kind is not AdviceKind.PRIORITISE]
-        found = [self._in_all_templates(search, self._enough(search, each)) for each in known]
+        found = [self._in_all_templates(search, self._on_more_nodes(self._enough(search, each))) for each in known]
         if not any(self._is_enough(each) for each in found):
             found += self._carried_on(search, found, single)
         rest = [each for each in advice if each not in known]
@@ -127,6 +127,17 @@ class Replicas:
             else:
                 low = middle + 1
         return brought(high)
+
+    def _on_more_nodes(self, advice: Advice) -> Advice:
+        """The advice, or the same edit of as few more nodes as bring most pods a place."""
+        best = advice
+        for wider in advice.wider:
+            if self._is_enough(best):
+                break
+            landed = self._trials.worst(wider.edits).landed
+            if len(landed) > len(best.brings or ()):
+                best = msgspec.structs.replace(wider, brings=landed)
+        return best
 
 
 def _most_new_nodes(advice: Advice) -> int:

@@ -68,11 +68,11 @@ def _requests_for(spec: Object, name: str) -> list[_ContainerRequest]:
     if pod_level is not None:
         return [_ContainerRequest("the pod", ("spec", "resources"), _units(name, pod_level))]
     found = []
-    for field in ("containers", "initContainers"):
+    for field, noun in (("containers", "container"), ("initContainers", "init container")):
         for index, container in enumerate(spec.get(field) or ()):
             text = ((container.get("resources") or {}).get("requests") or {}).get(name)
             if text is not None:
-                holder = f"container {container.get('name', index)}"
+                holder = f"{noun} {container.get('name', index)}"
                 found.append(_ContainerRequest(holder, ("spec", field, index, "resources"), _units(name, text)))
     return sorted(found, key=lambda request: -request.amount)
 

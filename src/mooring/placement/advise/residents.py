@@ -13,6 +13,7 @@ from mooring.placement.filters import ALONE, CROWDED, PORT_TAKEN, REPELLED, TOO_
 from mooring.placement.labels import Mask
 from mooring.placement.pods import CompiledTemplate, PodInfo
 from mooring.placement.verdicts import Reason
+from mooring.placement.volumes.limits import TOO_MANY_VOLUMES
 
 Column = NDArray[np.int64]
 
@@ -86,4 +87,4 @@ def short_for_now(search: Search) -> list[Reason]:
 
 def movable(search: Search) -> list[Reason]:
     """The verdicts that may change when pods leave."""
-    return [PORT_TAKEN, TOO_MANY_PODS, CROWDED, REPELLED, UNWELCOME, *short_for_now(search)]
+    return [PORT_TAKEN, TOO_MANY_PODS, TOO_MANY_VOLUMES, CROWDED, REPELLED, UNWELCOME, *short_for_now(search)]

@@ -23,6 +23,8 @@ REQUIRED = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnored
 
 # How many other values are offered where none looks like a misspelling.
 MAX_VALUES = 2
+# Labels that say what programs a node runs.
+MACHINE_KEYS = ("kubernetes.io/arch", "kubernetes.io/os")
 MAX_TRIES = 8
 
 # A condition that every node meets stands in for one that is not there: a term must not become empty.
@@ -64,7 +66,7 @@ def _selector_key(search: Search, key: str, value: str) -> Iterator[Advice]:
     for other in _few(value, others, slip):
         advice = search.on_pod(
             AdviceKind.CORRECT if other == slip else AdviceKind.WIDEN,
-            f'{"Correct" if other == slip else "Change"} {where} from "{value}" to "{other}"',
+            f'{"Correct" if other == slip else "Change"} {where} from "{value}" to "{other}"{_condition_of(key)}',
             Edit("pod", "replace", path, value, other),
         )
         if advice is not None:
@@ -77,9 +79,14 @@ def _selector_key(search: Search, key: str, value: str) -> Iterator[Advice]:
         advice = search.on_pod(AdviceKind.CORRECT, f'Correct nodeSelector key "{key}" to "{other_key}"', *edits)
         if advice is not None:
             yield advice
-    advice = search.on_pod(AdviceKind.DROP, f"Drop {where}: {value}", dropped)
+    advice = search.on_pod(AdviceKind.DROP, f"Drop {where}: {value}{_condition_of(key)}", dropped)
     if advice is not None:
         yield advice
+
+
+def _condition_of(key: str) -> str:
+    """What must be so for a pod to run on nodes with another value, which no engine can know."""
+    return ", if its images are built for it" if key in MACHINE_KEYS else ""
 
 
 def _live_values(search: Search, key: str, mask: Mask) -> dict[str, int]:

@@ -85,9 +85,8 @@ class SetSearch:
             for advice in self._first(search.ignoring(ignored))
             if not advice.last_resort
         ]
-        best = ranked(
-            found, max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // max(1, search.cluster.node_count)))
-        )
+        most = max(_LEAST_FOLLOWED, min(_MOST_FOLLOWED, _NODES_IN_ALL // max(1, search.cluster.node_count)))
+        best = ranked(found, most, nodes_apart=True)
         raised = raisings(search)
         self.is_complete &= len(best) < _MOST_FOLLOWED and len(raised) <= _MOST_POOLS
         # Raising a pool helps but for reasons that no node of today need have.

@@ -49,6 +49,8 @@ MAX_VALUES = 3
 MAX_GROUPS = 8
 # Checks of the node selector that tell groups apart; no pod comes near so many.
 MAX_CHECKS = 62
+# Resources that are parts of an NVIDIA GPU.
+MIG = "nvidia.com/mig-"
 
 
 class Cause(NamedTuple):
@@ -238,8 +240,20 @@ def _texts(filters: Filters, reason: Reason, slots: Slots, checks: list[_Check])
     for need in filters.needs():
         if need.name == reason.subject:
             allocatable = need.allocatable[slots]
-            return [shortage(need.name, need.amount, allocatable, allocatable - need.used[slots])]
+            text = shortage(need.name, need.amount, allocatable, allocatable - need.used[slots])
+            return [text + _other_profiles(cluster, need.name, slots)]
     return [reason.text]
+
+
+def _other_profiles(cluster: SchedulerCache, name: str, slots: Slots) -> str:
+    """The parts that GPUs are cut into here, where a part is asked for that none is cut into."""
+    asked = cluster.alloc_scalar.get(name)
+    if not name.startswith(MIG) or (asked is not None and bool(asked[slots].any())):
+        return ""
+    there = sorted(
+        other for other, column in cluster.alloc_scalar.items() if other.startswith(MIG) and bool(column[slots].any())
+    )
+    return f"; there are {' and '.join(there)}" if there else ""
 
 
 def _pods_text(cluster: SchedulerCache, slots: Slots) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from mooring.api.core.types import Labels
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.placement.filters import Filters
+from mooring.placement.pods import PodInfo
+from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.verdicts import ERROR, Reason
 from mooring.placement.volumes.binding import NO_SPACE, NO_VOLUME, OUT_OF_REACH, VOLUME_GONE, why_not_provisioned
 from mooring.placement.volumes.in_tree import BETA_REGION, BETA_ZONE, REGION, ZONE
 from mooring.placement.volumes.limits import TOO_MANY_VOLUMES
 from mooring.placement.volumes.restrictions import CLAIM_TAKEN, DISK_TAKEN
-from mooring.placement.volumes.storage_cache import StoredVolume, reaches
+from mooring.placement.volumes.storage_cache import StorageCache, StoredVolume, reaches
 from mooring.placement.volumes.zones import OTHER_ZONE
 
 # How many nodes or pods are named.
@@ -40,6 +42,29 @@ def volume_causes(filters: Filters, reason: Reason, slot: int) -> list[str]:
         case _ if reason.code == ERROR:
             return ["the scheduler fails on this node over a claim of another pod"]
     return [reason.text]
+
+
+def awaited_claims(cluster: SchedulerCache, pod: PodInfo) -> list[str]:
+    """What a pod waits for that is turned away over its claims before any node is looked at, a sentence for each."""
+    storage = cluster.storage
+    found = []
+    for name in dict.fromkeys(volume.claim for volume in pod.volumes if volume.claim):
+        claim = storage.claims.get(f"{pod.namespace}/{name}")
+        if claim is not None and (claim.spec.volume_name == "" or claim.metadata.annotations.bind_completed is None):
+            found.append(f"Claim {name} {_awaited(storage, claim)}.")
+    return found
+
+
+def _awaited(storage: StorageCache, claim: PersistentVolumeClaim) -> str:
+    wanted, there = claim.class_name, sorted(storage.classes)
+    if claim.spec.volume_name:
+        return f"is yet to be bound to PersistentVolume {claim.spec.volume_name}"
+    if wanted in storage.classes:
+        return f"is yet to be given a volume, which StorageClass {wanted} does without waiting for a pod"
+    known = f"there is {', '.join(there[:MAX_NAMED])}" if there else "there is none at all"
+    if not wanted:
+        return f"names no StorageClass, none is the default, and no volume was given to it; {known}"
+    return f"asks for StorageClass {wanted}, which does not exist; {known}"
 
 
 def _claims(filters: Filters) -> list[PersistentVolumeClaim]:

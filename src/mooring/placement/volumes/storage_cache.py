@@ -6,6 +6,8 @@ anew takes the place of what was assumed of it; `take_back` restores the rest.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -190,6 +192,35 @@ class StorageCache:
         key = _key(seen)
         self._before.setdefault((type(seen), key), seen)
         self._put(wanted, key)
+
+    @contextmanager
+    def reconsidering(self, claims: Collection[str]) -> Iterator[None]:
+        """What was decided about some claims is open again for the length of a `with` block, and then as before."""
+        open_again = {place: seen for place, seen in self._before.items() if self._claim_at(place) in claims}
+        decided = {place: self._at(place) for place in open_again}
+        for (kind, key), seen in open_again.items():
+            self._put(seen, key)
+            del self._before[kind, key]
+        others = set(self._before)
+        try:
+            yield
+        finally:
+            for kind, key in [place for place in self._before if place not in others]:
+                self._put(self._before.pop((kind, key)), key)
+            for place, view in decided.items():
+                self._assume(view, open_again[place])
+
+    def _at(self, place: tuple[type[Any], str]) -> PersistentVolume | PersistentVolumeClaim:
+        kind, key = place
+        return self.volumes[key].view if kind is PersistentVolume else self.claims[key]
+
+    def _claim_at(self, place: tuple[type[Any], str]) -> str:
+        """The claim that a decision is about."""
+        view = self._at(place)
+        if isinstance(view, PersistentVolumeClaim):
+            return place[1]
+        reference = view.spec.claim_ref
+        return "" if reference is None else f"{reference.namespace}/{reference.name}"
 
     def take_back(self) -> None:
         """Hold everything as it was seen."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mooring.kube.errors import unique_texts
+from mooring.placement.answers import VOLUME_FILTERS
+from mooring.placement.causes.volumes import awaited_claims
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runway.explain.asked_pods.found_pods import FoundWorkload
 from mooring.runway.explain.explainer import PodOutcome
@@ -52,6 +54,9 @@ def _one(cluster: SchedulerCache, outcome: PodOutcome, notes: Sequence[str]) -> 
             }
             for group in outcome.blocked
         ]
+    if (rejected := outcome.explanation and outcome.explanation.rejected) and rejected.plugin in VOLUME_FILTERS:
+        assert outcome.info is not None
+        data["waitsFor"] = awaited_claims(cluster, outcome.info)
     data["advice"] = [advice.to_json() for advice in outcome.advice]
     remarks = [*notes, *outcome.unplaced.notes]
     if outcome.unknowns:

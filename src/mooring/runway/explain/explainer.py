@@ -178,6 +178,9 @@ class Explainer:
             self._told.setdefault(str(unplaced.source), unplaced.view.metadata.name)
             outcome.advice, is_complete = self._advice(unplaced, explanation)
             outcome.is_hopeless = is_complete and not outcome.advice
+            if outcome.victims:
+                # The scheduler makes room by itself: nobody evicts by hand what it would.
+                outcome.advice = [advice for advice in outcome.advice if not advice.victims]
         if self._thorough:
             outcome.answer = explain_answer(self.cluster, explanation)
         return outcome
@@ -193,6 +196,7 @@ class Explainer:
 
     def _weigh_workload(self, members: list[PodOutcome]) -> None:
         from mooring.placement.advise import WorkloadPod, weigh
+        from mooring.placement.advise.ranking import disruptive_last
 
         replicas = [
             WorkloadPod(
@@ -214,7 +218,7 @@ class Explainer:
                 outcome.advice = _useful(
                     outcome, members, weigh(self.engine, outcome.advice, asked, replicas, template)
                 )
-                outcome.advice += self._scaled(outcome, asked, members)
+                outcome.advice = disruptive_last([*outcome.advice, *self._scaled(outcome, asked, members)])
 
     def _scaled(self, outcome: PodOutcome, asked: Asked, members: list[PodOutcome]) -> list[Advice]:
         """Fewer replicas, where some of them have a place."""

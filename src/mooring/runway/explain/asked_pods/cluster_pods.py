@@ -16,7 +16,13 @@ from mooring.placement.snapshot import Snapshot, to_object
 from mooring.runtime.settings import Configuration
 from mooring.runway.explain.asked_pods.found_pods import FoundPods
 from mooring.runway.explain.asked_pods.manifest_pods import workload_pods
-from mooring.runway.explain.asked_pods.unplaced_pods import DEFAULT_SCHEDULER, PodSource, UnplacedPod, remarks
+from mooring.runway.explain.asked_pods.unplaced_pods import (
+    DEFAULT_SCHEDULER,
+    PodSource,
+    UnplacedPod,
+    remarks,
+    scheduler_unknowns,
+)
 from mooring.runway.explain.explain_target import ExplainTarget
 from mooring.runway.sources.cluster_source import ClusterSource, top_owner, workload_object
 
@@ -97,8 +103,10 @@ def _pod(cluster_source: ClusterSource, snapshot: Snapshot, view: Pod) -> Unplac
     if info.terminating:
         notes.append("the pod is being deleted; a scheduler would leave it alone")
     pod = {"apiVersion": "v1", "kind": "Pod", **to_object(view)}
-    notes += remarks(pod["spec"])
-    return UnplacedPod(pod, view, PodSource("Pod", namespace, name, live=True), notes=notes, top_owner=find)
+    notes += remarks(pod["spec"], snapshot.cluster.slots)
+    unknowns = scheduler_unknowns(pod["spec"])
+    source = PodSource("Pod", namespace, name, live=True)
+    return UnplacedPod(pod, view, source, notes=notes, unknowns=unknowns, top_owner=find)
 
 
 def _unknown_pod(snapshot: Snapshot, name: str, namespace: str | None, place: str) -> str:

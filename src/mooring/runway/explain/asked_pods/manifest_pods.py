@@ -30,7 +30,7 @@ from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelectio
 from mooring.runtime.settings import Configuration
 from mooring.runway.explain.asked_pods.found_pods import FoundPods, FoundWorkload
 from mooring.runway.explain.asked_pods.given import Given, GivenObject
-from mooring.runway.explain.asked_pods.unplaced_pods import PodSource, UnplacedPod, remarks
+from mooring.runway.explain.asked_pods.unplaced_pods import PodSource, UnplacedPod, remarks, scheduler_unknowns
 from mooring.runway.explain.known_cluster import Objects, known_cluster
 
 
@@ -241,15 +241,18 @@ def _unplaced(
     snapshot: Snapshot, expansion: Expansion, pod: Object, source: PodSource, *, checked: bool = False
 ) -> UnplacedPod:
     pod = with_generated_claims(snapshot.cluster.devices, default_pod(pod))
-    notes = _set_priority(snapshot, pod)
+    notes = _set_priority(snapshot, pod) + remarks(pod["spec"], snapshot.cluster.slots)
     refused = _admit(snapshot, pod)
     errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), source.template_path)]
     errors += _prefixed(refused, source.template_path)
     name = pod["spec"].get("runtimeClassName")
-    unknowns = []
+    if name is not None and (overhead := pod["spec"].get("overhead")):
+        added = " and ".join(f"{amount} {resource}" for resource, amount in overhead.items())
+        notes.append(f"RuntimeClass {name} adds {added} to what the pod asks for")
+    unknowns = scheduler_unknowns(pod["spec"])
     if name is not None and name not in snapshot.runtime_classes and "RuntimeClass" in snapshot.unread_kinds:
         unknowns.append(f"what RuntimeClass {name} adds to the pod is not known, as no RuntimeClass was read")
-    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes + remarks(pod["spec"]), unknowns)
+    return UnplacedPod(pod, convert(pod, Pod), source, errors, notes, unknowns)
 
 
 def _prefixed(errors: list[FieldError], path: str) -> list[FieldError]:

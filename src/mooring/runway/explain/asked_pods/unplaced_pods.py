@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,11 +48,19 @@ class UnplacedPod:
         return f"{self.view.metadata.namespace}/{self.view.metadata.name}"
 
 
-def remarks(spec: Object) -> list[str]:
-    notes = []
+def remarks(spec: Object, nodes: Container[str]) -> list[str]:
+    """What to know of a pod that names its node. `nodes` are those of the cluster."""
+    name = spec.get("nodeName")
+    if not name:
+        return []
+    if name not in nodes:
+        return [f"spec.nodeName is {name}, and there is no such node: the pod is taken for orphaned, and deleted"]
+    return [f"spec.nodeName is set: no scheduler is asked, the kubelet of {name} takes the pod"]
+
+
+def scheduler_unknowns(spec: Object) -> list[str]:
+    """What another scheduler does with a pod is not for us to know."""
     scheduler = spec.get("schedulerName") or DEFAULT_SCHEDULER
-    if scheduler != DEFAULT_SCHEDULER:
-        notes.append(f"schedulerName is {scheduler}; this is what {DEFAULT_SCHEDULER} would do")
-    if spec.get("nodeName"):
-        notes.append(f"spec.nodeName is set: no scheduler is asked, the kubelet of {spec['nodeName']} takes the pod")
-    return notes
+    if scheduler == DEFAULT_SCHEDULER:
+        return []
+    return [f"what scheduler {scheduler} does with it; this is what {DEFAULT_SCHEDULER} would do"]
