@@ -94,7 +94,7 @@ SIGNED = {
     ),
     "csi-limit": Signed(CANNOT_LAND, 0, ("addNode",), 1, never=("drop",), says="ebs.csi.aws.com attaches 2 at most"),
     "storage-not-read": Signed(MAY_LAND, 0, says="claim default/weights is not known"),
-    "devices": Signed(CANNOT_LAND, 0, says="of 1 here that match, none are free"),
+    "devices": Signed(CANNOT_LAND, 0, ("addNode", "addSlice"), 1, says="of 1 here that match, none are free"),
     "pool-with-a-free-host": Signed(CANNOT_LAND, 0, brings=1, says="pool gpu-pool from 1 to 2"),
     "pool-at-its-maximum": Signed(CANNOT_LAND, 0, brings=1, says="it is at its maximum of 1"),
 }
