@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from mooring.api.crds.resource import definition
+from mooring.cli.installation.progress import ProgressLines
 from mooring.cli.main import cli
 from mooring.features.installation.api.definition import INSTALLATIONS
 from mooring.testing.homes import EMBEDDED, Home, api_only
@@ -93,3 +94,17 @@ def test_an_installation_that_nobody_takes_up_is_found_out(server: Home, monkeyp
     assert found["spec"]["suspend"] is True
     assert "kaito   Pending" in mooring("installations", *asked).stdout
     assert mooring("uninstall", "kaito", *asked).stdout == "KAITO is uninstalled\n"
+
+
+def test_at_a_terminal_the_step_that_runs_has_a_line_that_changes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    times = iter((0.0, 7.0))
+    lines = ProgressLines(lambda: next(times))
+    step = {"name": "install-x", "title": "Install x", "state": "Running", "output": "a\nDeployment is not ready\n"}
+    lines.show({"steps": [step]})
+    done = {"steps": [{**step, "state": "Done"}]}
+    lines.show(done)
+    lines.show(done)
+    assert capsys.readouterr().err == "\r\033[KInstall x (7 s): Deployment is not ready\r\033[KInstall x: done\n"

@@ -224,6 +224,19 @@ def test_acting_for_somebody_else_is_said_in_headers(desk: Desk) -> None:
     assert headers == {"Authorization": "Bearer t", "Impersonate-User": "bob", "Impersonate-Group": "ml"}
 
 
+def test_other_programs_get_the_same_access_wherever_they_are_started(desk: Desk) -> None:
+    (desk.folder / "token").write_text("kept")
+    access = desk.to(user={"tokenFile": "token", "as": "bob", "as-groups": ["ml"]})
+    assert access.user == {"tokenFile": str(desk.folder / "token")}
+    assert access.cluster == {"server": access.server}
+
+
+def test_requests_can_be_made_for_another_user_of_several_groups(desk: Desk) -> None:
+    access = desk.to(user={"token": "t"}).impersonating("ada", ("ml", "platform"))
+    headers = {"Impersonate-User": "ada", "Impersonate-Group": ("ml", "platform")}
+    assert access.headers() == {"Authorization": "Bearer t", **headers}
+
+
 @pytest.mark.parametrize(
     ("user", "complaint"),
     [
@@ -256,6 +269,9 @@ def test_a_pod_uses_its_service_account(desk: Desk) -> None:
     access = desk.access()
     assert (access.server, access.namespace) == ("https://[fd00::1]:443", "ml")
     assert access.headers() == {"Authorization": "Bearer one"}
+    account = desk.folder / "account"
+    assert access.cluster == {"server": access.server, "certificate-authority": str(account / "ca.crt")}
+    assert access.user == {"tokenFile": str(account / "token")}
     desk.write("account/token", "two\n")
     desk.now += timedelta(minutes=1)
     assert access.headers() == {"Authorization": "Bearer two"}

@@ -154,6 +154,16 @@ def test_a_line_break_in_a_header_is_not_sent() -> None:
         request_bytes("GET", "/", {"Authorization": "Bearer a\r\nX: y"})
 
 
+def test_a_header_with_several_values_is_sent_once_with_each() -> None:
+    sent = request_bytes("GET", "/", {"Impersonate-User": "ada", "Impersonate-Group": ("ml", "platform")})
+    assert (
+        sent
+        == b"GET / HTTP/1.1\r\nImpersonate-User: ada\r\nImpersonate-Group: ml\r\nImpersonate-Group: platform\r\n\r\n"
+    )
+    with pytest.raises(MooringError, match="line break"):
+        request_bytes("GET", "/", {"Impersonate-Group": ("ml", "a\r\nImpersonate-Group: system:masters")})
+
+
 @awaited
 async def test_why_nobody_is_reached_is_said_as_go_says_it() -> None:
     async with serving(answering) as there:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from mooring.runway.rest.openapi import openapi
 from mooring.runway.rest.route import RestCall, Route
+from mooring.runway.rest.routes.cluster import CLUSTER_ROUTES
 from mooring.runway.rest.routes.deployments import DEPLOYMENT_ROUTES
 from mooring.runway.rest.routes.fleet import FLEET_ROUTES
 from mooring.runway.rest.routes.health import HEALTH_ROUTES
@@ -27,6 +28,7 @@ async def _openapi(call: RestCall) -> dict[str, Any]:
 
 ROUTES: Final[tuple[Route, ...]] = (
     *HEALTH_ROUTES,
+    *CLUSTER_ROUTES,
     *SETTINGS_ROUTES,
     *MODEL_ROUTES,
     *DEPLOYMENT_ROUTES,
