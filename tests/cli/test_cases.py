@@ -162,6 +162,8 @@ def test_the_first_proposal_that_can_be_pasted_keeps_its_word(case: Case, tmp_pa
         elif kind == "cluster":
             made = edit["after"]
             fleet[made["metadata"]["name"]] = {"apiVersion": "v1", "kind": "Node", **made}
+        elif kind == "devices":
+            others.append({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", **edit["after"]})
     (tmp_path / "cluster.yaml").write_text("---\n".join(map(to_yaml, [*fleet.values(), *others])), encoding="utf-8")
     documents = list(yaml.safe_load_all((case.folder / "workload.yaml").read_text(encoding="utf-8")))
     documents[-1] = json_patch(documents[-1], patch_in(proposal["command"]))

@@ -47,10 +47,10 @@ class Story:
             made = {"metadata": {"name": f"{self.name}-0"}, "spec": {"containers": containers, **spec}}
             assert api.post(PODS, made).code == 201
 
-    def workload(self, kind: str, gpus: int, replicas: int = 1, **selector: str) -> None:
+    def workload(self, kind: str, gpus: int, replicas: int = 1, selector: dict[str, str] | None = None) -> None:
         limits = {"nvidia.com/gpu": str(gpus)}
         spec = {
-            "nodeSelector": {STORY: self.name, **selector},
+            "nodeSelector": {STORY: self.name, **(selector or {})},
             "containers": [{"name": "main", "image": "x:1", "resources": {"limits": limits}}],
         }
         labels = {"app": self.name}
@@ -94,7 +94,7 @@ def story(either: Rest, request: pytest.FixtureRequest) -> Iterator[Story]:
 
 def test_a_misspelt_selector_is_corrected_once(story: Story) -> None:
     story.node({"gpu": "h100-sxm"})
-    story.workload("Deployment", 1, gpu="h100-smx")
+    story.workload("Deployment", 1, selector={"gpu": "h100-smx"})
     found = story.proposal("Deployment", "Correct nodeSelector gpu")
     assert story.apply(found, story.rest.reader)[0] == 403
     status, made = story.apply(found)
@@ -144,7 +144,7 @@ def test_an_uncordon_opens_the_node(story: Story) -> None:
 
 def test_a_label_is_added_to_the_node(story: Story) -> None:
     story.node()
-    story.workload("Deployment", 1, **{"mooring.test/rack": "r7"})
+    story.workload("Deployment", 1, selector={"mooring.test/rack": "r7"})
     assert story.apply(story.proposal("Deployment", "Label node"))[0] == 200
     assert story.there("Node")["metadata"]["labels"]["mooring.test/rack"] == "r7"
 
@@ -173,7 +173,7 @@ def test_an_eviction_makes_room(story: Story) -> None:
 
 def test_a_statefulset_is_patched_and_its_waiting_pod_is_taken_away(story: Story) -> None:
     story.node({"gpu": "h100-sxm"})
-    story.workload("StatefulSet", 1, gpu="h100-smx")
+    story.workload("StatefulSet", 1, selector={"gpu": "h100-smx"})
     story.pod(1, nodeSelector={STORY: story.name, "gpu": "h100-smx"})
     found = story.proposal("StatefulSet", "Correct nodeSelector gpu")
     assert story.apply(found)[1]["done"] == [
