@@ -94,7 +94,7 @@ SIGNED = {
     ),
     "csi-limit": Signed(CANNOT_LAND, 0, ("addNode",), 1, never=("drop",), says="ebs.csi.aws.com attaches 2 at most"),
     "storage-not-read": Signed(MAY_LAND, 0, says="claim default/weights is not known"),
-    "devices": Signed(CANNOT_LAND, 0, says="of 1 here that match, none are free"),
+    "devices": Signed(CANNOT_LAND, 0, ("addNode", "addSlice"), 1, says="of 1 here that match, none are free"),
     "pool-with-a-free-host": Signed(CANNOT_LAND, 0, brings=1, says="pool gpu-pool from 1 to 2"),
     "pool-at-its-maximum": Signed(CANNOT_LAND, 0, brings=1, says="it is at its maximum of 1"),
 }
@@ -162,6 +162,8 @@ def test_the_first_proposal_that_can_be_pasted_keeps_its_word(case: Case, tmp_pa
         elif kind == "cluster":
             made = edit["after"]
             fleet[made["metadata"]["name"]] = {"apiVersion": "v1", "kind": "Node", **made}
+        elif kind == "devices":
+            others.append({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", **edit["after"]})
     (tmp_path / "cluster.yaml").write_text("---\n".join(map(to_yaml, [*fleet.values(), *others])), encoding="utf-8")
     documents = list(yaml.safe_load_all((case.folder / "workload.yaml").read_text(encoding="utf-8")))
     documents[-1] = json_patch(documents[-1], patch_in(proposal["command"]))

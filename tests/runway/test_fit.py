@@ -52,12 +52,13 @@ def test_a_model_that_finds_no_room_is_told_why_and_what_would_help() -> None:
     assert any(each.disruptive for each in found.advice)
 
 
-def test_advice_about_a_node_comes_with_a_patch() -> None:
+def test_advice_about_a_node_comes_with_its_write() -> None:
     found = fit(gpu_node("h-1"), provider="kaito", labelSelector={"pool": "mine"})
     (label,) = [each for each in found.advice if each.command == "kubectl label node h-1 pool=mine"]
-    assert label.patch is not None
-    assert (label.patch.kind, label.patch.name) == ("Node", "h-1")
-    assert label.patch.body == [{"op": "add", "path": "/metadata/labels/pool", "value": "mine"}]
+    (write,) = label.writes
+    assert (write.verb, write.kind, write.name) == ("patch", "Node", "h-1")
+    absent = {"op": "test", "path": "/metadata/labels/pool", "value": None}
+    assert write.body == (absent, {"op": "add", "path": "/metadata/labels/pool", "value": "mine"})
     assert found.warnings == ("no node has the labels pool=mine that the deployment selects its nodes by",)
 
 

@@ -221,10 +221,18 @@ class HttpTransport:
     # Writing
 
     async def patch(
-        self, api_version: str, kind: str, namespace: str, name: str, media: str, body: Any, manager: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str,
+        name: str,
+        media: str,
+        body: Any,
+        manager: str = "",
+        subresource: str = "",
     ) -> Object:
         """A patch of a media type as somebody wrote it; fields that the kind does not have are refused."""
-        path = (await self.mapping(api_version, kind)).object(namespace, name)
+        path = (await self.mapping(api_version, kind)).object(namespace, name, subresource)
         path = _with(path, fieldManager=manager, fieldValidation="Strict")
         return _object(await self._answer("PATCH", path, body, media))
 

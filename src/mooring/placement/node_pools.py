@@ -30,6 +30,7 @@ class Growth(NamedTuple):
 class Replicated(NamedTuple):
     """An object whose replicas are nodes, and the number up to which its bounds and its free hosts let it be raised."""
 
+    api_version: str
     kind: str
     namespace: str
     name: str

@@ -1,29 +1,17 @@
-"""Changes that would help, as people and pages are told of them: a sentence, a command, and where possible a patch."""
+"""Changes that would help, as people and pages are told of them: a sentence, a command, and the writes that do it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mooring.kube.objects import Object
+from mooring.placement.writes import Write
 
 if TYPE_CHECKING:
-    from mooring.placement.advise.model import Advice, Edit
+    from mooring.placement.advise.model import Advice
 
-__all__ = ["Proposal", "ProposedEdit", "ProposedPatch", "proposal"]
-
-
-class ProposedPatch(msgspec.Struct, frozen=True, rename="camel"):
-    """A JSON patch of one object. It tests what it changes, so that it does nothing to an object that has changed."""
-
-    api_version: str
-    kind: str
-    namespace: str
-    name: str
-    type: str
-    body: list[Object]
+__all__ = ["Proposal", "ProposedEdit", "proposal"]
 
 
 class ProposedEdit(msgspec.Struct, frozen=True):
@@ -38,7 +26,7 @@ class ProposedEdit(msgspec.Struct, frozen=True):
 
 class Proposal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`brings` is how many pods have a place afterwards, `nodes` are those that would take the pod; `disruptive` says
-    that running pods would go.
+    that running pods would go. `writes` do what `command` does; there are none for what is not in the cluster.
     """
 
     text: str
@@ -47,7 +35,7 @@ class Proposal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     edits: tuple[ProposedEdit, ...]
     nodes: tuple[str, ...]
     command: str | None = None
-    patch: ProposedPatch | None = None
+    writes: tuple[Write, ...] = ()
 
 
 def proposal(advice: Advice) -> Proposal:
@@ -62,24 +50,5 @@ def proposal(advice: Advice) -> Proposal:
         edits=tuple(ProposedEdit(each.target, each.op, each.path, each.before, each.after) for each in advice.edits),
         nodes=advice.nodes,
         command=advice.command,
-        patch=_node_patch(advice.edits),
+        writes=advice.writes,
     )
-
-
-def _node_patch(edits: Iterable[Edit]) -> ProposedPatch | None:
-    """The edits as a patch, where all of them are of one node."""
-    targets = {edit.target for edit in edits}
-    kind, _, name = next(iter(targets), "").partition("/")
-    if len(targets) != 1 or kind != "node" or not name:
-        return None
-    body = [operation for edit in edits for operation in _operations(edit)]
-    return ProposedPatch("v1", "Node", "", name, "application/json-patch+json", body)
-
-
-def _operations(edit: Edit) -> Iterable[Object]:
-    if edit.before is not None:
-        yield {"op": "test", "path": edit.path, "value": edit.before}
-    if edit.after is None:
-        yield {"op": "remove", "path": edit.path}
-    else:
-        yield {"op": "add", "path": edit.path, "value": edit.after}

@@ -96,7 +96,8 @@ def test_missing_parents_are_added_with_what_they_hold() -> None:
     edit = Edit("pod", "lower", "/spec/containers/0/resources/requests/cpu", "4", "2")
     written = {"spec": {"containers": [{"name": "main", "resources": {"limits": {"cpu": "4"}}}]}}
     path = "/spec/containers/0/resources/requests"
-    assert json_patch(written, (edit,)) == [{"op": "add", "path": path, "value": {"cpu": "2"}}]
+    added = {"op": "add", "path": path, "value": {"cpu": "2"}}
+    assert json_patch(written, (edit,)) == [{"op": "test", "path": path, "value": None}, added]
 
 
 @pytest.mark.parametrize("key", ["plain", "nvidia.com/gpu", "odd~key", "both~/here"])

@@ -40,7 +40,7 @@ def pool(
         tuple(Taint(**taint(each)) for each in taints),
         "",
         (Growth("", {key: parse_quantity(text) for key, text in amounts.items()}),),
-        raisable=Replicated("MachineDeployment", "default", name, replicas, most),
+        raisable=Replicated("cluster.x-k8s.io/v1beta2", "MachineDeployment", "default", name, replicas, most),
     )
 
 

@@ -21,11 +21,16 @@ BODIES: dict[str, Any] = {
     "/api/deployments": CONFIG,
     "/api/settings": {"defaultNamespace": "models"},
     "/api/apply": {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "name": "default",
-        "type": "application/merge-patch+json",
-        "body": {"metadata": {"labels": {"a": "b"}}},
+        "writes": [
+            {
+                "verb": "patch",
+                "apiVersion": "kaito.sh/v1beta1",
+                "kind": "Workspace",
+                "namespace": "default",
+                "name": "phi",
+                "body": [{"op": "remove", "path": "/spec/resource"}],
+            }
+        ]
     },
     "/api/installation/providers/{id}/rollback": {"revision": 1},
 }

@@ -156,20 +156,6 @@ def test_a_provider_is_asked_for_and_followed(admin: RestClient) -> None:
     assert admin.post("/api/installation/providers/mooring/install")["alreadyInstalled"] is True
 
 
-def test_a_change_that_was_proposed_is_made(admin: RestClient) -> None:
-    label = [{"op": "add", "path": "/metadata/labels/team", "value": "blue"}]
-    patch = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "name": "gpu-1",
-        "type": "application/json-patch+json",
-        "body": label,
-    }
-    applied = admin.post("/api/apply", patch)
-    assert applied["object"]["metadata"]["labels"]["team"] == "blue"
-    eventually(lambda: admin.get("/api/nodes")["nodes"][0]["labels"].get("team") == "blue", "the label is told")
-
-
 def test_the_session_tells_who_asks_and_which_server(filled: Rest) -> None:
     assert filled.reader.get("/api/session")["username"] == "reader"
     session = filled.client(SESSION).get("/api/session")
@@ -198,6 +184,7 @@ def test_settings_are_kept_in_the_cluster(admin: RestClient) -> None:
         ("POST", "/api/deployments", {**CONFIG, "replicas": "two"}, 400, "replicas"),
         ("POST", "/api/deployments/preview", {**CONFIG, "provider": "nobody"}, 400, "provider"),
         ("POST", "/api/apply", {"kind": "Node"}, 400, ""),
+        ("POST", "/api/apply", {"writes": []}, 422, "writes"),
         ("GET", "/api/stream?topics=nonsense", None, 400, "topics"),
         ("GET", "/api/deployments?limit=1000", None, 400, "limit"),
         ("GET", "/api/workloads/Pod/default/No!", None, 400, "name"),

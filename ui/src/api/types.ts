@@ -31,12 +31,15 @@ export interface Proposal {
   brings: number
   disruptive: boolean
   command?: string
-  patch?: Patch
+  /** What the command does, for the button. Without it there is only something to copy. */
+  writes?: Write[]
   nodes?: string[]
   edits?: Edit[]
 }
 export interface Edit { target: string; op: string; path: string; before: unknown; after: unknown }
-export interface Patch { apiVersion: string; kind: string; namespace: string; name: string; type: string; body: unknown }
+/** One request about one object; `body` is a JSON patch of it, or of its scale, which tests what it changes. */
+export interface Write { verb: 'patch' | 'scale' | 'evict' | 'delete'; apiVersion: string; kind: string; namespace?: string; name: string; body?: Operation[] }
+export interface Operation { op: string; path: string; value?: unknown }
 
 export interface Cause { plugin: string; text: string }
 export interface Explanation {

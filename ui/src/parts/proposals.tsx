@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client'
 import { link } from '../api/stream'
-import type { Edit, Proposal } from '../api/types'
+import type { Proposal } from '../api/types'
 import { few } from '../words'
+import { editLines, writeLines } from './changes'
 import { Icon } from './icon'
 
 interface Props {
@@ -36,12 +37,14 @@ type Stage = 'closed' | 'open' | 'applying' | 'applied'
 function One({ number, proposal, wanted, onPoint, onApplied }: { number: number; proposal: Proposal; wanted: number } & Pick<Props, 'onPoint' | 'onApplied'>) {
   const [stage, setStage] = useState<Stage>('closed')
   const [problem, setProblem] = useState('')
-  const writable = proposal.patch !== undefined
+  const writes = proposal.writes ?? []
+  const writable = writes.length > 0
+  const lines = writable ? writes.flatMap(writeLines) : (proposal.edits ?? []).flatMap(editLines)
   const apply = async () => {
     setStage('applying')
     setProblem('')
     try {
-      await post('/apply', proposal.patch)
+      await post('/apply', { writes })
       setStage('applied')
       onApplied?.()
     } catch (error) {
@@ -78,8 +81,8 @@ function One({ number, proposal, wanted, onPoint, onApplied }: { number: number;
         <div class="review">
           <h3>{writable ? 'This is exactly what will be written' : 'What it comes to'}</h3>
           <pre class="code" tabIndex={0} aria-label="Difference">
-            {(proposal.edits ?? []).map((edit) => (
-              <Difference edit={edit} />
+            {lines.map(({ tone, text }) => (
+              <span class={tone}>{text}</span>
             ))}
           </pre>
           {problem && (
@@ -92,33 +95,13 @@ function One({ number, proposal, wanted, onPoint, onApplied }: { number: number;
             {proposal.command && <Copy text={proposal.command} />}
             {writable && (
               <button type="button" class="btn sm primary end" disabled={stage === 'applying' || link.value.state === 'lost'} title={link.value.state === 'lost' ? 'The connection is lost' : undefined} onClick={apply}>
-                {stage === 'applying' ? 'Applying' : (proposal.edits?.length ?? 0) > 1 ? 'Apply all' : 'Apply'}
+                {stage === 'applying' ? 'Applying' : writes.length > 1 ? 'Apply all' : 'Apply'}
               </button>
             )}
           </footer>
         </div>
       )}
     </div>
-  )
-}
-
-const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
-function Difference({ edit }: { edit: Edit }) {
-  const name = `${edit.target} ${edit.path}`
-  return (
-    <>
-      {edit.before !== null && edit.before !== undefined && (
-        <span class="del">
-          - {name}: {shown(edit.before)}
-        </span>
-      )}
-      {edit.after !== null && edit.after !== undefined && (
-        <span class="add">
-          + {name}: {shown(edit.after)}
-        </span>
-      )}
-    </>
   )
 }
 

@@ -62,7 +62,7 @@ def _raisable(pool: MachineDeployment, world: PoolWorld) -> Replicated | None:
     if template_of(pool, world) is not None:
         most = min(most, pool.wanted + len(_free(pool, world)) - _awaited(pool, world))
     place = pool.metadata.namespace, pool.metadata.name
-    return Replicated(POOL, *place, pool.wanted, most) if most > pool.wanted else None
+    return Replicated(API_VERSION, POOL, *place, pool.wanted, most) if most > pool.wanted else None
 
 
 def _growths(pool: MachineDeployment, world: PoolWorld) -> Iterator[Growth]:

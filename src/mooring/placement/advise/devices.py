@@ -84,7 +84,7 @@ def node_with_devices(search: Search) -> Iterator[Advice]:
                 Edit("devices", "addSlice", "/resourceslices/-", None, msgspec.to_builtins(view)) for view in slices
             ]
             title = f"Add one more node like {model.metadata.name}, with devices of its own"
-            yield Advice(AdviceKind.ADD_NODE, title, tuple(added), None, nodes, count)
+            yield Advice(AdviceKind.ADD_NODE, title, tuple(added), (), nodes, count)
             return
 
 
@@ -184,7 +184,7 @@ class _Requests:
         with claims_changed(self._devices, self._sources, (edit,)):
             nodes, count = self._search.after()
         if count:
-            yield Advice(kind, title, (edit,), None, nodes, count)
+            yield Advice(kind, title, (edit,), (), nodes, count)
 
     @cached_property
     def _offered(self) -> list[DeviceInfo]:

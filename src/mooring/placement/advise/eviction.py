@@ -25,13 +25,13 @@ def evictions(search: Search, pods: Sequence[PodInfo], nodes: tuple[str, ...], c
     if not leaving:
         noun = "pod" if len(pods) == 1 else "pods"
         title = f"Wait until terminating {noun} {listed([pod.key for pod in pods])} left {place}"
-        return Advice(AdviceKind.EVICT, title, edits, None, nodes, count, victims)
+        return Advice(AdviceKind.EVICT, title, edits, (), nodes, count, victims)
     broken, _ = by_budget(search.cluster, leaving)
     sentences = [_whereabouts(search, leaving)]
     if broken:
         sentences.append(f"the disruption budget of {listed([pod.key for pod in broken])} does not allow it now")
     title = f"Disruptive: evict {listed([_described(pod) for pod in leaving])} from {place}; {'; '.join(sentences)}"
-    command = None if broken else commands.evict(leaving)
+    command = () if broken else commands.evict(leaving)
     return Advice(AdviceKind.EVICT, title, edits, command, nodes, count, victims)
 
 

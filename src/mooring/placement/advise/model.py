@@ -14,6 +14,7 @@ import msgspec
 
 from mooring.kube.objects import Object
 from mooring.placement.node_pools import NodePool
+from mooring.placement.writes import Commands, Write, all_writes
 
 # Advice may help on thousands of nodes; this many are named.
 MAX_NAMED = 50
@@ -87,7 +88,8 @@ class Advice(msgspec.Struct, frozen=True):
     kind: AdviceKind
     title: str
     edits: tuple[Edit, ...]
-    command: str | None = None
+    # What to run, one after another; empty where nothing can be given.
+    commands: Commands = ()
     # Nodes that would take the pod after these edits, in the scheduler's order.
     nodes: tuple[str, ...] = ()
     node_count: int = 0
@@ -105,6 +107,15 @@ class Advice(msgspec.Struct, frozen=True):
     pool: NodePool | None = None
     # The changes that help only together, in the order in which they are made; empty for a single one.
     parts: tuple[Advice, ...] = ()
+
+    @property
+    def command(self) -> str | None:
+        """The commands as one line to paste."""
+        return " && ".join(command.text for command in self.commands) or None
+
+    @property
+    def writes(self) -> tuple[Write, ...]:
+        return all_writes(self.commands)
 
     @property
     def changes(self) -> int:
@@ -151,6 +162,8 @@ class CommandTarget(msgspec.Struct, frozen=True):
     fields: Mapping[str, str] = msgspec.field(default_factory=dict)
     # The first of its pods that waits.
     waiting: str = ""
+    # Without it there are commands to paste and no writes.
+    api_version: str = ""
 
     def edit_in_object(self, edit: Edit) -> Edit | None:
         """An edit of the pod as one of an object without a template; None where its author cannot make it."""

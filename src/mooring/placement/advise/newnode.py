@@ -45,7 +45,7 @@ def new_node(search: Search) -> Iterator[Advice]:
         if count:
             name = model.metadata.name
             edit = Edit("cluster", "addNode", "/nodes/-", None, plain_node(twin))
-            yield Advice(AdviceKind.ADD_NODE, f"Add one more node like {name}", (edit,), None, nodes, count)
+            yield Advice(AdviceKind.ADD_NODE, f"Add one more node like {name}", (edit,), (), nodes, count)
             return
 
 
@@ -66,7 +66,7 @@ def own_node(search: Search) -> Iterator[Advice]:
             if count:
                 title = f"Add one more node like {model.metadata.name}, with the label {key}={value}"
                 edit = Edit("cluster", "addNode", "/nodes/-", None, plain_node(twin))
-                yield Advice(AdviceKind.ADD_NODE, title, (edit,), None, nodes, count)
+                yield Advice(AdviceKind.ADD_NODE, title, (edit,), (), nodes, count)
                 return
 
 

@@ -22,6 +22,7 @@ from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots
 from mooring.placement.filters import ALONE, CROWDED, NO_TOPOLOGY, UNSELECTED
 from mooring.placement.labels import Mask
+from mooring.placement.writes import Commands
 
 # How many values of one condition, and of one topology key, are tried.
 MAX_VALUES = 4
@@ -54,11 +55,13 @@ def _label(
         text = value_of(nodes.removeprefix("node ")) if nodes.startswith("node ") or not own_name else "their names"
         return f"Label {nodes} with {key}={text}"
 
-    def command(names: Sequence[str]) -> str:
+    def command(names: Sequence[str], edits: Edits) -> Commands:
         there = any(_value_at(search, key, search.cluster.slots[name]) is not None for name in names)
         if own_name:
-            return " && ".join(commands.label([name], key, name, overwrite=there) for name in names)
-        return commands.label(names, key, value_of(names[0]), overwrite=there)
+            pairs = zip(names, edits, strict=True)
+            found = [commands.label([name], key, name, [edit], overwrite=there) for name, edit in pairs]
+            return tuple(command for each in found for command in each)
+        return commands.label(names, key, value_of(names[0]), edits, overwrite=there)
 
     return on_nodes(
         search,
@@ -200,7 +203,7 @@ def _unlabel(search: Search, mask: Mask, key: str) -> Advice | None:
         _not_selected_by(search, search.in_order(mask), key),
         edits,
         lambda nodes: f"Remove label {key} from {nodes}",
-        lambda names: commands.unlabel(names, key),
+        lambda names, edits: commands.unlabel(names, key, edits),
         independent=search.independent,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from mooring.api.core.types import Taint
-from mooring.placement.advise import commands
+from mooring.placement.advise import commands as kubectl
 from mooring.placement.advise.conditions import UNREACHABLE, UNSCHEDULABLE, is_away, is_condition
 from mooring.placement.advise.model import MAX_NAMED, Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import pointer
@@ -16,6 +16,7 @@ from mooring.placement.engine import Slots
 from mooring.placement.filters import CORDONED, TAINTED
 from mooring.placement.labels import Mask
 from mooring.placement.plugins.taints import taint_text, untolerated
+from mooring.placement.writes import Commands
 
 # How many taints are shown, and how many are tried: more than shown only where spreading comes into it.
 MAX_SHOWN = 4
@@ -36,7 +37,7 @@ def on_nodes(
     slots: Slots,
     edits: Callable[[int], Edits],
     title: Callable[[str], str],
-    command: Callable[[Sequence[str]], str | None],
+    commands: Callable[[Sequence[str], Edits], Commands],
     *,
     independent: bool,
     last_resort: bool = False,
@@ -65,12 +66,12 @@ def on_nodes(
             changed = tuple(edit for each in names for edit in edits(search.cluster.slots[each]))
             opened = tuple(dict.fromkeys([*nodes, *names]))
             phrase = f"nodes {', '.join(names[:-1])} and {names[-1]}"
-            wider.append(Advice(kind, title(phrase), changed, command(names), opened, len(opened)))
+            wider.append(Advice(kind, title(phrase), changed, commands(names, changed), opened, len(opened)))
         return Advice(
             kind,
             words,
             chosen,
-            command([name]),
+            commands([name], chosen),
             nodes,
             count,
             alternatives=others,
@@ -146,7 +147,7 @@ def uncordon(search: Search) -> Iterator[Advice]:
         _first_then(search, near, cordoned & lifted),
         edits,
         lambda nodes: f"Uncordon {nodes}",
-        commands.uncordon,
+        kubectl.uncordon,
         independent=not search.spreading(by_taints=True),
     )
     if advice is not None:
@@ -182,7 +183,7 @@ def bring_back(search: Search) -> Iterator[Advice]:
         edits,
         title,
         # What ails a node is not for us to know, so there is no command.
-        lambda names: None,
+        lambda names, edits: (),
         independent=not search.spreading(by_taints=True),
     )
     if advice is not None:
@@ -258,7 +259,7 @@ def _untaint_one(search: Search, key: tuple[str, str, str], slots: Slots) -> Adv
         slots,
         edits,
         lambda nodes: f"Remove taint {taint_text(taint)} from {nodes}",
-        lambda names: commands.untaint(names, taint),
+        lambda names, edits: kubectl.untaint(names, taint, edits),
         independent=not search.spreading(by_taints=True),
         last_resort=is_condition(taint),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mooring.kube.objects import Object
@@ -64,7 +64,8 @@ def json_patch(document: Object, edits: Iterable[Edit], prefix: str = "") -> lis
     """The edits as a patch of `document`, whose paths stand under `prefix`.
 
     JSON patch makes no parents, so what is missing on the way is added whole. None where an edit removes something
-    that the document does not contain: a default, or what an admission plugin put there.
+    that the document does not contain: a default, or what an admission plugin put there. Each operation comes after
+    tests that what it changes is as it was.
     """
     patch: list[Object] = []
     for edit in edits:
@@ -72,20 +73,44 @@ def json_patch(document: Object, edits: Iterable[Edit], prefix: str = "") -> lis
         if edit.after is None:
             if resolve(document, edit.path) is None:
                 return None
-            patch.append({"op": "remove", "path": prefix + edit.path})
+            made: Object = {"op": "remove", "path": edit.path}
         else:
-            patch.append(_addition(document, tokens, edit.after, prefix))
+            made = _addition(document, tokens, edit.after)
+        if not made["path"].endswith("/-"):
+            patch += tests_of(prefix + made["path"], resolve(document, made["path"]))
+        patch.append({**made, "path": prefix + made["path"]})
         document = edited(document, (edit,))
     return patch
 
 
-def _addition(document: Object, tokens: list[str], after: Any, prefix: str) -> Object:
+def tests_of(path: str, before: Any) -> Iterator[Object]:
+    """Operations that fail unless the value at a path is as it was, or was not there: that is null to the API.
+
+    Only parts that are known are tested: of most objects no more was read than matters to placement.
+    """
+    parts: list[tuple[Any, Any]] = []
+    if isinstance(before, dict):
+        parts = list(before.items())
+    elif isinstance(before, list | tuple):
+        parts = list(enumerate(before))
+    if not parts:
+        yield {"op": "test", "path": path, "value": before}
+    for token, value in parts:
+        yield from tests_of(path + pointer(token), value)
+
+
+def untested(patch: Iterable[Object]) -> list[Object]:
+    """The patch for people, who look at an object before they change it."""
+    return [operation for operation in patch if operation["op"] != "test"]
+
+
+def _addition(document: Object, tokens: list[str], after: Any) -> Object:
     for depth in range(1, len(tokens)):
         if resolve(document, pointer(*tokens[:depth])) is None:
             value = after
             for token in reversed(tokens[depth:]):
                 value = [value] if token == "-" else {token: value}
-            return {"op": "add", "path": prefix + pointer(*tokens[:depth]), "value": value}
+            return {"op": "add", "path": pointer(*tokens[:depth]), "value": value}
     path = pointer(*tokens)
     known = tokens[-1] != "-" and resolve(document, path) is not None
-    return {"op": "replace" if known else "add", "path": prefix + path, "value": after}
+    return {"op": "replace" if known else "add", "path": path, "value": after}

@@ -45,7 +45,7 @@ def raised_to(advice: Advice, count: int) -> Advice:
         advice,
         title=f"Raise pool {pool.name} from {pool.replicas} to {number}",
         edits=(scale, *copies(added, count)),
-        command=commands.raise_pool(pool, number),
+        commands=commands.raise_pool(pool, number),
     )
 
 

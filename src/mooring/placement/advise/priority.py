@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from mooring.placement.advise import commands
+from mooring.placement.advise import commands as kubectl
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.pointers import edited, pointer
 from mooring.placement.advise.residents import Residents
@@ -16,6 +16,7 @@ from mooring.placement.filters import CORDONED
 from mooring.placement.labels import Mask
 from mooring.placement.preemption import Preemption, preempt
 from mooring.placement.verdicts import Verdicts
+from mooring.placement.writes import Commands
 
 # Beyond this, priorities belong to Kubernetes itself.
 MAX_USER_PRIORITY = 1_000_000_000
@@ -44,7 +45,7 @@ def priorities(search: Search, residents: Residents, classes: Mapping[str, int])
         priority, found = best
         what = f"Raise the pod's priority from {info.priority} to {priority}"
         yield _named(search, residents, priority, classes) or _advice(
-            search, what, found, (_edit(search, priority),), None
+            search, what, found, (_edit(search, priority),), ()
         )
 
 
@@ -105,15 +106,15 @@ def _named(search: Search, residents: Residents, priority: int, classes: Mapping
         return None
     before = search.spec.get("priorityClassName")
     chosen = Edit("pod", "prioritise", pointer("spec", "priorityClassName"), before, name)
-    command = commands.patch(search.workload, search.pod, (chosen,))
+    commands = kubectl.patch(search.workload, search.pod, (chosen,))
     what = f"Give the pod priorityClassName {name} ({value})"
-    return _advice(search, what, found, (chosen, _edit(search, value)), command)
+    return _advice(search, what, found, (chosen, _edit(search, value)), commands)
 
 
-def _advice(search: Search, what: str, found: Preemption, edits: tuple[Edit, ...], command: str | None) -> Advice:
+def _advice(search: Search, what: str, found: Preemption, edits: tuple[Edit, ...], commands: Commands) -> Advice:
     node = search.cluster.names[found.slot]
     victims = tuple(pod.key for pod in found.victims)
     title = f"{what}: it would evict {'pod' if len(victims) == 1 else 'pods'} {listed(victims)} from node {node}"
     if found.violations:
         title += f", against {found.violations} disruption budget{'s' if found.violations > 1 else ''}"
-    return Advice(AdviceKind.PRIORITISE, title, edits, command, (node,), 1, victims)
+    return Advice(AdviceKind.PRIORITISE, title, edits, commands, (node,), 1, victims)

@@ -13,4 +13,4 @@ def scaled(workload: CommandTarget, before: int, after: int, brings: frozenset[s
     waves = ", so that it runs in waves" if workload.kind == "Job" else ""
     edit = Edit("workload", "scale", pointer("spec", field), before, after)
     title = f"Lower {field} from {before} to {after}{waves}"
-    return Advice(AdviceKind.SCALE, title, (edit,), commands.scale(workload, field, after), brings=brings)
+    return Advice(AdviceKind.SCALE, title, (edit,), commands.scale(workload, field, before, after), brings=brings)

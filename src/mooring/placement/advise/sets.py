@@ -23,6 +23,7 @@ from mooring.placement.advise.pools import raisings
 from mooring.placement.advise.ranking import effect_of, ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.verdicts import Reason
+from mooring.placement.writes import Commands
 
 __all__ = ["MOST_CHANGES", "Finder", "SetSearch", "joined", "together"]
 
@@ -135,7 +136,7 @@ def joined(search: Search, parts: tuple[Advice, ...]) -> Advice:
         max(part.kind for part in parts),
         ", and ".join([titles[0], *(title[:1].lower() + title[1:] for title in titles[1:])]),
         tuple(edit for part in parts for edit in part.edits),
-        _command(search, parts),
+        _commands(search, parts),
         parts=parts,
     )
 
@@ -150,15 +151,14 @@ def _titles(search: Search, parts: tuple[Advice, ...]) -> list[str]:
     return [f"{part.title} in {name}" if name else part.title for part, name in zip(parts, named, strict=True)]
 
 
-def _command(search: Search, parts: tuple[Advice, ...]) -> str | None:
-    """One patch for all that is edited of the pod, and what is done elsewhere; None where a part has no command."""
-    if any(part.kind is AdviceKind.PRIORITISE and part.command is None for part in parts):
+def _commands(search: Search, parts: tuple[Advice, ...]) -> Commands:
+    """One patch for all that is edited of the pod, and what is done elsewhere; nothing where a part has no command."""
+    if any(part.kind is AdviceKind.PRIORITISE and not part.commands for part in parts):
         # A priority without a class is nothing that people may write.
-        return None
+        return ()
     of_pod = tuple(edit for part in parts for edit in part.edits if is_of_pod(edit) and edit.path != "/spec/priority")
-    others = [part.command for part in parts if not is_of_pod(part.edits[0]) and part.kind is not AdviceKind.ADD_NODE]
-    patch = commands.patch(search.workload, search.pod, of_pod) if of_pod else ""
-    if patch is None or None in others:
-        return None
-    # A patch of a file prints what is to be applied, and what is printed after it would be applied with it.
-    return " && ".join(text for text in (*others, patch) if text) or None
+    others = [part.commands for part in parts if not is_of_pod(part.edits[0]) and part.kind is not AdviceKind.ADD_NODE]
+    if of_pod:
+        # A patch of a file prints what is to be applied, and what is printed after it would be applied with it.
+        others.append(commands.patch(search.workload, search.pod, of_pod))
+    return tuple(command for each in others for command in each) if all(others) else ()

@@ -20,6 +20,7 @@ from mooring.placement.advise.changed_nodes import changed_nodes
 from mooring.placement.advise.model import Edit, is_of_pod, pod_target
 from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine
+from mooring.placement.reservations import assume, reservation
 
 __all__ = ["TrialOutcome", "Trials", "WorkloadPod", "edited_pod"]
 
@@ -64,6 +65,7 @@ class Trials:
         self._template = template
         self._live = live
         self.replicas = replicas
+        self._claims = {claim for each in replicas for claim in _claims(each.pod)}
         self._units: dict[str, list[WorkloadPod]] = {}
         for each in replicas:
             self._units.setdefault(each.unit or each.key, []).append(each)
@@ -107,6 +109,7 @@ class Trials:
         start, rejected = 0, None
         with ExitStack() as undone:
             undone.enter_context(self._cluster.pretending(changed_nodes(self._cluster, edits), evicted))
+            undone.enter_context(self._cluster.storage.reconsidering(self._claims))
             for step in course:
                 undone.enter_context(self._cluster.pretending((), step.leaving))
                 there -= set(step.leaving)
@@ -116,6 +119,8 @@ class Trials:
                     placement = self._engine.place(info, start)
                     start = placement.next_start
                     if placement.slot >= 0:
+                        # Replicas that share a claim go where the first of them took its volume.
+                        assume(self._cluster, reservation(self._cluster, info, placement.slot))
                         self._cluster.bind(info, placement.slot)
                         undone.callback(self._cluster.remove_pod, info.key)
                         there.add(replica.key)
@@ -125,6 +130,13 @@ class Trials:
                     break
             whole = sum(all(each.key in there for each in unit) for unit in self._units.values())
             yield TrialOutcome(frozenset(there), rejected, whole)
+
+
+def _claims(pod: Object) -> Iterator[str]:
+    namespace = pod["metadata"].get("namespace") or "default"
+    for volume in pod["spec"].get("volumes") or ():
+        if "persistentVolumeClaim" in volume:
+            yield f"{namespace}/{volume['persistentVolumeClaim']['claimName']}"
 
 
 def edited_pod(pod: Object, edits: Sequence[Edit]) -> Object:

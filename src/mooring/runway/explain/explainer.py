@@ -254,6 +254,7 @@ class Explainer:
             fixed,
             fields,
             self._told[str(unplaced.source)],
+            "" if kind is None else kind.api_version,
         )
         return Asked(
             explanation,

@@ -17,6 +17,7 @@ from mooring.runway.rest.routes.questions import QUESTION_ROUTES
 from mooring.runway.rest.routes.settings import SETTINGS_ROUTES
 from mooring.runway.rest.routes.stream import STREAM_ROUTES
 from mooring.runway.rest.routes.workloads import WORKLOAD_ROUTES
+from mooring.runway.rest.routes.writes import WRITE_ROUTES
 
 __all__ = ["ROUTES"]
 
@@ -36,6 +37,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *PEOPLE_ROUTES,
     *WORKLOAD_ROUTES,
     *QUESTION_ROUTES,
+    *WRITE_ROUTES,
     *STREAM_ROUTES,
     Route("GET", "/api/openapi.json", "This API as an OpenAPI document.", _openapi, dict[str, Any], public=True),
 )

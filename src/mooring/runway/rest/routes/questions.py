@@ -1,10 +1,10 @@
-"""Explain and plan, as the commands of the same names answer, and the one change that an advice proposes."""
+"""Explain and plan, as the commands of the same names answer."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -22,7 +22,6 @@ from mooring.runway.explain.pod_answers import PodQuestion, answer_pods
 from mooring.runway.proposals import proposal
 from mooring.runway.rest.errors import ErrorDetail, RestError
 from mooring.runway.rest.route import RestCall, Route
-from mooring.runway.shown import Shown
 from mooring.runway.sources.live_objects import live_objects
 from mooring.runway.sources.live_source import PAGE
 
@@ -44,24 +43,6 @@ class ExplainAsked(msgspec.Struct, frozen=True):
 class PlanAsked(msgspec.Struct, frozen=True):
     manifests: tuple[dict[str, Any], ...]
     namespace: str = "default"
-
-
-class PatchAsked(msgspec.Struct, frozen=True, rename="camel"):
-    """One change to one object; `body` is a patch of the media type `type`, as a proposal has it."""
-
-    api_version: str
-    kind: str
-    name: str
-    type: Literal[
-        "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"
-    ]
-    body: Any
-    namespace: str = ""
-
-
-class PatchApplied(Shown, frozen=True):
-    message: str
-    object: dict[str, Any]
 
 
 async def _explain(call: RestCall) -> Object:
@@ -134,16 +115,6 @@ async def _objects(call: RestCall) -> list[Object]:
         await transport.close()
 
 
-async def _apply(call: RestCall) -> PatchApplied:
-    asked: PatchAsked = call.body
-    found = await call.caller.transport.patch(
-        asked.api_version, asked.kind, asked.namespace, asked.name, asked.type, asked.body, "mooring-ui"
-    )
-    where = f"{asked.namespace}/{asked.name}" if asked.namespace else asked.name
-    found["metadata"].pop("managedFields", None)
-    return PatchApplied(f"{asked.kind} {where} patched", found)
-
-
 QUESTION_ROUTES: Final = (
     Route(
         "POST",
@@ -160,14 +131,5 @@ QUESTION_ROUTES: Final = (
         _plan,
         dict[str, Any],
         body=PlanAsked,
-    ),
-    Route(
-        "POST",
-        "/api/apply",
-        "Make the one change that an advice proposes.",
-        _apply,
-        PatchApplied,
-        body=PatchAsked,
-        writes=True,
     ),
 )
