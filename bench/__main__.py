@@ -21,6 +21,7 @@ from bench import (
     fanout,
     groups,
     hosts,
+    installations,
     live,
     measured_clusters,
     node,
@@ -28,6 +29,7 @@ from bench import (
     notebooks,
     peer,
     placement,
+    rest,
     runtime,
     server,
     snapshots,
@@ -238,6 +240,35 @@ def deployment_rows(quick: bool) -> list[Row]:
     ]
 
 
+def rest_rows(quick: bool) -> list[Row]:
+    nodes, pods = (100, 1_000) if quick else (rest.NODES, rest.PODS)
+    found = rest.measured(nodes, pods, 2.0 if quick else 5.0)
+    size = f"{nodes:,} nodes and {pods:,} pods"
+    clients = f"{rest.CLIENTS} clients, {rest.PER_SECOND} changes/s"
+    return [
+        Row(f"GET /api/nodes, {size}, the first", found["nodes first"], "ms", 5_000),
+        Row("the same, later, p50", found["nodes p50"], "ms", 25),
+        Row("the same, later, p99", found["nodes p99"], "ms", 100),
+        Row("GET /api/workloads, p50", found["workloads p50"], "ms", 30),
+        Row("memory of the REST server and the API server beside it", found["MiB"], "MiB", 500),
+        Row(f"stream, {clients}: lost", found["lost"], "changes", 0),
+        Row("the same, heard after, p50", found["late p50"], "ms", 150),
+        Row("the same, heard after, p99", found["late p99"], "ms", 400),
+        Row("the same, CPU of both servers", found["cpu"] * 100, "% of a core", 50),
+    ]
+
+
+def installation_rows(quick: bool) -> list[Row]:
+    if why := installations.missing():
+        print(f"without installations: {why}", file=sys.stderr)
+        return []
+    found = installations.measured(2 if quick else installations.INSTALLATIONS)
+    return [
+        Row("an installation, controllers beside Helm, CPU", found.own * 1000, "ms", 200, peer=found.plain * 1000),
+        Row("the Helms of an installation, CPU", found.helm * 1000, "ms", peer=found.plain * 1000),
+    ]
+
+
 def node_rows(quick: bool) -> list[Row]:
     if why := node.missing():
         print(f"without the process node: {why}", file=sys.stderr)
@@ -308,6 +339,8 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "autoscaler": autoscaler_rows,
     "workspaces": workspace_rows,
     "deployments": deployment_rows,
+    "rest": rest_rows,
+    "installations": installation_rows,
     "node": node_rows,
     "notebooks": notebook_rows,
     "stored": stored_rows,

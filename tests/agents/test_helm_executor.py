@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from mooring.agents.helm.debug_output import DebugOutput
 from mooring.agents.helm.executor import HelmExecutor
 from mooring.agents.helm.private_folder import private_folder
 from mooring.api.kinds import Key
@@ -43,7 +44,7 @@ if [ "$1" = history ]; then echo '{history}'; exit 0; fi
   env | grep -E '^(HELM_|KUBECONFIG)' | sort
   stat -c '%a %n' "$KUBECONFIG" "$(dirname "$KUBECONFIG")"
   cat "$KUBECONFIG"; echo
-  for last; do :; done
+  last=$5
   [ -f "$last" ] && stat -c '%a values' "$last" && cat "$last"
 }} > '{seen}'
 {body}
@@ -71,6 +72,9 @@ class OneObject:
         self.writes.append(request)
         self.object = merge_patch(self.object, request.body)
         return self.object
+
+    async def close(self) -> None:
+        """Nothing."""
 
     def list(self, *arguments: Any) -> AsyncGenerator[Page]:
         raise NotImplementedError
@@ -127,7 +131,7 @@ def test_helm_gets_private_files_and_the_rights_of_who_asked(tmp_path: Path, mon
     asyncio.run(carried_out(api, run))
     lines = helm.seen.splitlines()
     folder = Path(next(line for line in lines if line.startswith("KUBECONFIG=")).partition("=")[2]).parent
-    assert lines[0] == f"argv upgrade web -f {folder / 'values.yaml'}"
+    assert lines[0] == f"argv upgrade web --debug -f {folder / 'values.yaml'}"
     assert [line.partition("=")[0] for line in lines if line.startswith("HELM_")] == [
         "HELM_CACHE_HOME",
         "HELM_CONFIG_HOME",
@@ -150,13 +154,29 @@ def test_helm_gets_private_files_and_the_rights_of_who_asked(tmp_path: Path, mon
 
 
 def test_no_secret_is_on_a_command_line_or_in_the_status(tmp_path: Path) -> None:
-    helm = PlayedHelm(tmp_path, 'tr "\\0" " " < /proc/$$/cmdline')
+    helm = PlayedHelm(tmp_path, 'tr "\\0" " " < /proc/$$/cmdline >&2; cat "$5"')
     run = run_of(task(helm.program))
     api = OneObject(run.id)
     asyncio.run(carried_out(api, run))
     assert "upgrade web" in outcome(api)["output"]
     assert "hunter2" not in json.dumps(api.object)
     assert SECRET not in json.dumps(api.object)
+
+
+def test_what_helm_tells_of_its_work_is_kept_without_its_source_and_calls() -> None:
+    output = DebugOutput()
+    output.add(
+        b'install.go:225: 2026-11-16 12:34:20.9 +0000 UTC m=+0.04 [debug] Original chart version: ""\n\n'
+        b"ready.go:303: [debug] Deployment is not ready: b/b. 0 out of 1 expected pods are ready\n"
+        b"Error: context deadline exceeded\n"
+        b"helm.go:92: 2026-11-16 12:34:24.1 +0000 UTC m=+3.1 [debug] context deadline exceeded\n"
+        b"main.newUpgradeCmd.func2\n\t/src/cmd/helm/upgrade.go:226\n"
+    )
+    assert output.text == (
+        'Original chart version: ""\n'
+        "Deployment is not ready: b/b. 0 out of 1 expected pods are ready\n"
+        "Error: context deadline exceeded\n"
+    )
 
 
 def test_without_helm_the_exit_code_is_that_of_shells() -> None:
@@ -168,7 +188,7 @@ def test_without_helm_the_exit_code_is_that_of_shells() -> None:
 
 
 def test_output_is_shown_while_it_grows_and_at_most_once_a_second(tmp_path: Path) -> None:
-    helm = PlayedHelm(tmp_path, "for i in $(seq 1 25); do echo line $i; sleep 0.1; done")
+    helm = PlayedHelm(tmp_path, "for i in $(seq 1 25); do echo line $i >&2; sleep 0.1; done")
     run = run_of(task(helm.program))
     api = OneObject(run.id)
     asyncio.run(carried_out(api, run))
@@ -181,7 +201,7 @@ def test_output_is_shown_while_it_grows_and_at_most_once_a_second(tmp_path: Path
 
 
 def test_a_cancelled_run_ends_and_its_releases_are_looked_at(tmp_path: Path) -> None:
-    helm = PlayedHelm(tmp_path, "trap 'echo asked to end; exit 1' TERM; sleep 60 & wait")
+    helm = PlayedHelm(tmp_path, "trap 'echo asked to end >&2; exit 1' TERM; sleep 60 & wait")
     run = run_of(task(helm.program))
     api = OneObject(run.id)
     asyncio.run(carried_out(api, run, cancel_after=0.5))

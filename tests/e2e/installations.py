@@ -13,16 +13,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from mooring.catalog import CATALOG
+from mooring.client.rest_mapper import RestMapper
 from mooring.features.installation.api.names import API_VERSION
 from mooring.features.installation.feature import INSTALLATION
 from mooring.kube.objects import Object
 from mooring.testing.builders import node
+from mooring.testing.controlplane import write_kubeconfig
 from mooring.testing.homes import EMBEDDED, Home, whole
 from mooring.testing.http import Answer, Api
 from mooring.testing.installations import helm_chart, installation
 from mooring.testing.processes import ProgramProcess, free_port
 from mooring.testing.tools import tool
+from scripts.rbac import FOLDER
 from tests.support.chart_repositories import chart_repository, helm
 
 PATIENCE_SECONDS = 60.0
@@ -127,24 +132,44 @@ def site_in(name: str, folder: Path) -> Iterator[InstallationSite]:
         home.api() as api,
     ):
         if name == EMBEDDED:
-            yield InstallationSite(home, api, url, folder, lambda: _kill_controllers(home))
+            yield InstallationSite(home, api, url, folder, lambda: os.kill(controllers_of(home), signal.SIGKILL))
             return
-        for definition in CATALOG.definitions(INSTALLATION.names):
-            assert api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition).code == 201
-        running = _Running(home, api, flags)
+        running = _Running(home, api, _account(home, api), flags)
         try:
             yield InstallationSite(home, api, url, folder, running.kill)
         finally:
             running.process.stop()
 
 
+def _account(home: Home, api: Api) -> Path:
+    """A kubeconfig with the rights that config/rbac has for installations, and no others."""
+    wanted = [*CATALOG.definitions(INSTALLATION.names)]
+    for path in sorted(FOLDER.glob("*.yaml")):
+        wanted += yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "mooring:installation"}
+    subject = {"kind": "ServiceAccount", "name": "mooring", "namespace": "mooring-system"}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "roleRef": role}
+    wanted.append({**binding, "metadata": {"name": "mooring:installation"}, "subjects": [subject]})
+    for obj in wanted:
+        place = RestMapper().find(obj["apiVersion"], obj["kind"])
+        assert place is not None
+        where = place.object(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        answer = api.patch(where, "apply", obj, fieldManager="test", force="true")
+        assert answer.code in (200, 201), answer.body
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    token = api.post("/api/v1/namespaces/mooring-system/serviceaccounts/mooring/token", request)
+    kubeconfig = home.folder / "account.kubeconfig"
+    write_kubeconfig(kubeconfig, "account", home.url, home.ca, token.body["status"]["token"])
+    return kubeconfig
+
+
 class _Running:
     """`mooring run` beside a real control plane."""
 
-    def __init__(self, home: Home, api: Api, flags: tuple[str, ...]) -> None:
+    def __init__(self, home: Home, api: Api, kubeconfig: Path, flags: tuple[str, ...]) -> None:
         self._home, self._api = home, api
         command = [sys.executable, "-m", "mooring", "run", "--controllers", _NAMES, "--no-leader-elect", *flags]
-        command += ["--kubeconfig", str(home.kubeconfig), "--webhook-url", f"https://127.0.0.1:{free_port()}"]
+        command += ["--kubeconfig", str(kubeconfig), "--webhook-url", f"https://127.0.0.1:{free_port()}"]
         self._command = [*command, "--webhook-certificates", str(home.folder / "webhooks")]
         self.process = self._started()
 
@@ -162,18 +187,16 @@ class _Running:
         return bool(stamped.code == 201 and "requestedBy" in stamped.body["spec"])
 
 
-def _kill_controllers(home: Home) -> None:
-    """The process of `mooring up` that runs the controllers; its supervisor starts another one."""
+def controllers_of(home: Home) -> int:
+    """The process of `mooring up` that runs the controllers. If it ends, its supervisor starts another one."""
     wanted = str(home.folder).encode()
     for entry in Path("/proc").iterdir():
         try:
             command = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
-            is_ours = b"mooring.supervisor.controllers" in command and _parent_has(int(entry.name), wanted)
+            if b"mooring.supervisor.controllers" in command and _parent_has(int(entry.name), wanted):
+                return int(entry.name)
         except OSError:
             continue
-        if is_ours:
-            os.kill(int(entry.name), signal.SIGKILL)
-            return
     raise AssertionError("there is no controllers process")
 
 

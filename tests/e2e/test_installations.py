@@ -83,9 +83,10 @@ def test_a_chart_that_the_cluster_refuses_is_a_failure_that_can_be_mended(site: 
 
 
 def test_a_chart_that_does_not_become_ready_is_out_of_time(site: InstallationSite) -> None:
-    site.asks("late", "slow", "1.0.0", timeoutSeconds=2)
+    site.asks("late", "slow", "1.0.0", timeoutSeconds=3)
     status = site.ended("late")
     assert (status["phase"], site.reason("late")) == ("Failed", "TimedOut")
+    assert "Deployment is not ready: late/late. 0 out of 1 expected pods are ready" in status["message"]
     found = site.release("late")
     assert found is not None
     assert found["status"] == status["releases"][0]["status"] == "failed"
@@ -95,7 +96,8 @@ def test_what_is_cancelled_says_so_and_goes_on_later(site: InstallationSite) -> 
     site.asks("halted", "slow", "1.0.0")
     site.until(lambda: site.release("halted") is not None, "Helm is at work")
     # The output is shown while the step runs.
-    site.until(lambda: "does not exist" in site.status("halted")["steps"][-1].get("output", ""), "output")
+    waiting = "Deployment is not ready: halted/halted. 0 out of 1 expected pods are ready"
+    site.until(lambda: waiting in site.status("halted")["steps"][-1].get("output", ""), "output")
     assert site.status("halted")["steps"][-1]["state"] == "Running"
     site.change("halted", suspend=True)
     status = site.ended("halted")

@@ -15,7 +15,10 @@ from mooring.cli.main import cli
 from mooring.cli.runway.asked_deployment import default_name
 from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
+from mooring.runway.providers.registry import deployment_manifests, read_deployment
+from mooring.runway.settings import DEFAULT_SETTINGS
 from mooring.testing.builders import node, pod
+from mooring.testing.http import Api
 from tests.cli.served import ServedCluster, served
 from tests.runway.clusters import gpu_node
 
@@ -183,6 +186,26 @@ def test_a_deployment_is_created_listed_shown_and_deleted(cluster: ServedCluster
     gone = mooring("deployments", "delete", "phi-4", cluster=cluster)
     assert gone.stdout == 'deployment "phi-4" deleted from default namespace\n'
     assert mooring("deployments", cluster=cluster).stdout.startswith("No models are deployed")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"modelId": "phi-4", "hfTokenSecret": "hf", "engineArgs": {"dtype": "half"}},
+        {"modelId": "phi-4", "modelSource": "preset"},
+        {"modelId": "llama3.2:1b", "computeType": "gpu", "resources": {"memory": "4Gi"}},
+        {"modelId": "org/m", "ggufFile": "m.gguf"},
+        {"modelId": "deepseek-r1-0528", "nodes": 2, "resources": {"gpu": 8}},
+    ],
+)
+def test_the_api_takes_every_field_of_what_is_created(cluster: ServedCluster, fields: Any) -> None:
+    config = read_deployment({"name": "model", **fields}, embedded=True).config
+    with Api(cluster.url) as api:
+        for manifest in deployment_manifests(config, DEFAULT_SETTINGS):
+            base = "/api/v1" if manifest["apiVersion"] == "v1" else f"/apis/{manifest['apiVersion']}"
+            path = f"{base}/namespaces/default/{manifest['kind'].lower()}s"
+            answer = api.post(path, manifest, fieldValidation="Strict", dryRun="All")
+            assert answer.code == 201, answer.body
 
 
 def test_a_dry_run_writes_nothing(cluster: ServedCluster) -> None:

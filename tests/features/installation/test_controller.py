@@ -131,7 +131,8 @@ def test_what_our_own_controllers_do_is_not_installed_and_the_flag_is_named() ->
 ABSENT = 'Error: chart "workspace" version "0.8.0" not found in https://x repository'
 NO_REPOSITORY = "Error: looks like https://x is not a valid chart repository"
 FORBIDDEN = 'Error: secrets is forbidden: User "ada" cannot list resource'
-LATE = "Error: UPGRADE FAILED: context deadline exceeded"
+LATE = "Job is not ready: a/b\nError: UPGRADE FAILED: context deadline exceeded"
+NOBODY = 'Error: users "ada" is forbidden: User "mooring" cannot impersonate resource "users"'
 BROKEN = "Error: execution error at (a.yaml)"
 
 
@@ -141,7 +142,18 @@ BROKEN = "Error: execution error at (a.yaml)"
         (CHECK, ends(output=ABSENT), "ChartNotFound", "has no chart workspace of version 0.8.0; nothing was changed"),
         (CHECK, ends(output=NO_REPOSITORY), "RepositoryUnavailable", "correct spec.repository.url"),
         (OBSERVE, ends(output=FORBIDDEN), "Forbidden", "ada may not do what step observe does"),
-        (INSTALL, ends(output=LATE), "TimedOut", "was not done within 600 s"),
+        (
+            INSTALL,
+            ends(output=LATE),
+            "TimedOut",
+            "was not done within 600 s: Job is not ready: a/b; mend that or raise",
+        ),
+        (
+            INSTALL,
+            ends(output=NOBODY),
+            "ImpersonationForbidden",
+            "bind ClusterRole mooring:installation to its account",
+        ),
         (INSTALL, ends("TimedOut", "half"), "TimedOut", "raise spec.timeoutSeconds"),
         (INSTALL, ends(output=BROKEN), "HelmFailed", "failed: execution error at (a.yaml); mend it, then raise"),
     ],
@@ -195,6 +207,17 @@ def test_suspending_cancels_what_runs_and_going_on_begins_again() -> None:
     world.change(suspend=False)
     world.run()
     assert world.status()["phase"] == "Installed"
+
+
+def test_suspending_what_is_installed_leaves_it_installed() -> None:
+    world = InstallationWorld()
+    world.put(installation())
+    world.run()
+    before = world.runs
+    world.change(suspend=True)
+    world.run()
+    assert (world.status()["phase"], world.runs) == ("Installed", before)
+    assert world.ready()["observedGeneration"] == 2
 
 
 def test_what_a_killed_run_left_pending_is_brought_in_order_and_done_again() -> None:

@@ -55,6 +55,7 @@ def read(**fields: Any) -> DeploymentConfig:
         ({"modelId": "a/b c"}, 'modelId: there is no model "a/b c" in the catalogue'),
         ({"modelId": "microsoft/phi-2"}, "modelId: microsoft/phi-2 is retired and no longer supported"),
         ({"modelId": "phi-2"}, "modelId: phi-2 is retired and no longer supported"),
+        ({"modelSource": "preset", "replicas": 2}, "replicas: a preset is one replica, not 2; choose modelSource vllm"),
         ({"modelSource": "preset", "modelId": "org/unknown"}, 'modelId: there is no model "org/unknown"'),
         ({"modelSource": "premade", "modelId": ""}, "premadeModel: is needed with modelSource premade"),
         (

@@ -225,6 +225,11 @@ def test_a_preset_names_its_model() -> None:
     assert len(made) == 1
 
 
+def test_nothing_asks_for_the_api_that_is_gone() -> None:
+    for fields in (CPU, GPU, VLLM, FILE):
+        assert "/query" not in str(manifests(**fields))
+
+
 def test_a_replica_on_several_nodes_needs_the_other_provider() -> None:
     with pytest.raises(DeploymentError, match="nodes: 2 pods for one replica need provider mooring"):
         manifests(**VLLM, nodes=2)

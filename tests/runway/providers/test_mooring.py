@@ -76,6 +76,11 @@ def test_the_api_takes_the_pods_that_come_of_it(fields: Any) -> None:
     assert [error for pod in pods for error in validate_pod(default_pod(pod))] == []
 
 
-def test_only_vllm_spreads_a_replica() -> None:
-    with pytest.raises(DeploymentError, match="nodes: only modelSource vllm spreads a replica over 2 pods"):
+def test_a_preset_on_several_nodes_is_a_workspace() -> None:
+    (made,) = manifests({"name": "r1", "modelId": "deepseek-r1-0528", "modelSource": "preset", "nodes": 2})
+    assert (made["kind"], made["resource"]["count"]) == ("Workspace", 2)
+
+
+def test_llama_cpp_does_not_spread_a_replica() -> None:
+    with pytest.raises(DeploymentError, match="nodes: only vllm and presets spread a replica over 2 pods"):
         manifests({"name": "a", "modelId": "llama3.2:1b", "nodes": 2})

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mooring.apiserver.authentication.token_file import add_token, remove_token
 from mooring.runway.rest import callers
 from mooring.runway.rest.route import Route
 from mooring.runway.rest.route_table import ROUTES
@@ -127,6 +128,19 @@ def test_a_right_that_is_taken_away_ends_streams_and_answers(furnished: Rest, mo
                 body["metadata"] = {"name": "reading"}
                 assert api.post(binding, body).code == 201
         eventually(lambda: reader.ask("GET", "/api/nodes")[0] == 200, "what may be read again is told again")
+
+
+def test_a_token_that_has_ended_ends_streams_and_answers(embedded: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callers, "CHECK_SECONDS", 0.2)
+    tokens = embedded.home.folder / "tokens"
+    guest = embedded.client(add_token(tokens, "guest", ["system:masters"]))
+    eventually(lambda: guest.ask("GET", "/api/nodes")[0] == 200, "the token is known")
+    with guest.stream("nodes") as events:
+        events.next()
+        remove_token(tokens, "guest")
+        eventually(lambda: guest.ask("GET", "/api/nodes")[0] == 401, "the token is not accepted any more")
+        with pytest.raises(EOFError):
+            events.until(lambda topic, data: False)
 
 
 def test_no_answer_shows_a_token(furnished: Rest) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.agents.child_process import TERMINATION_SECONDS, EffectCommand, EffectOutput, run_child
+from mooring.agents.helm.debug_output import DEBUG, DebugOutput
 from mooring.agents.helm.empty_namespace import delete_if_empty
 from mooring.agents.helm.missing_crds import make_missing_crds
 from mooring.agents.helm.private_folder import kubeconfig_for, private_folder, write_private
@@ -26,6 +27,7 @@ from mooring.client.http import HttpTransport
 from mooring.client.transport import AsyncTransport, UnknownOutcome, Unreachable
 from mooring.features.installation.api.installation import HelmRelease, as_object
 from mooring.features.installation.effects import (
+    CHECK,
     CRDS,
     HELM_MISSING_EXIT_CODE,
     NAMESPACE_REMOVAL,
@@ -106,7 +108,7 @@ class _HelmRun:
         self._task: HelmTask = run.arguments
         self._program, self._folder, self._access = program, folder, access
         self._cancelled, self._termination = cancelled, termination
-        self._output = EffectOutput()
+        self._output = DebugOutput()
 
     async def result(self, transport: AsyncTransport) -> Report:
         showing = asyncio.create_task(show_progress(transport, self._run, lambda: self._output.text))
@@ -127,7 +129,11 @@ class _HelmRun:
         report = Report("Succeeded", 0)
         for command in self._task.commands:
             seconds = self._task.seconds + _GRACE_SECONDS
-            report = await self._helm(command, self._output, self._cancelled, seconds)
+            if self._run.effect is CHECK:
+                report = await self._helm(command, self._output, self._cancelled, seconds)
+            else:
+                telling = HelmCommand((*command.arguments, DEBUG), command.values)
+                report = await self._helm(telling, EffectOutput(), self._cancelled, seconds, self._output)
             if report.phase != "Succeeded":
                 break
         return report._replace(output=self._output.text)

@@ -9,13 +9,13 @@ import click
 
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.errors import Command, exit_code
+from mooring.cli.runway.options import output_option
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.kube.objects import Object
 
-FORMATS: Final = ("text", "json", "yaml")
 # What was asked for has ended otherwise.
 _NOT_DONE: Final = 2
 
@@ -34,7 +34,7 @@ _NOT_DONE: Final = 2
 @click.option("--cancel", is_flag=True, help="Stop what is being installed.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until it has ended, and show its steps.")
-@click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
+@output_option
 @cluster_options
 @exit_code
 def command(

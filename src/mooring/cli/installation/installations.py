@@ -9,17 +9,17 @@ import click
 
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.errors import Command, exit_code
+from mooring.cli.runway.options import output_option
 
 if TYPE_CHECKING:
     from mooring.client.http import HttpTransport
     from mooring.kube.objects import Object
 
-FORMATS: Final = ("text", "json", "yaml")
 _COLUMNS: Final = ("NAME", "PHASE", "VERSION", "REVISION", "MESSAGE")
 
 
 @click.command(cls=Command)
-@click.option("-o", "--output", "form", type=click.Choice(FORMATS), default="text", help="How to answer.")
+@output_option
 @cluster_options
 @exit_code
 def command(form: str, kubeconfig: Path | None, context: str | None) -> int:

@@ -66,6 +66,9 @@ def _was_begun(found: Installation) -> bool:
 
 
 def _suspended(found: Installation, now: datetime) -> Decision:
+    if found.status.phase == "Installed":
+        # Nothing runs that could be cancelled.
+        return Decision(status=told(found, now, "Installed", "Installed", found.status.message))
     steps = [replace(each, state="Cancelled") if each.state == "Running" else each for each in found.status.steps]
     message = "it is cancelled; set spec.suspend to false to go on"
     return Decision(status=told(found, now, "Cancelled", "Cancelled", message, steps=steps))

@@ -14,7 +14,8 @@ __all__ = ["HELM_MISSING", "HelmFailure", "failure_of"]
 
 HELM_MISSING: Final = "HelmMissing"
 _LATE: Final = ("timed out waiting", "context deadline exceeded")
-_REFUSED: Final = (" is forbidden: ", "cannot impersonate resource")
+_REFUSED: Final = " is forbidden: "
+_NO_IMPERSONATION: Final = "cannot impersonate resource"
 _ABSENT: Final = ("not found in", "no chart version found", "no chart name found")
 _LONGEST_LINE: Final = 600
 
@@ -33,12 +34,15 @@ def failure_of(installation: Installation, step: PlannedStep, record: EffectReco
         return HelmFailure(HELM_MISSING, f"{record.message}; install Helm or name it with --helm, or type: {typed}")
     if record.phase == "Cancelled":
         return HelmFailure("Cancelled", f"step {step.name} was cancelled; set spec.suspend to false to go on")
-    if any(words in record.output for words in _REFUSED):
+    if _NO_IMPERSONATION in record.output:
+        text = f"the controller may not act for {user}: bind ClusterRole mooring:installation to its account; {again}"
+        return HelmFailure("ImpersonationForbidden", text)
+    if _REFUSED in record.output:
         return HelmFailure("Forbidden", f"{user} may not do what step {step.name} does: {said}")
     if record.phase == "TimedOut" or any(words in record.output for words in _LATE):
         return HelmFailure(
             "TimedOut",
-            f"step {step.name} was not done within {step.task.seconds} s: {said}; see what is not ready, raise "
+            f"step {step.name} was not done within {step.task.seconds} s: {_not_ready(record)}; mend that or raise "
             f"spec.timeoutSeconds; {again}",
         )
     if step.effect is CHECK and step.chart is not None:
@@ -52,7 +56,15 @@ def failure_of(installation: Installation, step: PlannedStep, record: EffectReco
 
 
 def _last_words(record: EffectRecord) -> str:
-    """The last line that says something; Helm's errors are one, however long."""
+    """Helm's error, which may have several lines, or else the last line that says something."""
     lines = [line.strip() for line in record.output.splitlines() if line.strip()]
-    said = lines[-1].removeprefix("Error: ") if lines else record.message or f"exit code {record.exit_code}"
+    errors = [number for number, line in enumerate(lines) if line.startswith("Error: ")]
+    told = lines[errors[-1] :] if errors else lines[-1:]
+    said = " ".join(told).removeprefix("Error: ") or record.message or f"exit code {record.exit_code}"
     return said if len(said) <= _LONGEST_LINE else f"{said[:_LONGEST_LINE]}..."
+
+
+def _not_ready(record: EffectRecord) -> str:
+    """What was waited for last."""
+    found = [line.strip() for line in record.output.splitlines() if " is not ready: " in line]
+    return found[-1] if found else _last_words(record)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from mooring.api.conditions import changed_conditions
+from mooring.api.conditions import condition_objects, dated, find_condition
 from mooring.api.meta import Condition
 from mooring.features.installation.api.installation import Installation, Phase, StepStatus, as_object
 from mooring.features.installation.api.kinds import INSTALLATION
@@ -31,11 +31,12 @@ def told(
     """`fields` are further fields of the status. `steps` take the place of those that are on record."""
     before, generation = installation.status, installation.metadata.generation
     body: dict[str, Any] = {}
-    ready = "True" if phase == "Installed" else "False"
-    wanted = Condition(READY, ready, reason, message)
-    conditions = changed_conditions(before.conditions, (wanted,), now, generation=generation)
-    if conditions is not None:
-        body["conditions"] = conditions
+    wanted = Condition(READY, "True" if phase == "Installed" else "False", reason, message)
+    known = find_condition(before.conditions, READY)
+    # Who follows a change of the spec sees by the generation that this is the answer to it.
+    ready = dated(wanted, known, now, generation)
+    if ready != known:
+        body["conditions"] = condition_objects((ready,))
     if before.phase != phase or before.message != message:
         body |= {"phase": phase, "message": message}
     if steps is not None and tuple(steps) != before.steps:

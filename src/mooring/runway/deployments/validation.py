@@ -70,6 +70,10 @@ def _is_image(reference: str) -> bool:
 
 def _numbers(config: DeploymentConfig) -> Iterator[Problem]:
     yield from _within("replicas", config.replicas, MAX_REPLICAS)
+    if config.model_source == "preset" and config.replicas > 1:
+        yield Problem(
+            "replicas", f"a preset is one replica, not {config.replicas}; choose modelSource vllm for several"
+        )
     yield from _within("nodes", config.nodes, MAX_NODES)
     if config.resources.gpu is not None:
         yield from _within("resources.gpu", config.resources.gpu, MAX_GPUS)

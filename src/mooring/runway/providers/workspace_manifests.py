@@ -24,7 +24,8 @@ def workspace(config: DeploymentConfig, gpu_nodes: dict[str, str]) -> Object:
         "kind": KIND,
         "metadata": metadata(config),
         "resource": {
-            "count": config.replicas or 1,
+            # A preset is one replica on as many nodes; the pods of a template are replicas, one on each.
+            "count": config.nodes if config.model_source == "preset" else config.replicas or 1,
             "labelSelector": {"matchLabels": dict(config.label_selector or default)},
         },
         "inference": _inference(config),

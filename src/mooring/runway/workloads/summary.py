@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, Literal
 
 from mooring.catalog import CATALOG
@@ -160,7 +161,9 @@ def _groups(kind: str, pods: Sequence[FleetPod]) -> tuple[WorkloadGroup, ...] | 
         return None
     members: dict[str, list[FleetPod]] = {}
     for pod in pods:
-        members.setdefault(known.unit.of(pod.labels), []).append(pod)
+        # One that somebody else made for it, without the label of a group, is in none.
+        with suppress(KeyError):
+            members.setdefault(known.unit.of(pod.labels), []).append(pod)
     return tuple(
         WorkloadGroup(name, _counts(len(group), group), _nodes(group)) for name, group in sorted(members.items())
     )

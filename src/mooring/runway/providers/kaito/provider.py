@@ -24,7 +24,7 @@ __all__ = ["KAITO"]
 
 
 def _validate(config: DeploymentConfig) -> list[Problem]:
-    if config.nodes > 1:
+    if config.nodes > 1 and config.model_source != "preset":
         text = f"{config.nodes} pods for one replica need provider mooring; KAITO spreads only presets"
         return [Problem("nodes", text)]
     return []

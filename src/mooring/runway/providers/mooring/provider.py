@@ -26,14 +26,14 @@ __all__ = ["MOORING"]
 
 
 def _validate(config: DeploymentConfig) -> list[Problem]:
-    if config.nodes > 1 and config.model_source != "vllm":
-        text = f"only modelSource vllm spreads a replica over {config.nodes} pods, not {config.model_source}"
+    if config.nodes > 1 and config.model_source not in ("vllm", "preset"):
+        text = f"only vllm and presets spread a replica over {config.nodes} pods, not modelSource {config.model_source}"
         return [Problem("nodes", text)]
     return []
 
 
 def manifests(config: DeploymentConfig, settings: RunwaySettings) -> list[Object]:
-    if config.nodes > 1:
+    if config.nodes > 1 and config.model_source == "vllm":
         return [leader_worker_set(config), group_service(config)]
     made = [workspace(config, GPU_NODES)]
     if config.model_source == "vllm":
