@@ -7,7 +7,7 @@
 #   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
 #   make conformance  run upstream's own suites of LeaderWorkerSets against ours (Go and `make tools` needed; minutes)
 #   make advice-proof  paste what `mooring explain` proposes, 500 times, and count the pods that land (kubectl needed; minutes)
-#   make page    build the web page into the checkout (`make up` does it)
+#   make page    build the web page into the checkout (`make up` and `make test` do it)
 #   make bench   measure against the budgets
 #   make setup   make .venv/ (the others do it when needed)
 
@@ -31,7 +31,7 @@ page: .venv/ready
 tour: .venv/ready
 	@sh examples/tour.sh
 
-test: lint
+test: lint page
 	$(BIN)/pytest -n auto
 
 lint: .venv/ready

