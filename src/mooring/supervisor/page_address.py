@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import socket
 from typing import Final, NamedTuple
 
@@ -33,7 +33,7 @@ def bind_page(host: str, port: int) -> ServedPage:
         listening, address = bind(Address(host, port))
     except InputError as error:
         raise InputError(error.message.replace("--bind", "--port")) from None
-    return ServedPage(listening, address, secrets.token_urlsafe(32))
+    return ServedPage(listening, address, os.urandom(32).hex())
 
 
 def page_beside(api: Address, port: int | None) -> ServedPage:

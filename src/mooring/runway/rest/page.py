@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import compile_path
 
 from mooring.runway.rest.errors import RestError
 from mooring.runway.rest.responses import HEADERS
@@ -44,12 +45,15 @@ class _File(NamedTuple):
 
 
 def page(routes: Sequence[Route], folder: Path = PAGE_FOLDER) -> Endpoint:
-    """What answers to everything outside the API."""
+    """What answers to everything that is none of the routes."""
+    patterns = [compile_path(route.path)[0] for route in routes]
 
     async def show(request: Request) -> Response:
         path = request.url.path.lstrip("/")
         if path == "api" or path.startswith("api/"):
-            raise RestError(404, f"Route not found: {request.method} {request.url.path}")
+            known = any(pattern.match(request.url.path) for pattern in patterns)
+            status, what = (405, "Method not allowed") if known else (404, "Route not found")
+            raise RestError(status, f"{what}: {request.method} {request.url.path}")
         if request.method not in ("GET", "HEAD"):
             raise RestError(405, f"Method not allowed: {request.method} {request.url.path}")
         files = _files(folder)
