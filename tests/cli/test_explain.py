@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from mooring.kube.words import share
 from mooring.placement import messages
 from mooring.testing.groups import leader_worker_set
 from tests.cli.world import World, requests
@@ -392,11 +391,3 @@ def test_amounts_beyond_all_memory_of_the_world_warn_of_nothing(fleet: World, ru
     result = fleet.explain(fleet.pod("web", resources=requests(memory="9999999999999999Ei")))
     assert (result.exit_code, result.stderr) == (2, "")
     assert headline(result.stdout) == "default/web cannot be placed: 0 of 4 nodes fit"
-
-
-@pytest.mark.parametrize(
-    ("count", "total", "said"),
-    [(8, 8, "all 8 groups"), (3, 8, "3 of 8 groups"), (1, 1, "the group"), (0, 1, "0 of 1 group")],
-)
-def test_a_single_one_is_not_counted_in_the_plural(count: int, total: int, said: str) -> None:
-    assert share(count, total, "groups") == said
