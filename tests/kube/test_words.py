@@ -1,4 +1,4 @@
-"""Counts as people say them."""
+"""Counts in words."""
 
 from __future__ import annotations
 
