@@ -40,12 +40,10 @@ def test_a_pod_that_lands_says_where_and_by_what_margin(fleet: World) -> None:
     assert "Scheduled: Successfully assigned default/web to cpu-1" in result.stdout
 
 
-def test_equal_nodes_are_said_to_be_tied(fleet: World) -> None:
+def test_equal_nodes_and_the_only_one_that_fits_are_said_to_be_that(fleet: World) -> None:
     result = fleet.explain(fleet.pod("web"))
     assert headline(result.stdout) == "default/web would be scheduled on cpu-1, tied at 399 points with cpu-2"
 
-
-def test_the_only_node_that_fits_is_said_to_be_that(fleet: World) -> None:
     result = fleet.explain(fleet.pod("web", nodeSelector={"kubernetes.io/hostname": "cpu-2"}))
     assert headline(result.stdout) == "default/web would be scheduled on cpu-2, the only node that fits"
 

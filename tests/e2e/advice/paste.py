@@ -23,7 +23,6 @@ from mooring.testing.homes import Home, simulated
 from mooring.testing.http import Api
 from mooring.testing.tools import tool
 from tests.e2e.advice.broken import FILE, NAME, BrokenScene
-from tests.e2e.advice.worthwhile import can_be_pasted
 
 # How long the cluster may take to do what it is going to do.
 PATIENCE = 20.0
@@ -90,7 +89,7 @@ class PastingUser:
         found = []
         for advice in (advice for each in pods for advice in each["advice"]):
             added = [edit["after"] for edit in advice["edits"] if edit["op"] == "addNode"]
-            if can_be_pasted(advice):
+            if advice["command"] is not None or len(added) == len(advice["edits"]):
                 promised = advice.get("brings", min(landing + 1, len(pods)))
                 found.append(Proposal(advice["title"], advice["command"], added, promised))
         return found
