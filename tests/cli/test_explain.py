@@ -390,13 +390,3 @@ def test_a_terminal_without_colour(fleet: World) -> None:
     commands = [line for line in text.splitlines() if line.strip().startswith("kubectl patch")]
     assert commands
     assert all(line.endswith("-o yaml") for line in commands), "a command must not be wrapped"
-
-
-@pytest.mark.parametrize("running", ["9E", "9999999999999999Ei"])
-def test_amounts_beyond_all_memory_of_the_world_warn_of_nothing(fleet: World, running: str) -> None:
-    """Warnings are errors in tests: what two such pods hold together is more than 64 bits."""
-    for name in ("huge-1", "huge-2"):
-        fleet.running(name, "cpu-2", resources=requests(memory=running))
-    result = fleet.explain(fleet.pod("web", resources=requests(memory="9999999999999999Ei")))
-    assert (result.exit_code, result.stderr) == (2, "")
-    assert headline(result.stdout) == "default/web cannot be placed: 0 of 4 nodes fit"
