@@ -14,8 +14,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from bench.measured_clusters import cpu_seconds, memory
@@ -33,6 +35,20 @@ _HEARD = re.compile(rb'"type":"ADDED","object":\{[^}]*"message":"sent ([0-9.]+)"
 
 def measured(nodes: int = NODES, pods: int = PODS, seconds: float = 5.0) -> dict[str, float]:
     """Milliseconds of requests, what clients of a stream heard and how late, and CPU seconds a second meanwhile."""
+    with serving(nodes, pods) as server:
+        return asyncio.run(_measure(server, seconds))
+
+
+class RestUnderTest(NamedTuple):
+    """The process of both servers, and where each answers."""
+
+    pid: int
+    api: str
+    rest: str
+
+
+@contextmanager
+def serving(nodes: int, pods: int) -> Iterator[RestUnderTest]:
     command = [sys.executable, "-m", "bench.rest", str(nodes), str(pods)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -40,14 +56,14 @@ def measured(nodes: int = NODES, pods: int = PODS, seconds: float = 5.0) -> dict
         told = process.stdout.readline()
         if not told:
             raise RuntimeError("the server could not begin")
-        return asyncio.run(_measure(process.pid, json.loads(told), seconds))
+        yield RestUnderTest(process.pid, **json.loads(told))
     finally:
         process.kill()
         process.communicate()
 
 
-async def _measure(pid: int, told: dict[str, str], seconds: float) -> dict[str, float]:
-    url = urlsplit(told["rest"])
+async def _measure(server: RestUnderTest, seconds: float) -> dict[str, float]:
+    url = urlsplit(server.rest)
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     found: dict[str, float] = {}
     for name in ("nodes", "workloads"):
@@ -62,10 +78,10 @@ async def _measure(pid: int, told: dict[str, str], seconds: float) -> dict[str, 
             taken.append((time.perf_counter() - started) * 1000)
         found[f"{name} p50"], found[f"{name} p99"] = quantile(sorted(taken), 0.5), quantile(sorted(taken), 0.99)
     writer.close()
-    found["MiB"] = memory(pid)
-    before = cpu_seconds(pid)
-    found |= await _stream(told["api"], url.hostname or "", url.port or 0, int(PER_SECOND * seconds))
-    found["cpu"] = (cpu_seconds(pid) - before) / seconds
+    found["MiB"] = memory(server.pid)
+    before = cpu_seconds(server.pid)
+    found |= await _stream(server.api, url.hostname or "", url.port or 0, int(PER_SECOND * seconds))
+    found["cpu"] = (cpu_seconds(server.pid) - before) / seconds
     return found
 
 
@@ -134,21 +150,23 @@ def _objects(nodes: int, pods: int) -> list[dict[str, Any]]:
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"gpu-{n:05}"}, "spec": {}, "status": status}
         for n in range(nodes)
     ]
-    resources = {"requests": {"cpu": "1", "nvidia.com/gpu": "1"}}
-    found += [
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": f"pod-{n:05}", "namespace": "default"},
-            "spec": {
-                "nodeName": f"gpu-{n % nodes:05}",
-                "containers": [{"name": "main", "image": "x:1", "resources": resources if n < 8 * nodes else {}}],
-            },
-            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
-        }
-        for n in range(pods)
-    ]
-    return found
+    return [*found, *(pod(n, nodes) for n in range(pods))]
+
+
+def pod(number: int, nodes: int) -> dict[str, Any]:
+    """A running pod; the first eight of every node hold a GPU each."""
+    amounts = {"cpu": "1", "nvidia.com/gpu": "1"}
+    resources = dict.fromkeys(("limits", "requests"), amounts) if number < 8 * nodes else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"pod-{number:05}", "namespace": "default"},
+        "spec": {
+            "nodeName": f"gpu-{number % nodes:05}",
+            "containers": [{"name": "main", "image": "x:1", "resources": resources}],
+        },
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
 
 
 def _serve(nodes: int, pods: int) -> None:

@@ -4,7 +4,8 @@ export interface Message { event: string; id: string; data: string }
 
 /** Takes text as it comes and gives the messages that are complete. */
 export class SseParser {
-  #rest = ''
+  // A first list is one long line that comes in many parts: they are joined once.
+  #rest: string[] = []
   #id = ''
   #event = ''
   #data: string[] = []
@@ -16,8 +17,10 @@ export class SseParser {
 
   feed(text: string): Message[] {
     const found: Message[] = []
-    const lines = (this.#rest + text).split('\n')
-    this.#rest = lines.pop() ?? ''
+    this.#rest.push(text)
+    if (!text.includes('\n')) return found
+    const lines = this.#rest.join('').split('\n')
+    this.#rest = [lines.pop() ?? '']
     for (const raw of lines) {
       const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
       if (line === '') {

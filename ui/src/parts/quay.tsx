@@ -6,8 +6,17 @@ import { count } from '../words'
 
 export interface Hull { pod: string; namespace: string; workload: WorkloadRef; gpus: number }
 
+// A node that changes is another object; all others are drawn again with what is known of them.
+const known = new WeakMap<readonly Slot[], Hull[]>()
+
 /** The pods on a node, each with how many berths it takes, in their order. */
-export function hulls(slots: readonly Slot[]): Hull[] {
+export function hulls(slots: readonly Slot[]): readonly Hull[] {
+  let found = known.get(slots)
+  if (!found) known.set(slots, (found = layOut(slots)))
+  return found
+}
+
+function layOut(slots: readonly Slot[]): Hull[] {
   const found: Hull[] = []
   for (const slot of slots) {
     if (!slot.pod) continue

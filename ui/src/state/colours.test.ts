@@ -21,3 +21,9 @@ test.each([
 ])('the code of %s', (name, taken, code) => {
   expect(codeOf(name, taken)).toBe(code)
 })
+
+test('thousands of workloads of one name are dressed in no time', () => {
+  const began = performance.now()
+  for (let i = 0; i < 8000; i++) dressOf(workload(`pod-${i}`))
+  expect(performance.now() - began).toBeLessThan(2000)
+})

@@ -5,14 +5,24 @@ import type { WorkloadRef } from '../api/types'
 const KEY = 'mooring.colours'
 const FILLS = 9
 const MOST_KEPT = 500
+// So many workloads of one name with a number each; those beyond share a code.
+const MOST_NUMBERED = 99
 
 export interface Dress { fill: number; code: string }
 
 const dressed = new Map<string, Dress>()
+const used = new Array<number>(FILLS).fill(0)
+const codes = new Set<string>()
+
+function wear(key: string, dress: Dress): void {
+  dressed.set(key, dress)
+  used[dress.fill - 1]! += 1
+  codes.add(dress.code)
+}
 
 function load(): void {
   try {
-    for (const [key, dress] of JSON.parse(localStorage.getItem(KEY) ?? '[]') as [string, Dress][]) dressed.set(key, dress)
+    for (const [key, dress] of JSON.parse(localStorage.getItem(KEY) ?? '[]') as [string, Dress][]) wear(key, dress)
   } catch {
     // They are chosen anew.
   }
@@ -37,14 +47,8 @@ export function dressOf(workload: WorkloadRef): Dress {
   const key = `${workload.kind}/${workload.namespace}/${workload.name}`
   const known = dressed.get(key)
   if (known) return known
-  const used = new Array<number>(FILLS).fill(0)
-  const codes = new Set<string>()
-  for (const { fill, code } of dressed.values()) {
-    used[fill - 1]! += 1
-    codes.add(code)
-  }
   const dress = { fill: used.indexOf(Math.min(...used)) + 1, code: codeOf(workload.name, codes) }
-  dressed.set(key, dress)
+  wear(key, dress)
   save()
   return dress
 }
@@ -59,7 +63,7 @@ export function codeOf(name: string, taken: ReadonlySet<string>): string {
   const found = tries.find((code) => code.length === 3 && !taken.has(code))
   for (let n = 2; !found; n++) {
     const numbered = `${letters.slice(0, 3 - String(n).length)}${n}`
-    if (!taken.has(numbered)) return numbered
+    if (n === MOST_NUMBERED || !taken.has(numbered)) return numbered
   }
   return found
 }

@@ -13,7 +13,17 @@ export interface Group {
   largest: number
 }
 
-const COLLATOR = new Intl.Collator('en', { numeric: true })
+// Numbers in names count as numbers. A thousand names are sorted at every change, so what they sort by is kept.
+const sortedBy = new Map<string, string>()
+function orderOf(name: string): string {
+  let order = sortedBy.get(name)
+  if (order === undefined) sortedBy.set(name, (order = name.replace(/\d+/g, (digits) => digits.padStart(12, '0'))))
+  return order
+}
+const byName = (a: { name: string }, b: { name: string }): number => {
+  const [one, other] = [orderOf(a.name), orderOf(b.name)]
+  return one < other ? -1 : one > other ? 1 : 0
+}
 
 const keyOf: Record<GroupBy, (node: FleetNode) => string> = {
   pool: (node) => node.pool || 'no pool',
@@ -38,10 +48,10 @@ export function groups(nodes: readonly FleetNode[], by: GroupBy): Group[] {
 
 /** Large groups with GPUs, then the small ones, which share rows, then large ones without. */
 const rank = (group: Group): number => (group.nodes.length <= 2 ? 1 : group.total > 0 ? 0 : 2)
-const first = (a: Group, b: Group): number => rank(a) - rank(b) || Number(b.total > 0) - Number(a.total > 0) || COLLATOR.compare(a.name, b.name)
+const first = (a: Group, b: Group): number => rank(a) - rank(b) || Number(b.total > 0) - Number(a.total > 0) || byName(a, b)
 
 function group(name: string, nodes: FleetNode[]): Group {
-  nodes.sort((a, b) => COLLATOR.compare(a.name, b.name))
+  nodes.sort(byName)
   const products = new Set(nodes.map((node) => node.gpu.product ?? ''))
   const shared = (nodes[0]?.taints ?? []).filter(
     (taint) => !SHOWN_OTHERWISE.test(taint.key) && nodes.every((node) => node.taints.some((other) => taintKey(other) === taintKey(taint))),

@@ -13,7 +13,7 @@ import { groups, type GroupBy } from './groups'
 import { Inspector } from './inspector'
 import { PoolPanel } from './pool-panel'
 import { Skeleton } from './skeleton'
-import { lead, summarise, type Summary } from './summary'
+import { lead, named, summarise, type Summary } from './summary'
 
 // From here on tiles would be a long walk.
 const DENSE_FROM = 100
@@ -151,18 +151,20 @@ function Lead({ sum }: { sum: Summary }) {
 
 /** All GPUs as one bar, and who holds them; pointing at a workload finds it in the drawing. */
 function Whole({ sum, lit, light }: { sum: Summary; lit: WorkloadRef | undefined; light: (workload: WorkloadRef | undefined) => void }) {
-  const held = sum.holders.reduce((total, holder) => total + holder.gpus, 0)
+  const held = sum.total - sum.free - sum.outOfReach
+  const { shown, others, gpus: theirs } = named(sum.holders)
   return (
     <>
       <div class="whole" role="img" aria-label={`${count(sum.total, 'GPU')}: ${number(held)} held, ${number(sum.free)} free, ${number(sum.outOfReach)} out of reach`}>
-        {sum.holders.map(({ workload, gpus }) => (
+        {shown.map(({ workload, gpus }) => (
           <span style={{ flex: gpus, backgroundColor: `var(--w${dressOf(workload).fill})` }} />
         ))}
+        {others > 0 && <span class="others" style={{ flex: theirs }} />}
         {sum.free > 0 && <span class="free" style={{ flex: sum.free }} />}
         {sum.outOfReach > 0 && <span class="out" style={{ flex: sum.outOfReach }} />}
       </div>
       <div class="legend" role="group" aria-label="Workloads that hold GPUs; focus one to find it">
-        {sum.holders.map(({ workload, gpus }) => (
+        {shown.map(({ workload, gpus }) => (
           <a
             class="wl"
             href={`/workloads/${workload.kind}/${workload.namespace}/${workload.name}`}
@@ -179,6 +181,12 @@ function Whole({ sum, lit, light }: { sum: Summary; lit: WorkloadRef | undefined
             <span class="n">{number(gpus)}</span>
           </a>
         ))}
+        {others > 0 && (
+          <a class="wl" href="/workloads">
+            {count(others, 'other workload')}
+            <span class="n">{number(theirs)}</span>
+          </a>
+        )}
       </div>
     </>
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { node } from '../../testing/nodes'
-import { lead, summarise } from './summary'
+import { lead, named, summarise } from './summary'
 
 test('free GPUs of cordoned and lost nodes are out of reach', () => {
   const sum = summarise([node('h100-1', { pods: [['mistral', 2]] }), node('h100-2', { cordoned: true }), node('h100-3', { ready: false, pods: [['qwen', 4]] })])
@@ -24,4 +24,11 @@ test('a workload is counted over all its nodes', () => {
 test('a fleet without GPUs and one without nodes say so', () => {
   expect(lead(summarise([node('cpu-1', { gpus: 0 })])).strong).toBe('1 node, no GPUs.')
   expect(lead(summarise([])).strong).toBe('This cluster has no nodes yet.')
+})
+
+test('of very many workloads the largest are named, and the others counted', () => {
+  const pods = Array.from({ length: 40 }, (_, i) => [`w${i}`, i === 39 ? 4 : 1] as [string, number])
+  const { shown, others, gpus } = named(summarise(pods.map((pod, i) => node(`n${i}`, { pods: [pod] }))).holders)
+  expect([shown.length, others, gpus]).toEqual([30, 10, 10])
+  expect(shown[0]!.workload.name).toBe('w39')
 })

@@ -19,6 +19,7 @@ export interface Summary {
 }
 
 const SIZES = [1, 2, 4, 8]
+const MOST_NAMED = 30
 
 export function summarise(nodes: readonly FleetNode[]): Summary {
   const holders = new Map<string, Holder>()
@@ -45,6 +46,14 @@ export function summarise(nodes: readonly FleetNode[]): Summary {
   }
   sum.holders = [...holders.values()]
   return sum
+}
+
+/** The holders that are named one by one, and what the others come to: a legend of thousands is none. */
+export function named(holders: readonly Holder[]): { shown: readonly Holder[]; others: number; gpus: number } {
+  if (holders.length <= MOST_NAMED) return { shown: holders, others: 0, gpus: 0 }
+  const sorted = holders.toSorted((a, b) => b.gpus - a.gpus)
+  const rest = sorted.slice(MOST_NAMED)
+  return { shown: sorted.slice(0, MOST_NAMED), others: rest.length, gpus: rest.reduce((sum, each) => sum + each.gpus, 0) }
 }
 
 /** Why some free GPUs are of no use now: "two nodes are cordoned and one is not ready". */
