@@ -7,6 +7,7 @@ once, because a label may have as many values as there are nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,12 @@ def meant(word: str, others: Sequence[str]) -> str | None:
 
     Words that differ in digits only (`gen4`, `gen5`) are different words, not slips.
     """
+    return _meant(word, tuple(others))
+
+
+# A search for sets asks the same of the same labels hundreds of times.
+@lru_cache(maxsize=128)
+def _meant(word: str, others: tuple[str, ...]) -> str | None:
     lowered = word.lower()
     candidates = [
         o for o in others if o != word and (o.lower() == lowered or not _differ_in_digits(o.lower(), lowered))

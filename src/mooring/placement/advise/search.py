@@ -130,9 +130,16 @@ class Search:
             return slots
         return slots[[self.cluster.names[slot] not in self.imagined for slot in slots.tolist()]]
 
+    @cached_property
+    def _bit_of(self) -> dict[Reason, int]:
+        found: dict[Reason, int] = {}
+        for i, reason in enumerate(self.verdicts.reasons):
+            found[reason] = found.get(reason, 0) | 1 << i
+        return found
+
     def bits(self, reasons: Iterable[Reason]) -> int:
-        wanted = set(reasons)
-        return sum(1 << i for i, reason in enumerate(self.verdicts.reasons) if reason in wanted)
+        known = self._bit_of
+        return sum(known.get(reason, 0) for reason in set(reasons))
 
     def only(self, *reasons: Reason) -> Mask:
         """Nodes that nothing but some of these rejects, and what is ignored."""

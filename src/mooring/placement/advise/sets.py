@@ -54,29 +54,39 @@ class SetSearch:
         self._first = first
         self._last = last
         self._seen: set[frozenset[tuple[str, str, str]]] = set()
+        self._ends: dict[frozenset[str], list[Advice]] = {}
         self.is_complete = search.cluster.node_count <= _NODES_OF_A_COMPLETE_SEARCH
 
     def run(self, most: int = MOST_CHANGES) -> list[Advice]:
         """The smallest sets of up to so many changes, where there are any: all of them have the same number."""
         for count in range(2, most + 1):
-            found = list(self._sets(self._search, count))
+            found = list(self._sets(self._search, count, frozenset()))
             if found:
                 return found
         return []
 
-    def _sets(self, search: Search, count: int) -> Iterator[Advice]:
-        if count == 1:
-            yield from (advice for advice in self._last(search) if not advice.last_resort)
-            return
+    def _sets(self, search: Search, count: int, made: frozenset[str]) -> Iterator[Advice]:
         for change in self._beginnings(search):
-            with _made(search, change) as changed:
-                if changed is None:
-                    continue
-                for rest in self._sets(changed, count - 1):
-                    both = together(search, change, rest)
-                    if effect_of(both) not in self._seen:
-                        self._seen.add(effect_of(both))
-                        yield both
+            for rest in self._rest(search, change, count - 1, made | _edits_of(change)):
+                both = together(search, change, rest)
+                if effect_of(both) not in self._seen:
+                    self._seen.add(effect_of(both))
+                    yield both
+
+    def _rest(self, search: Search, change: Advice, count: int, after: frozenset[str]) -> list[Advice]:
+        """What else helps once a change is made. In whatever order changes are made, the last one is the same."""
+        if count == 1 and after in self._ends:
+            return self._ends[after]
+        with _made(search, change) as changed:
+            if changed is None:
+                found = []
+            elif count == 1:
+                found = [advice for advice in self._last(changed) if not advice.last_resort]
+            else:
+                found = list(self._sets(changed, count, after))
+        if count == 1:
+            self._ends[after] = found
+        return found
 
     def _beginnings(self, search: Search) -> list[Advice]:
         """Changes that would help but for some reasons that are left, least disturbance first."""
@@ -104,6 +114,11 @@ def _combinations(search: Search) -> list[frozenset[Reason]]:
             for part in range(1, 1 << len(reasons)):
                 found[frozenset(reason for i, reason in enumerate(reasons) if part >> i & 1)] = None
     return list(found)
+
+
+def _edits_of(change: Advice) -> frozenset[str]:
+    """With what was there before: the first taint of a node is another one when the first is gone."""
+    return frozenset(map(repr, change.edits))
 
 
 @contextmanager
