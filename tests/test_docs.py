@@ -108,3 +108,17 @@ def test_what_architecture_points_to_is_there() -> None:
     paths = re.findall(r"`([\w/]+(?:\.py|/))`", section)
     assert len(paths) > 10
     assert [path for path in paths if not (ROOT / "src" / "mooring" / path).exists()] == []
+
+
+def test_every_picture_is_there_and_small() -> None:
+    pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    shown = {
+        (page.parent / path).resolve()
+        for page in pages
+        for path in re.findall(r"[\w/.-]*pictures/[\w.-]+", page.read_text(encoding="utf-8"))
+    }
+    made = set((DOCS / "pictures").iterdir())
+    assert shown == made, "What is shown is there, and nothing else lies there."
+    assert {
+        path.name for path in made if path.stat().st_size > (2_000_000 if path.suffix == ".webp" else 200_000)
+    } == set()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import playwright.sync_api as playwright
 import pytest
@@ -15,11 +16,11 @@ from playwright.sync_api import expect
 
 from tests.cli.embedded import Up
 from tests.e2e.page.browser import Visitor, visiting
-from tests.e2e.page.test_stories import SERVING, deployment
+from tests.e2e.page.deployments import SERVING, deployment
 
 pytestmark = pytest.mark.slow
 
-WRONG = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HMB3"}}
+WRONG: dict[str, Any] = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HMB3"}}
 PAGES = {
     "fleet": ("/?node=h100-1", "GPUs are free"),
     "dense": ("/?view=dense", "GPUs are free"),

@@ -9,23 +9,9 @@ from playwright.sync_api import expect
 
 from tests.cli.embedded import Up, eventually
 from tests.e2e.page.browser import Visitor
+from tests.e2e.page.deployments import SERVING, deployment
 
 pytestmark = pytest.mark.slow
-
-SERVING = "/apis/apps/v1/namespaces/serving/deployments"
-
-
-def deployment(name: str, gpus: int, **pod: Any) -> dict[str, Any]:
-    container = {"name": "main", "image": "example/server:1", "resources": {"limits": {"nvidia.com/gpu": gpus}}}
-    spec = {"containers": [container], "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}], **pod}
-    labels = {"app": name}
-    template = {"metadata": {"labels": labels}, "spec": spec}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name},
-        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
-    }
 
 
 def test_a_newcomer_sees_the_gpus_and_who_holds_them(visitor: Visitor, up: Up) -> None:
@@ -84,7 +70,7 @@ def test_a_bad_name_is_told_beside_its_field(visitor: Visitor) -> None:
 
 
 def test_what_waits_says_why_and_is_helped_by_a_button(visitor: Visitor, up: Up) -> None:
-    wrong = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HMB3"}}
+    wrong: dict[str, Any] = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HMB3"}}
     assert up.post(SERVING, deployment("misspelt", 1, **wrong)) == 201
     visitor.goes_to("/workloads/Deployment/serving/misspelt")
     visitor.sees("Why it waits")

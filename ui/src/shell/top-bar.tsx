@@ -43,7 +43,9 @@ export function TopBar() {
         <ThemeSwitch />
         {path.value !== '/deploy' && (
           <a class="btn primary" href="/deploy">
-            Deploy<span class="wide"> a model</span>
+            <span>
+              Deploy<span class="wide"> a model</span>
+            </span>
           </a>
         )}
       </div>
