@@ -89,13 +89,15 @@ def test_a_server_that_died_is_started_again_at_the_same_address(running: Up, cl
     assert client.get("/api/session")["username"] == "mooring-admin"
 
 
-def test_the_page_lists_what_there_is(client: RestClient) -> None:
+def test_the_page_is_served_and_allows_nothing_foreign(client: RestClient) -> None:
     import httpx2
 
-    answer = httpx2.get(client.url)
-    assert answer.status_code == 200
-    assert "/api/workloads/{kind}/{namespace}/{name}" in answer.text
-    assert answer.headers["content-security-policy"] == "default-src 'none'"
+    # An address within the page: whatever it shows there, it is the page.
+    for path in ("", "/workloads/Deployment/serving/chat"):
+        answer = httpx2.get(f"{client.url}{path}")
+        assert answer.status_code == 200
+        assert "Mooring" in answer.text
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
