@@ -94,9 +94,10 @@ def deployment_fit(
     *,
     advised: bool = True,
 ) -> Fit:
-    """What would come of a deployment. Trying out what would help takes longer than all the rest: `advised`. Its pods are placed in the snapshot, which is of no use to others afterwards.
+    """What would come of a deployment. Its pods are placed in the snapshot, which is of no use to others afterwards.
 
-    Raises MooringError for a deployment whose pods cannot be told.
+    Trying out what would help takes longer than all the rest: `advised`. Raises MooringError for a deployment whose
+    pods cannot be told.
     """
     main = deployment_manifests(config, settings)[0]
     found = read_manifest_pods(

@@ -30,8 +30,8 @@ _UNCHANGING: Final = "assets/"
 _FOREVER: Final = "public, max-age=31536000, immutable"
 # Nothing of another host is ever loaded, and nothing that is written into the page runs.
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
