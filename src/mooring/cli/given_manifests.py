@@ -97,6 +97,7 @@ def _downloaded(url: str) -> Iterator[GivenObject]:
     from io import BytesIO
 
     from mooring.manifests import read_manifest_stream
+    from mooring.runway.explain.asked_pods.given import GivenObject
 
     for document in read_manifest_stream(BytesIO(_content(url)), url):
         yield GivenObject(document, None)
