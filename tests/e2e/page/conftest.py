@@ -1,4 +1,7 @@
-"""One browser and one cluster for all stories here; each story has a browser profile of its own."""
+"""One browser and one cluster for all stories here; each story has a browser profile of its own.
+
+They end with the package: while the browser is there an event loop runs in this thread, and no other could.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 FLEET = ROOT / "examples/fleets/lab.yaml"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[playwright.Browser]:
     try:
         with browser() as running:
@@ -26,7 +29,7 @@ def chromium() -> Iterator[playwright.Browser]:
         missing(error)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def up(tmp_path_factory: pytest.TempPathFactory, chromium: playwright.Browser) -> Iterator[Up]:
     """The fleet of a lab, a chart repository, and no Workspace controller that KAITO would fight with."""
     folder = tmp_path_factory.mktemp("page")

@@ -185,3 +185,8 @@ export interface ProviderStatus {
   installationSteps: { title: string; command?: string; description: string }[]
   installation?: Installation
 }
+
+export interface Plan {
+  pods: { pod: string; node: string | null; boundAfterSeconds: number | null; runningAfterSeconds: number | null; phase: string }[]
+  waiting: string[]
+}

@@ -13,6 +13,7 @@ import { nodes } from '../../state/live'
 import { count, few } from '../../words'
 import { yaml } from '../../yaml'
 import { change, configOf, nameOf, needsGpu, readForm, type Form } from './form'
+import { Future } from './future'
 import { Landing } from './landing'
 import { ModelPicker } from './model-picker'
 import { SelectorEditor } from './selector-editor'
@@ -111,6 +112,7 @@ function Deploy({ models }: { models: Model[] }) {
               </button>
             </div>
           </form>
+          <Future preview={preview.value} namespace={form.namespace} />
         </div>
         <div class="right">
           <section class="panel" aria-live="polite" aria-label="Whether it lands">

@@ -261,7 +261,7 @@ function Waiting() {
 }
 
 // What every pod says on its way to running is no news.
-const isNews = (event: ClusterEvent): boolean => event.object.kind !== 'Pod' || (event.type === 'Warning' && event.reason !== 'FailedScheduling')
+const isNews = (event: ClusterEvent): boolean => (event.object.kind !== 'Pod' && event.reason !== 'SuccessfulCreate') || (event.type === 'Warning' && event.reason !== 'FailedScheduling')
 
 function LastChanges() {
   const list = events.all.value.filter(isNews).sort((a, b) => (a.lastSeen < b.lastSeen ? 1 : -1)).slice(0, 6)

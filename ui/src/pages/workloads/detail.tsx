@@ -62,13 +62,13 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
           </Panel>
           {waits && why.error ? <Panel title="Why it waits"><p class="none small c-wait">{(why.error as Error).message}</p></Panel> : null}
           {blocked && (
-            <Panel title="Why it waits" side={<span class="muted small ell">{blocked.pod}</span>}>
-              <Causes blocked={blocked.blocked ?? []} />
+            <Panel title="What would help" side={<span class="muted small">{proposals.length ? 'Each was tried out on the cluster as it is now.' : 'No change that was tried would help.'}</span>}>
+              <Proposals proposals={proposals} wanted={workload.pods.wanted} onApplied={answer.again} />
             </Panel>
           )}
           {blocked && (
-            <Panel title="What would help" side={<span class="muted small">{proposals.length ? 'Each was tried out on the cluster as it is now.' : 'No change that was tried would help.'}</span>}>
-              <Proposals proposals={proposals} wanted={workload.pods.wanted} onApplied={answer.again} />
+            <Panel title="Why it waits" side={<span class="muted small ell">{blocked.pod}</span>}>
+              <Causes blocked={blocked.blocked ?? []} />
             </Panel>
           )}
           <Logs target={target} pods={pods} />
