@@ -14,9 +14,11 @@ from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import Request
 from mooring.kube.status import ForbiddenError
 from mooring.registry import MemoryStorage, Registry
+from mooring.runway.feature_views.hosts import host_record
 from mooring.runway.rest.mirror import history
 from mooring.runway.rest.mirror.mirror import NOWHERE
 from mooring.runway.rest.mirror.sources import CallerMirror
+from mooring.runway.rest.mirror.topic import TopicSource
 from mooring.runway.rest.stream import EventStream
 
 EVENTS = frozenset({"events"})
@@ -120,7 +122,7 @@ def test_what_may_not_be_read_any_more_is_gone_at_once() -> None:
         await world.event("secret")
         topic = await world.mirror.topic("events")
         assert b"secret" in topic.list()
-        world.mirror.refuse(("v1", "Event"), ForbiddenError("no"))
+        world.mirror.refuse(world.mirror.kinds_of(EVENTS)[0], ForbiddenError("no"))
         assert world.mirror.ended is not None
         with pytest.raises(ForbiddenError):
             await world.mirror.topic("events")
@@ -155,3 +157,25 @@ def test_a_silent_stream_has_a_heartbeat() -> None:
         assert caller.uses == 0
 
     play(story)
+
+
+@pytest.mark.parametrize("order", [("pools", "hosts"), ("hosts", "pools")])
+def test_topics_that_are_made_of_the_same_kind_keep_their_own_of_it(order: tuple[str, str]) -> None:
+    kinds = [{(each.api_version, each.kind) for each in source.kinds} for source in _sources(order)]
+    assert kinds[0] & kinds[1], "they share a kind, or this says nothing"
+
+    async def story(world: World) -> None:
+        for name in order:
+            await world.mirror.topic(name)
+        followed = {follower.followed for follower in world.mirror.kinds_of(("hosts",))}
+        (hosts,) = followed
+        assert hosts.record is host_record
+        shared = [each for each in world.mirror.kinds_of(("pools",)) if each.followed.kind == hosts.kind]
+        assert [each.followed.record is host_record for each in shared] == [False]
+
+    play(story)
+
+
+def _sources(names: tuple[str, str]) -> list[TopicSource]:
+    mirror = CallerMirror(AsyncInProcess(Registry(MemoryStorage(), now=now()), now))
+    return [mirror._sources[name] for name in names]

@@ -23,7 +23,7 @@ from mooring.client.transport import Request, Unreachable
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ForbiddenError, MethodNotAllowedError, NotFoundError, UnauthorizedError
 from mooring.runway.rest.errors import RestError
-from mooring.runway.rest.mirror.follower import Follower
+from mooring.runway.rest.mirror.follower import FollowedKind, Follower
 from mooring.runway.rest.mirror.sources import CallerMirror
 from mooring.runway.rest.mirror.topic import Topic
 
@@ -60,7 +60,7 @@ class Caller:
         self._user_checked = -CHECK_SECONDS
         self._checking = asyncio.Lock()
         # When each kind was last found to be readable.
-        self._read_checked: dict[tuple[str, str], float] = {}
+        self._read_checked: dict[FollowedKind, float] = {}
 
     async def user(self) -> CallerIdentity:
         """Whom the credentials stand for. Raises UnauthorizedError once they are not accepted any more."""
@@ -106,11 +106,10 @@ class Caller:
             return
 
     def _is_due(self, follower: Follower, now: float) -> bool:
-        kind = (follower.followed.api_version, follower.followed.kind)
-        if now - self._read_checked.setdefault(kind, now) < CHECK_SECONDS:
+        if now - self._read_checked.setdefault(follower.followed, now) < CHECK_SECONDS:
             return False
         # Noted before the answer is there: a hundred streams ask once.
-        self._read_checked[kind] = now
+        self._read_checked[follower.followed] = now
         return True
 
     async def _check_kind(self, follower: Follower) -> None:
@@ -120,9 +119,8 @@ class Caller:
         except NotFoundError:
             return
         if not allowed and not follower.is_refused:
-            kind = (followed.api_version, followed.kind)
             why = ForbiddenError(f'User "{self._user.username}" cannot list {followed.kind} objects any more')
-            self.mirror.refuse(kind, why)
+            self.mirror.refuse(follower, why)
 
     async def require(self, verb: str, api_version: str, kind: str) -> None:
         """Refuse what the caller may not do, also where it would turn out that nothing needs to be written."""

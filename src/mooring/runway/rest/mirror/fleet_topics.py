@@ -25,7 +25,7 @@ _POD: Final = FollowedKind("v1", "Pod", pod_record)
 Told = Callable[[str, Any | None, Any | None], None]
 
 
-def fleet_topics(state: FleetState) -> tuple[list[TopicSource], dict[tuple[str, str], Told]]:
+def fleet_topics(state: FleetState) -> tuple[list[TopicSource], dict[FollowedKind, Told]]:
     """Both topics, and for each kind what takes its records in."""
     workloads = tuple(
         FollowedKind(each.api_version, each.kind, _reader(each.api_version, each.kind))
@@ -45,12 +45,12 @@ def fleet_topics(state: FleetState) -> tuple[list[TopicSource], dict[tuple[str, 
         TopicSource(NODES, (_NODE, _POD), changed_nodes, state.node, workloads),
         TopicSource(WORKLOADS, (_POD,), changed_workloads, state.workload, workloads),
     ]
-    tellers: dict[tuple[str, str], Told] = {
-        ("v1", "Node"): lambda key, old, new: state.node_changed(old, new),
-        ("v1", "Pod"): lambda key, old, new: state.pod_changed(old, new),
+    tellers: dict[FollowedKind, Told] = {
+        _NODE: lambda key, old, new: state.node_changed(old, new),
+        _POD: lambda key, old, new: state.pod_changed(old, new),
     }
     for followed in workloads:
-        tellers[followed.api_version, followed.kind] = lambda key, old, new: state.workload_changed(old, new)
+        tellers[followed] = lambda key, old, new: state.workload_changed(old, new)
     return topics, tellers
 
 

@@ -27,7 +27,6 @@ NOWHERE: Final = -1
 _MOST_JOINED: Final = 256
 
 Told = Callable[[str, Any | None, Any | None], None]
-Kinds = tuple[str, str]
 
 
 class Mirror:
@@ -39,7 +38,8 @@ class Mirror:
         self._transport = transport
         self._sources = {source.name: source for source in sources}
         self._tellers = tellers
-        self.followers: dict[Kinds, Follower] = {}
+        # Two topics may keep something else of the same kind: each then follows it by itself.
+        self.followers: dict[FollowedKind, Follower] = {}
         self._topics: dict[str, Topic] = {}
         self._epoch = secrets.token_hex(6)
         self._number = 0
@@ -78,12 +78,11 @@ class Mirror:
     def kinds_of(self, names: Collection[str]) -> list[Follower]:
         """The followers that some topics need, as far as they are started."""
         sources = [self._sources[name] for name in names]
-        wanted = {(each.api_version, each.kind) for source in sources for each in source.kinds}
-        return [follower for kind, follower in self.followers.items() if kind in wanted]
+        wanted = {each for source in sources for each in source.kinds}
+        return [follower for followed, follower in self.followers.items() if followed in wanted]
 
     def _follow(self, followed: FollowedKind) -> Follower:
-        kind = (followed.api_version, followed.kind)
-        found = self.followers.get(kind)
+        found = self.followers.get(followed)
         if found is None:
             tell = self._tellers(followed)
 
@@ -91,7 +90,7 @@ class Mirror:
                 tell(key, old, new)
                 self._expect_flush()
 
-            found = self.followers[kind] = Follower(self._transport, followed, told)
+            found = self.followers[followed] = Follower(self._transport, followed, told)
         return found
 
     def _expect_flush(self) -> None:
@@ -162,9 +161,9 @@ class Mirror:
 
     # The end
 
-    def refuse(self, kind: Kinds, error: ApiError) -> None:
+    def refuse(self, follower: Follower, error: ApiError) -> None:
         """The caller may not read a kind any more: what was read of it goes, and streams end, to be asked for anew."""
-        self.followers[kind].refuse(error)
+        follower.refuse(error)
         self.end(error)
 
     def end(self, why: Exception) -> None:

@@ -12,7 +12,7 @@ from mooring.runway.fleet.state import FleetState
 from mooring.runway.rest.mirror.direct_topic import direct_topic
 from mooring.runway.rest.mirror.fleet_topics import NODES, WORKLOADS, fleet_topics
 from mooring.runway.rest.mirror.follower import FollowedKind
-from mooring.runway.rest.mirror.mirror import Mirror, Told
+from mooring.runway.rest.mirror.mirror import Mirror
 from mooring.runway.rest.mirror.pools_topic import POOLS, PoolsState, pools_topic
 from mooring.runway.workloads.events import EVENT_KIND, cluster_event
 
@@ -42,9 +42,5 @@ class CallerMirror(Mirror):
         for source, told in (pools_topic(self.pools), *direct):
             sources.append(source)
             for followed in source.kinds:
-                tellers[followed.api_version, followed.kind] = told
-
-        def teller(followed: FollowedKind) -> Told:
-            return tellers[followed.api_version, followed.kind]
-
-        super().__init__(transport, sources, teller)
+                tellers[followed] = told
+        super().__init__(transport, sources, tellers.__getitem__)
