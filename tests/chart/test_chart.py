@@ -71,8 +71,9 @@ def test_the_definitions_are_those_of_config_and_stay_when_the_release_goes(usua
     for resource in CATALOG.resources(CATALOG.external):
         made, wanted = found.pop(resource.name), definition(resource)
         assert made["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
-        assert made["spec"].pop("conversion", {}).keys() == wanted["spec"].pop("conversion", {}).keys()
-        assert made["spec"] == wanted["spec"]
+        # Where conversions are asked for is the chart's own matter. What is wanted is shared, and stays whole.
+        assert made["spec"].get("conversion", {}).keys() == wanted["spec"].get("conversion", {}).keys()
+        assert {**made["spec"], "conversion": None} == {**wanted["spec"], "conversion": None}
     assert found == {}
 
 
