@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from mooring.api.core.types import Node, Pod
 from mooring.manifests.views import convert
@@ -32,7 +33,7 @@ def measured(nodes: int = NODES) -> dict[str, float]:
     found = {}
     for what, body in (("lands", small), ("cannot", large)):
         config, cluster = read_deployment(body, embedded=True).config, _cluster(nodes)
-        found[what] = _cpu(lambda config=config, cluster=cluster: deployment_fit(config, DEFAULT_SETTINGS, cluster))  # type: ignore[misc]
+        found[what] = _cpu(partial(deployment_fit, config, DEFAULT_SETTINGS, cluster))
     cluster = _cluster(nodes)
     found["capacity"] = _cpu(lambda: cluster_capacity(cluster.cluster))
     return found

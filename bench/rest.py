@@ -88,7 +88,9 @@ async def _measure(server: RestUnderTest, seconds: float) -> dict[str, float]:
 async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, host: str) -> int:
     writer.write(_HEAD.format(path=path, host=host).encode())
     head = await reader.readuntil(b"\r\n\r\n")
-    length = int(re.search(rb"content-length: (\d+)", head.lower())[1])  # type: ignore[index]
+    found = re.search(rb"content-length: (\d+)", head.lower())
+    assert found is not None, "The answer does not say how long it is."
+    length = int(found[1])
     await reader.readexactly(length)
     return length
 

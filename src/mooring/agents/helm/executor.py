@@ -132,8 +132,8 @@ class _HelmRun:
             if self._run.effect is CHECK:
                 report = await self._helm(command, self._output, self._cancelled, seconds)
             else:
-                telling = HelmCommand((*command.arguments, DEBUG), command.values)
-                report = await self._helm(telling, EffectOutput(), self._cancelled, seconds, self._output)
+                verbose = HelmCommand((*command.arguments, DEBUG), command.values)
+                report = await self._helm(verbose, EffectOutput(), self._cancelled, seconds, self._output)
             if report.phase != "Succeeded":
                 break
         return report._replace(output=self._output.text)
