@@ -37,6 +37,8 @@ ACCESS = Access("https://10.0.0.1", cluster={"server": "https://10.0.0.1"}, user
 RELEASE = HelmRelease("web", "shop")
 HISTORY = [{"revision": 3, "status": "deployed", "chart": "web-1.2.3", "updated": "2026-01-01T00:00:00Z"}]
 # Beside what it was given it writes down how it found its files. `history` answers as Helm does.
+# Of this process alone: what a killed run of an object left behind is ended, and tests run side by side.
+UID = f"u-{os.getpid()}"
 SCRIPT = """#!/bin/sh
 if [ "$1" = history ]; then echo '{history}'; exit 0; fi
 {{
@@ -58,7 +60,7 @@ class OneObject:
         steps = [{"name": "install-web", "state": "Running", "run": run_id}, {"name": "later", "state": "Waiting"}]
         record = {"id": run_id, "phase": "Started"}
         self.object: Object = {
-            "metadata": {"name": "kaito", "uid": "u1", "resourceVersion": "1"},
+            "metadata": {"name": "kaito", "uid": UID, "resourceVersion": "1"},
             "status": {"steps": steps, "effects": {"helm-install": record, "helm-observe": record}},
         }
         self.writes: list[Request] = []
@@ -103,7 +105,7 @@ def task(program: Path | str, **fields: Any) -> HelmTask:
 
 
 def run_of(arguments: HelmTask, effect: Any = INSTALL, number: int = 1) -> Run:
-    return Run(effect, INSTALLATION, Key("", "kaito"), f"1-install-web-{number}", arguments, "u1")
+    return Run(effect, INSTALLATION, Key("", "kaito"), f"1-install-web-{number}", arguments, UID)
 
 
 async def carried_out(api: OneObject, *runs: Run, cancel_after: float | None = None) -> None:
@@ -222,7 +224,7 @@ def test_no_two_runs_of_an_installation_are_under_way_at_once(tmp_path: Path) ->
 
 def test_what_a_killed_process_left_is_ended_before_the_next_run(tmp_path: Path) -> None:
     async def story() -> int:
-        environment = {**os.environ, "MOORING_INSTALLATION": "u1"}
+        environment = {**os.environ, "MOORING_INSTALLATION": UID}
         left = await asyncio.create_subprocess_exec("sleep", "60", env=environment)
         run = run_of(task(PlayedHelm(tmp_path).program))
         await carried_out(OneObject(run.id), run)
