@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, AdviceKind, Asked, advise
-from mooring.placement.advise.conditions import identifies
+from mooring.placement.advise.nodes.conditions import identifies
 from mooring.placement.advise.pointers import edited
 from mooring.placement.answers import explain_answer
 from mooring.placement.engine import Engine, Explanation

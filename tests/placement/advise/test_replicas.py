@@ -8,7 +8,7 @@ import pytest
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, AdviceKind, Asked, CommandTarget, WorkloadPod, advise, weigh
-from mooring.placement.advise.scale import scaled
+from mooring.placement.advise.workload.scale import scaled
 from mooring.testing import Scene, cluster, node, pod
 
 HOSTNAME = "kubernetes.io/hostname"

@@ -9,7 +9,7 @@ import pytest
 
 from mooring.kube.objects import Object
 from mooring.placement.advise import Advice, Asked, CommandTarget, Edit, WorkloadPod, advise, weigh
-from mooring.placement.advise.trials import Trials
+from mooring.placement.advise.workload.trials import Trials
 from mooring.testing import Scene, cluster, node, pod
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"

@@ -12,27 +12,27 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.devices import device_classes, devices, node_with_devices
-from mooring.placement.advise.gates import gates, unreadable
+from mooring.placement.advise.devices.requests import device_classes, devices, node_with_devices
 from mooring.placement.advise.model import Advice, AdviceKind, CommandTarget, Edit
-from mooring.placement.advise.newnode import new_node, own_node
-from mooring.placement.advise.nodelabels import labels
-from mooring.placement.advise.nodeside import bring_back, uncordon, untaint
-from mooring.placement.advise.podaffinity import pod_affinity
-from mooring.placement.advise.pools import pools
-from mooring.placement.advise.ports import ports
-from mooring.placement.advise.priority import priorities
+from mooring.placement.advise.nodes.labels import labels
+from mooring.placement.advise.nodes.new_node import new_node, own_node
+from mooring.placement.advise.nodes.opening import bring_back, uncordon, untaint
+from mooring.placement.advise.nodes.pools import pools
+from mooring.placement.advise.others.removals import removals
+from mooring.placement.advise.others.residents import Residents
+from mooring.placement.advise.pod.affinity import pod_affinity
+from mooring.placement.advise.pod.gates import gates, unreadable
+from mooring.placement.advise.pod.ports import ports
+from mooring.placement.advise.pod.priority import priorities
+from mooring.placement.advise.pod.requests import requests
+from mooring.placement.advise.pod.selectors import node_name, selectors
+from mooring.placement.advise.pod.spreading import spreading
+from mooring.placement.advise.pod.tolerations import tolerations
 from mooring.placement.advise.ranking import ranked
-from mooring.placement.advise.removals import removals
-from mooring.placement.advise.replicas import Replicas
-from mooring.placement.advise.requests import requests
-from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
-from mooring.placement.advise.selectors import node_name, selectors
 from mooring.placement.advise.sets import MOST_CHANGES, SetSearch
-from mooring.placement.advise.spreading import spreading
-from mooring.placement.advise.tolerations import tolerations
-from mooring.placement.advise.trials import Trials, WorkloadPod
+from mooring.placement.advise.workload.replicas import Replicas
+from mooring.placement.advise.workload.trials import Trials, WorkloadPod
 from mooring.placement.engine import Engine, Explanation
 from mooring.placement.node_pools import NodePool
 

@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 
 from mooring.placement.advise import commands
-from mooring.placement.advise.changed_nodes import added_nodes, changed_nodes
-from mooring.placement.advise.claims import claim_sources, claims_changed
+from mooring.placement.advise.devices.claims import claim_sources, claims_changed
 from mooring.placement.advise.model import Advice, AdviceKind, is_of_pod
+from mooring.placement.advise.nodes.changed_nodes import added_nodes, changed_nodes
+from mooring.placement.advise.nodes.pools import raisings
 from mooring.placement.advise.pointers import edited
-from mooring.placement.advise.pools import raisings
 from mooring.placement.advise.ranking import effect_of, ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.verdicts import Reason

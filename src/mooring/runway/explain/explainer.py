@@ -225,7 +225,7 @@ class Explainer:
 
     def _scaled(self, outcome: PodOutcome, asked: Asked, members: list[PodOutcome]) -> list[Advice]:
         """Fewer replicas, where some of them have a place."""
-        from mooring.placement.advise.scale import scaled
+        from mooring.placement.advise.workload.scale import scaled
 
         source = outcome.unplaced.source
         kind = CATALOG.workloads().get(source.kind)

@@ -9,9 +9,9 @@ import numpy as np
 
 from mooring.api.core.types import Taint
 from mooring.kube.objects import Object
-from mooring.placement.advise.conditions import UNSCHEDULABLE, is_condition
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant
+from mooring.placement.advise.nodes.conditions import UNSCHEDULABLE, is_condition
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.filters import CORDONED, TAINTED

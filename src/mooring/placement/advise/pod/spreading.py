@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mooring.kube.objects import Object
-from mooring.placement.advise.conditions import HOSTNAME
-from mooring.placement.advise.gates import REQUIRED
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant_key
+from mooring.placement.advise.nodes.conditions import HOSTNAME
+from mooring.placement.advise.pod.gates import REQUIRED
 from mooring.placement.advise.pointers import pointer, resolve
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import CROWDED, NO_TOPOLOGY

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import msgspec
 
 from mooring.placement.advise import commands
-from mooring.placement.advise.changed_nodes import changed_nodes
-from mooring.placement.advise.conditions import HOSTNAME
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
-from mooring.placement.advise.newnode import copies, unused_name
+from mooring.placement.advise.nodes.changed_nodes import changed_nodes
+from mooring.placement.advise.nodes.conditions import HOSTNAME
+from mooring.placement.advise.nodes.new_node import copies, unused_name
 from mooring.placement.advise.search import Search
 from mooring.placement.node_pools import NodePool
 from mooring.placement.scheduler_cache import SchedulerCache

@@ -12,15 +12,15 @@ from typing import Final
 import msgspec
 
 from mooring.api.core.types import Pod
-from mooring.placement.advise.changed_nodes import added_nodes
 from mooring.placement.advise.model import Advice, AdviceKind, pod_target
-from mooring.placement.advise.newnode import more_like
-from mooring.placement.advise.pools import raised_to
+from mooring.placement.advise.nodes.changed_nodes import added_nodes
+from mooring.placement.advise.nodes.new_node import more_like
+from mooring.placement.advise.nodes.pools import raised_to
 from mooring.placement.advise.ranking import ranked
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.sets import MOST_CHANGES, joined, together
-from mooring.placement.advise.templates import in_template, of_template
-from mooring.placement.advise.trials import TRIAL, Trials, edited_pod
+from mooring.placement.advise.workload.templates import in_template, of_template
+from mooring.placement.advise.workload.trials import TRIAL, Trials, edited_pod
 from mooring.placement.engine import Engine
 
 __all__ = ["Replicas"]

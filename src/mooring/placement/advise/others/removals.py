@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mooring.placement.advise.conflicts import conflicting
-from mooring.placement.advise.eviction import evictions
 from mooring.placement.advise.model import Advice
-from mooring.placement.advise.residents import Residents, is_system, movable
+from mooring.placement.advise.others.conflicts import conflicting
+from mooring.placement.advise.others.eviction import evictions
+from mooring.placement.advise.others.residents import Residents, is_system, movable
 from mooring.placement.advise.search import Search
 from mooring.placement.labels import Mask
 from mooring.placement.pods import PodInfo

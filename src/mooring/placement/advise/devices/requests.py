@@ -27,11 +27,11 @@ from mooring.api.resource.views import (
 )
 from mooring.kube.errors import QuantityError
 from mooring.kube.quantities import parse_quantity
-from mooring.placement.advise.claims import ClaimSource, claim_sources, claims_changed
+from mooring.placement.advise.devices.claims import ClaimSource, claim_sources, claims_changed
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant
-from mooring.placement.advise.newnode import LIFTED, plain_node, twin_of
-from mooring.placement.advise.residents import short_for_now
+from mooring.placement.advise.nodes.new_node import LIFTED, plain_node, twin_of
+from mooring.placement.advise.others.residents import short_for_now
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.causes.devices import supply
 from mooring.placement.devices.dynamic_resources import CANNOT_ALLOCATE, DynamicResources, device_check

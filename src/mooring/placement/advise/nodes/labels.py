@@ -14,9 +14,9 @@ import numpy as np
 from mooring.kube.nodeselectors import NodeSelectorTerm
 from mooring.kube.selectors import Requirement, parse_int64
 from mooring.placement.advise import commands
-from mooring.placement.advise.conditions import HOSTNAME, identifies
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
-from mooring.placement.advise.nodeside import Edits, on_nodes
+from mooring.placement.advise.nodes.conditions import HOSTNAME, identifies
+from mooring.placement.advise.nodes.opening import Edits, on_nodes
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots

@@ -8,8 +8,8 @@ import numpy as np
 
 from mooring.placement.advise import commands as kubectl
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
+from mooring.placement.advise.others.residents import Residents
 from mooring.placement.advise.pointers import edited, pointer
-from mooring.placement.advise.residents import Residents
 from mooring.placement.advise.search import Search
 from mooring.placement.advise.wording import listed
 from mooring.placement.filters import CORDONED

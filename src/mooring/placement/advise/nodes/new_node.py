@@ -9,10 +9,10 @@ import numpy as np
 
 from mooring.api.core.types import Node, NodeSpec, NodeStatus, ObjectMeta
 from mooring.kube.objects import Object
-from mooring.placement.advise.conditions import HOSTNAME, identifies, is_passing
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant
-from mooring.placement.advise.residents import short_for_now
+from mooring.placement.advise.nodes.conditions import HOSTNAME, identifies, is_passing
+from mooring.placement.advise.others.residents import short_for_now
 from mooring.placement.advise.search import MAX_TRIES, Search
 from mooring.placement.engine import Slots
 from mooring.placement.filters import (

@@ -16,8 +16,8 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.kube.objects import Object
-from mooring.placement.advise.changed_nodes import changed_nodes
 from mooring.placement.advise.model import Edit, is_of_pod, pod_target
+from mooring.placement.advise.nodes.changed_nodes import changed_nodes
 from mooring.placement.advise.pointers import edited
 from mooring.placement.engine import Engine
 from mooring.placement.reservations import assume, reservation

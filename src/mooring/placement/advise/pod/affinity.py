@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 from mooring.kube.objects import Object
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
+from mooring.placement.advise.pod.spreading import misspelt_topology
 from mooring.placement.advise.pointers import edited, pointer
 from mooring.placement.advise.search import Search
-from mooring.placement.advise.spreading import misspelt_topology
 from mooring.placement.filters import ALONE, REPELLED, UNWELCOME
 from mooring.placement.pods import CompiledTemplate, PodInfo
 

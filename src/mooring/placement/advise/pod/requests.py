@@ -13,8 +13,8 @@ from mooring.kube.objects import Object
 from mooring.kube.quantities import canonical, milli_value, value
 from mooring.placement.advise.model import Advice, AdviceKind, Edit
 from mooring.placement.advise.nearest import meant_key
+from mooring.placement.advise.others.residents import held
 from mooring.placement.advise.pointers import pointer, resolve
-from mooring.placement.advise.residents import held
 from mooring.placement.advise.search import Search
 from mooring.placement.filters import TOO_MANY_PODS, Need
 from mooring.placement.pods import PodInfo

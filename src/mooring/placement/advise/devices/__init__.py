@@ -1,0 +1,1 @@
+"""Claims to devices, and changes of what they ask for."""

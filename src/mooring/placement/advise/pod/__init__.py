@@ -1,0 +1,1 @@
+"""Changes of the pod itself: what it asks of nodes, neighbours and its own resources."""

@@ -1,0 +1,1 @@
+"""The whole workload: what a change brings to all of its pods, its templates and its size."""
