@@ -4,6 +4,7 @@ Numbers, JSON names and what an empty field looks like in JSON all stand in the 
 are read. To follow another Kubernetes version, or after a kind was added to the registry:
 
     go mod download k8s.io/api@VERSION k8s.io/apimachinery@VERSION k8s.io/apiextensions-apiserver@VERSION
+    go mod download k8s.io/kube-aggregator@VERSION
     python -m scripts.protobuf_fields VERSION
 """
 
@@ -23,6 +24,7 @@ PACKAGES: Final = """
 meta.v1 apimachinery pkg/apis/meta/v1 *
 admissionregistration.v1 api admissionregistration/v1 admissionregistration.k8s.io/v1
 apiextensions.v1 apiextensions-apiserver pkg/apis/apiextensions/v1 apiextensions.k8s.io/v1
+apiregistration.v1 kube-aggregator pkg/apis/apiregistration/v1 apiregistration.k8s.io/v1
 apps.v1 api apps/v1 apps/v1
 authentication.v1 api authentication/v1 authentication.k8s.io/v1
 authorization.v1 api authorization/v1 authorization.k8s.io/v1
@@ -34,6 +36,7 @@ coordination.v1 api coordination/v1 coordination.k8s.io/v1
 core.v1 api core/v1 v1
 discovery.v1 api discovery/v1 discovery.k8s.io/v1
 events.v1 api events/v1 events.k8s.io/v1
+flowcontrol.v1 api flowcontrol/v1 flowcontrol.apiserver.k8s.io/v1
 networking.v1 api networking/v1 networking.k8s.io/v1
 node.v1 api node/v1 node.k8s.io/v1
 policy.v1 api policy/v1 policy/v1

@@ -124,6 +124,13 @@ def test_explain_describes_fields(kubectl: Kubectl) -> None:
     assert 'field "sepc" does not exist' in kubectl.fails("explain", "pod.sepc")
 
 
+def test_explain_reads_the_older_document_too(kubectl: Kubectl) -> None:
+    older = ("--output", "plaintext-openapiv2")
+    told = kubectl("explain", "deployment.spec.strategy.rollingUpdate.maxSurge", *older)
+    assert "FIELD:    maxSurge <string>" in told
+    assert "nodeSelector\t<map[string]string>" in kubectl("explain", "pod.spec", *older)
+
+
 def test_events_are_listed(kubectl: Kubectl) -> None:
     kubectl.apply(deployment("web", replicas=1))
     kubectl("rollout", "status", "deployment/web", "--timeout=30s")

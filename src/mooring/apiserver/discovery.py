@@ -22,6 +22,7 @@ __all__ = ["REVIEWS", "aggregated", "api_versions", "group", "group_list", "reso
 # A server that knows the group answers for it, whoever else would define kinds in it.
 _GROUPS: Final = (
     "",
+    "apiregistration.k8s.io",
     "apps",
     "events.k8s.io",
     "authentication.k8s.io",
@@ -39,6 +40,7 @@ _GROUPS: Final = (
     "coordination.k8s.io",
     "node.k8s.io",
     "discovery.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
     "resource.k8s.io",
 )
 _RANK: Final = {name: rank for rank, name in enumerate(_GROUPS)}

@@ -16,6 +16,7 @@ _BUILTIN_GROUPS: Final = frozenset(
         "v1",
         "admissionregistration.k8s.io/v1",
         "apiextensions.k8s.io/v1",
+        "apiregistration.k8s.io/v1",
         "apps/v1",
         "autoscaling/v2",
         "batch/v1",
@@ -23,6 +24,7 @@ _BUILTIN_GROUPS: Final = frozenset(
         "coordination.k8s.io/v1",
         "discovery.k8s.io/v1",
         "events.k8s.io/v1",
+        "flowcontrol.apiserver.k8s.io/v1",
         "networking.k8s.io/v1",
         "node.k8s.io/v1",
         "policy/v1",
@@ -35,6 +37,7 @@ _BUILTIN_GROUPS: Final = frozenset(
 # Their cluster-scoped kinds.
 _CLUSTER_SCOPED: Final = frozenset(
     {
+        "APIService",
         "CSIDriver",
         "CSINode",
         "CertificateSigningRequest",
@@ -42,6 +45,8 @@ _CLUSTER_SCOPED: Final = frozenset(
         "ClusterRoleBinding",
         "CustomResourceDefinition",
         "DeviceClass",
+        "FlowSchema",
+        "IPAddress",
         "IngressClass",
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",
@@ -50,8 +55,10 @@ _CLUSTER_SCOPED: Final = frozenset(
         "Node",
         "PersistentVolume",
         "PriorityClass",
+        "PriorityLevelConfiguration",
         "ResourceSlice",
         "RuntimeClass",
+        "ServiceCIDR",
         "StorageClass",
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionPolicyBinding",

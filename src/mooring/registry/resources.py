@@ -43,9 +43,11 @@ autoscaling/v1 HorizontalPodAutoscaler horizontalpodautoscalers ns hpa all statu
 batch/v1 CronJob cronjobs ns cj all status
 batch/v1 Job jobs ns - all status
 certificates.k8s.io/v1 CertificateSigningRequest certificatesigningrequests - csr - approval,status
+networking.k8s.io/v1 IPAddress ipaddresses - ip - -
 networking.k8s.io/v1 IngressClass ingressclasses - - - -
 networking.k8s.io/v1 Ingress ingresses ns ing - status
 networking.k8s.io/v1 NetworkPolicy networkpolicies ns netpol - -
+networking.k8s.io/v1 ServiceCIDR servicecidrs - - - status
 policy/v1 PodDisruptionBudget poddisruptionbudgets ns pdb - status
 rbac.authorization.k8s.io/v1 ClusterRoleBinding clusterrolebindings - - - -
 rbac.authorization.k8s.io/v1 ClusterRole clusterroles - - - -
@@ -66,6 +68,9 @@ scheduling.k8s.io/v1 PriorityClass priorityclasses - pc - -
 coordination.k8s.io/v1 Lease leases ns - - -
 node.k8s.io/v1 RuntimeClass runtimeclasses - - - -
 discovery.k8s.io/v1 EndpointSlice endpointslices ns - - -
+flowcontrol.apiserver.k8s.io/v1 FlowSchema flowschemas - - - status
+flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration prioritylevelconfigurations - - - status
+apiregistration.k8s.io/v1 APIService apiservices - - api-extensions status
 resource.k8s.io/v1 DeviceClass deviceclasses - - - -
 resource.k8s.io/v1 ResourceClaim resourceclaims ns - - status
 resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates ns - - -

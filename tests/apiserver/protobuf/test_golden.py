@@ -18,6 +18,8 @@ FOLDERS = {
     f"k8s.io/api@{VERSION}": "testdata/HEAD",
     f"k8s.io/apiextensions-apiserver@{VERSION}": "pkg/apis/testdata/HEAD",
 }
+# The module that defines it ships no such files.
+WITHOUT_FILES = {("apiregistration.k8s.io/v1", "APIService")}
 
 
 @pytest.fixture(scope="module")
@@ -45,4 +47,4 @@ def test_every_golden_body_of_a_served_kind_reads_as_its_json(folders: list[Path
             compared.add(kind)
 
     served = {(resource.api_version, resource.kind) for resource in builtin_resources()}
-    assert served <= compared, "each served kind has a golden file"
+    assert served - WITHOUT_FILES <= compared, "each served kind has a golden file"

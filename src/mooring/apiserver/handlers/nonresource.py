@@ -22,6 +22,7 @@ _PATHS: Final = (
     "/healthz",
     "/livez",
     "/metrics",
+    "/openapi/v2",
     "/openapi/v3",
     _OPENID_KEYS,
     "/readyz",
@@ -33,10 +34,6 @@ _OPENID_CACHED: Final = (b"cache-control", b"public, max-age=3600")
 # A document is addressed by the hash of its content, so a client may keep it for as long as it likes.
 _IMMUTABLE: Final = (b"cache-control", b"public, immutable")
 _VARY: Final = (b"vary", b"Accept")
-# A document of OpenAPI v2 without a single kind, in JSON and in the protobuf that kubectl insists on. kubectl checks
-# files of kind List against v2 and fails without one; kinds that it does not find there it leaves to the server.
-_V2: Final = {"swagger": "2.0", "info": {"title": "Mooring", "version": "v1"}, "paths": {}}
-_V2_PROTOBUF: Final = b"\x0a\x032.0" + b"\x12\x0d\x0a\x07Mooring\x12\x02v1" + b"\x42\x00"
 _V2_PROTOBUF_TYPE: Final = b"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
@@ -64,7 +61,7 @@ class NonResourceHandler:
         return Response(200, encode(found), headers=(_VARY,))
 
     def openapi(self, request: HttpRequest, target: RequestInfo) -> Response:
-        """The index of OpenAPI v3 and its documents, and an empty v2."""
+        """The index of OpenAPI v3 and its documents, and the document of v2."""
         match target.rest:
             case ("v3",):
                 return json_response(openapi.index(self._registry))
@@ -74,8 +71,8 @@ class NonResourceHandler:
                 return self._document(request, group, version)
             case ("v2",):
                 if "protobuf" in request.header(b"accept"):
-                    return Response(200, _V2_PROTOBUF, _V2_PROTOBUF_TYPE)
-                return json_response(_V2)
+                    return Response(200, openapi.swagger_protobuf(self._registry), _V2_PROTOBUF_TYPE)
+                return Response(200, openapi.swagger_json(self._registry))
         return text_response("404 page not found\n", 404)
 
     def openid(self, request: HttpRequest, target: RequestInfo) -> Response:

@@ -1,5 +1,5 @@
-"""OpenAPI v3: what `kubectl explain` shows and what clients check manifests against before they send them."""
+"""OpenAPI v3 and v2: what `kubectl explain` shows and what clients check manifests against before they send them."""
 
-from mooring.apiserver.openapi.documents import Encoded, document, encoded, index
+from mooring.apiserver.openapi.documents import Encoded, document, encoded, index, swagger_json, swagger_protobuf
 
-__all__ = ["Encoded", "document", "encoded", "index"]
+__all__ = ["Encoded", "document", "encoded", "index", "swagger_json", "swagger_protobuf"]

@@ -13,6 +13,7 @@ __all__ = ["Components", "component_name", "described", "kind_mark", "reference"
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta"
 _PREFIXES: Final = {
     "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
+    "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
     "meta": _META,
     "runtime": "io.k8s.apimachinery.pkg.runtime",
 }

@@ -1,4 +1,4 @@
-"""The documents of OpenAPI v3, one per group version, and the index that names them.
+"""The documents of OpenAPI v3, one per group version, the index that names them, and the one document of v2.
 
 A document follows from the kinds that are served: built-in ones never change, and the table entry of a custom kind is a
 new one whenever its definition changes. So what was made is kept for as long as the entries are the same. The hash in
@@ -6,6 +6,8 @@ the index is of the content, and clients keep documents on disk under it.
 """
 
 import hashlib
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -15,11 +17,13 @@ from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.openapi.components import PATCH, Components
 from mooring.apiserver.openapi.custom import add_custom_kind
 from mooring.apiserver.openapi.operations import Bodies, paths
+from mooring.apiserver.openapi.swagger import swagger_definition, swagger_path
+from mooring.apiserver.openapi.swagger_protobuf import head_bytes, path_bytes, schema_bytes
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Registry, Resource
 
-__all__ = ["Encoded", "document", "encoded", "index"]
+__all__ = ["Encoded", "document", "encoded", "index", "swagger_json", "swagger_protobuf"]
 
 
 # Sub-resources whose objects are of another kind.
@@ -29,6 +33,9 @@ _OTHER_KINDS: Final = {
     "token": ("authentication.k8s.io/v1", "TokenRequest"),
     "scale": ("autoscaling/v1", "Scale"),
 }
+
+
+_V2_HEAD: Final = {"swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.35"}}
 
 
 class Encoded(NamedTuple):
@@ -68,6 +75,51 @@ def encoded(registry: Registry, group: str, version: str) -> Encoded:
     if served is None:
         raise NotFoundError("the server could not find the requested resource")
     return _encoded(registry, group, version, served)
+
+
+def swagger_json(registry: Registry) -> bytes:
+    """The answer to `/openapi/v2`: all groups in one document."""
+    made: Object = dict(_V2_HEAD, paths={}, definitions={})
+    for part in _v2_parts(registry):
+        made["paths"] |= part.paths
+        made["definitions"] |= part.definitions
+    return msgspec.json.encode(made)
+
+
+def swagger_protobuf(registry: Registry) -> bytes:
+    """The same in protobuf."""
+    pieces: dict[str, bytes] = {}
+    for part in _v2_parts(registry):
+        pieces |= part.pieces
+    return b"".join((head_bytes(_V2_HEAD), *pieces.values()))
+
+
+class _V2Part:
+    """What one group version adds to the document of v2."""
+
+    def __init__(self, document: Object) -> None:
+        schemas = document["components"]["schemas"]
+        self.paths = {name: swagger_path(item) for name, item in document["paths"].items()}
+        self.definitions = {name: swagger_definition(schema) for name, schema in schemas.items()}
+
+    @cached_property
+    def pieces(self) -> dict[str, bytes]:
+        """In protobuf, by their names."""
+        found = {name: path_bytes(name, item) for name, item in self.paths.items()}
+        return found | {name: schema_bytes(name, schema) for name, schema in self.definitions.items()}
+
+
+_V2_PARTS: WeakKeyDictionary[Registry, dict[str, _V2Part]] = WeakKeyDictionary()
+
+
+def _v2_parts(registry: Registry) -> Iterator[_V2Part]:
+    """Made once for each content: a new kind costs what its own group version does."""
+    known = _V2_PARTS.get(registry, {})
+    kept = _V2_PARTS[registry] = {}
+    for (group, version), served in _served(registry).items():
+        found = _encoded(registry, group, version, served)
+        kept[found.hash] = known.get(found.hash) or _V2Part(msgspec.json.decode(found.body))
+        yield kept[found.hash]
 
 
 def _served(registry: Registry) -> dict[tuple[str, str], tuple[Resource, ...]]:

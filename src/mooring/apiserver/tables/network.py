@@ -134,3 +134,21 @@ def _parameters(found: Object | None) -> str:
 @printer("networking.k8s.io/v1", "NetworkPolicy", "Name, Pod-Selector, Age")
 def _network_policy(obj: Object, now: datetime) -> Cells:
     return [name(obj), joined_selector(part(obj, "spec", "podSelector")), age(obj, now)]
+
+
+@printer("networking.k8s.io/v1", "ServiceCIDR", "Name, CIDRs, Age")
+def _service_cidr(obj: Object, now: datetime) -> Cells:
+    return [name(obj), ",".join(items(part(obj, "spec"), "cidrs")), age(obj, now)]
+
+
+@printer("networking.k8s.io/v1", "IPAddress", "Name, ParentRef")
+def _ip_address(obj: Object, now: datetime) -> Cells:
+    # The age has no column, on a real server neither.
+    return [name(obj), _parent(part(obj, "spec").get("parentRef")), age(obj, now)]
+
+
+def _parent(found: Object | None) -> str:
+    if found is None:
+        return NONE
+    resource = ".".join(filter(None, (found.get("resource"), found.get("group")))).lower()
+    return "/".join(filter(None, (resource, found.get("namespace"), found.get("name"))))

@@ -6,9 +6,12 @@ from typing import Any, Final
 from mooring.api.admissionregistration import policies as admission_policies
 from mooring.api.admissionregistration import webhooks
 from mooring.api.apiextensions import definitions
+from mooring.api.apiregistration import api_services
 from mooring.api.certificates import requests as certificates
 from mooring.api.coordination import leases
 from mooring.api.core import endpoints
+from mooring.api.flowcontrol import flow_schemas, priority_levels
+from mooring.api.networking import service_addresses
 from mooring.api.networking import validation as networking
 from mooring.api.node import runtime_classes
 from mooring.api.rbac import roles as access
@@ -84,6 +87,39 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
     ),
     "ingresses.networking.k8s.io": Strategy(
         validate=networking.validate_ingress, validate_status=networking.validate_ingress_status, intent=spec_of
+    ),
+    "servicecidrs.networking.k8s.io": Strategy(
+        validate=service_addresses.validate_range,
+        validate_update=service_addresses.validate_range_update,
+        update_is_whole=True,
+    ),
+    "ipaddresses.networking.k8s.io": Strategy(
+        validate=service_addresses.validate_address,
+        validate_update=service_addresses.validate_address_update,
+        update_is_whole=True,
+        name_texts=service_addresses.address_name,
+    ),
+    "flowschemas.flowcontrol.apiserver.k8s.io": Strategy(
+        default=flow_schemas.default_flow_schema,
+        validate=flow_schemas.validate_flow_schema,
+        validate_status=flow_schemas.validate_flow_schema_status,
+        intent=spec_of,
+    ),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": Strategy(
+        default=priority_levels.default_priority_level,
+        validate=priority_levels.validate_priority_level,
+        validate_status=priority_levels.validate_priority_level_status,
+        intent=spec_of,
+    ),
+    "apiservices.apiregistration.k8s.io": Strategy(
+        default=api_services.default_api_service,
+        prepare=api_services.prepare_api_service,
+        validate=api_services.validate_api_service,
+        validate_update=api_services.validate_api_service_update,
+        validate_status=api_services.validate_api_service_status,
+        update_is_whole=True,
+        unconditional=False,
+        name_texts=any_text,
     ),
     "storageclasses.storage.k8s.io": Strategy(
         default=storage_classes.default_storage_class,

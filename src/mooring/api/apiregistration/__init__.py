@@ -1,0 +1,1 @@
+"""apiregistration.k8s.io: APIServices, the servers that answer for a group and version."""
