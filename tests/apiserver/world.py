@@ -72,7 +72,7 @@ class Running:
     """A server in a thread of this process."""
 
     def __init__(self, url: str, switch: Switch, loop: asyncio.AbstractEventLoop, http: HttpServer) -> None:
-        self.url, self.switch, self._loop, self.http = url, switch, loop, http
+        self.url, self.switch, self.loop, self.http = url, switch, loop, http
 
     def call(self, function: Callable[[], Any]) -> Any:
         """Run a function in the server's loop, and give what it returns."""
@@ -80,7 +80,7 @@ class Running:
         async def inside() -> Any:
             return function()
 
-        return asyncio.run_coroutine_threadsafe(inside(), self._loop).result(10)
+        return asyncio.run_coroutine_threadsafe(inside(), self.loop).result(10)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from functools import partial
 from time import perf_counter
 from typing import Final
 
+from mooring.apiserver.aggregation import Aggregator
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.users import Authenticate
@@ -43,6 +44,7 @@ from mooring.apiserver.watches.open_watches import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, InternalError
 from mooring.net.asgi import Disconnected, Receive, Scope, Send
+from mooring.net.certificates import Certificates
 from mooring.net.fairqueue import FairQueue
 from mooring.registry import Registry, Resource
 
@@ -64,7 +66,7 @@ class Application:
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
     node is ever asked for logs, and no pod is entered; without `accounts` a key in memory signs the tokens of
-    ServiceAccounts.
+    ServiceAccounts. Servers behind this one know it by what `front_proxy` has.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Application:
         nodes: NodeAccess | None = None,
         authorizers: Sequence[Authorizer] = (),
         accounts: ServiceAccountTokens | None = None,
+        front_proxy: Certificates | None = None,
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
@@ -89,7 +92,8 @@ class Application:
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._connectors = None if nodes is None else Connectors(self.context, nodes)
         self._metrics = ServerMetrics()
-        self._nonresource = nonresource.NonResourceHandler(registry, accounts)
+        self.aggregator = Aggregator(registry, self.group_commit, clock, front_proxy)
+        self._nonresource = nonresource.NonResourceHandler(registry, accounts, self.aggregator)
 
     def stop(self) -> None:
         """Let open watches end; nothing else takes long."""
@@ -98,6 +102,7 @@ class Application:
             self._connectors.stop()
         self.webhooks.close()
         self.access.close()
+        self.aggregator.close()
 
     def counts(self, token: str) -> bool:
         """Whether a bearer token is somebody's, now."""
@@ -113,6 +118,10 @@ class Application:
         labels = _OTHER
         try:
             self.access.admit(request, target)
+            if (service := self.aggregator.of(target)) is not None:
+                await self.group_commit.wait()
+                self._metrics.request(labels, await self.aggregator.serve(request, service, send))
+                return
             call = self._call(request, target, warnings)
             if call is None:
                 response = await self._elsewhere(request, target)
@@ -210,6 +219,8 @@ class Application:
     def _is_known(self, target: RequestInfo) -> bool:
         """Whether a path below /apis is an API's: of a group, of a custom one only in versions that are served."""
         if not target.group or any(each.group == target.group for each in review_resources()):
+            return True
+        if not target.version and any(each.group == target.group for each in self.aggregator.remote):
             return True
         return any(
             each.group == target.group and (not each.custom or target.version in ("", each.version))

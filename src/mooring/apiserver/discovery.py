@@ -40,8 +40,8 @@ _GROUPS: Final = (
     "coordination.k8s.io",
     "node.k8s.io",
     "discovery.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
     "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
 )
 _RANK: Final = {name: rank for rank, name in enumerate(_GROUPS)}
 

@@ -29,6 +29,7 @@ from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.apiserver.python_gc import collect_young_only
 from mooring.apiserver.server import run
 from mooring.kube.errors import MooringError
+from mooring.net.certificates import Certificates
 from mooring.net.tls import server_context
 from mooring.registry import Registry
 from mooring.registry.storage import LimitedStorage, Storage
@@ -48,7 +49,7 @@ class ServerConfig:
 
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
     ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
-    and for the certificates of clients.
+    and for the certificates of clients. `front_proxy` has what servers behind this one know it by.
     """
 
     fd: int
@@ -59,6 +60,7 @@ class ServerConfig:
     nodes: NodeAccess | None = None
     signing_key: Path | None = None
     authority: Path | None = None
+    front_proxy: Certificates | None = None
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -75,11 +77,14 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     with _storage(config.data) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
-        authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
+        authority, front_proxy = _text(config.authority), ""
+        if config.front_proxy is not None:
+            front_proxy = _text(config.front_proxy.front_proxy.authority)
         find = partial(registry.find, "v1")
         accounts = ServiceAccountTokens(find, SigningKey(config.signing_key), _now)
         issue = accounts.issue_for_secret
-        registry.bootstrap(now=_now(), host=host, port=port, authority=authority, issue=issue)
+        own = {"authority": authority, "front_proxy": front_proxy}
+        registry.bootstrap(now=_now(), host=host, port=port, issue=issue, **own)
         bootstrap_rbac(registry, now=_now())
         if prepare is not None:
             prepare(registry)
@@ -99,6 +104,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
                 authenticate=chain.authenticate,
                 on_failure=on_failure,
                 nodes=config.nodes,
+                front_proxy=config.front_proxy,
                 authorizers=[NodeAuthorizer(registry)],
                 accounts=accounts,
             )
@@ -112,6 +118,10 @@ def _raise_descriptor_limit() -> None:
     # Some systems say that there is no limit and then refuse it.
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _text(path: Path | None) -> str:
+    return "" if path is None else path.read_text(encoding="ascii")
 
 
 def _now() -> datetime:

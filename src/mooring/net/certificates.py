@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 __all__ = [
+    "FRONT_PROXY_USER",
     "KUBELET_CLIENT_USER",
     "CertificateError",
     "Certificates",
     "ensure_certificates",
+    "ensure_front_proxy_certificate",
     "ensure_kubelet_client_certificate",
     "ensure_node_certificate",
     "load_authority",
@@ -35,12 +37,16 @@ __all__ = [
 # Whom kubelets know the API server as; the name is kubeadm's.
 KUBELET_CLIENT_USER: Final = "kube-apiserver-kubelet-client"
 
+# Whom servers behind it know the API server as; the name is kubeadm's.
+FRONT_PROXY_USER: Final = "front-proxy-client"
+
 AUTHORITY_LIFE: Final = timedelta(days=3650)
 SERVER_LIFE: Final = timedelta(days=365)
 RENEW_BEFORE: Final = timedelta(days=30)
 _RECORD: Final = "record.json"
 _NODE_RECORD: Final = "node.json"
 _KUBELET_CLIENT_RECORD: Final = "apiserver-kubelet-client.json"
+_FRONT_PROXY_RECORD: Final = "front-proxy-client.json"
 _NODE_NAMES: Final = ("localhost", "127.0.0.1")
 
 
@@ -89,6 +95,19 @@ class Certificates:
         return self.folder / "apiserver-kubelet-client.key"
 
     @property
+    def front_proxy(self) -> Certificates:
+        """An authority of its own for what the server shows to servers behind it, who believe whom it speaks for."""
+        return Certificates(self.folder / "front-proxy")
+
+    @property
+    def front_proxy_certificate(self) -> Path:
+        return self.folder / "front-proxy-client.crt"
+
+    @property
+    def front_proxy_key(self) -> Path:
+        return self.folder / "front-proxy-client.key"
+
+    @property
     def files(self) -> tuple[Path, ...]:
         return (self.authority, self.authority_key, self.certificate, self.key)
 
@@ -112,6 +131,16 @@ def ensure_kubelet_client_certificate(files: Certificates, *, now: datetime) -> 
     """A certificate that real kubelets know the server by."""
     paths = files.kubelet_client_certificate, files.kubelet_client_key
     _ensure(files, *paths, files.folder / _KUBELET_CLIENT_RECORD, KUBELET_CLIENT_USER, (), now)
+
+
+def ensure_front_proxy_certificate(files: Certificates, *, now: datetime) -> None:
+    """A certificate that servers behind this one know it by. Whoever else had one of its authority could be anybody."""
+    signer = files.front_proxy
+    if not signer.authority.exists():
+        signer.folder.mkdir(mode=0o700, exist_ok=True)
+        _authority(signer, now)
+    paths = files.front_proxy_certificate, files.front_proxy_key
+    _ensure(signer, *paths, files.folder / _FRONT_PROXY_RECORD, FRONT_PROXY_USER, (), now)
 
 
 def _ensure(

@@ -29,6 +29,14 @@ _ACCOUNT: Final = "default"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _OWN_ADDRESS: Final = "10.96.0.1"
 _NAME: Final = {"name": "kubernetes", "namespace": "default"}
+# How servers behind this one are told for whom it speaks.
+_REQUEST_HEADERS: Final = {
+    "requestheader-allowed-names": '["front-proxy-client"]',
+    "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+    "requestheader-group-headers": '["X-Remote-Group"]',
+    "requestheader-uid-headers": '["X-Remote-Uid"]',
+    "requestheader-username-headers": '["X-Remote-User"]',
+}
 
 _NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 _PRIORITY_DESCRIPTIONS: Final = {
@@ -60,6 +68,7 @@ def bootstrap(
     host: str,
     port: int,
     authority: str,
+    front_proxy: str,
     issue: Issue | None,
 ) -> None:
     """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients.
@@ -86,7 +95,7 @@ def bootstrap(
     core.after["serviceaccounts"] = replace
     if issue is not None:
         secrets = TokenSecrets(registry, core, authority, issue)
-    for obj in (*_own_service(host, port), *_own_authority(authority, host, port)):
+    for obj in (*_own_service(host, port), *_own_authority(authority, front_proxy, host, port)):
         _keep(registry, obj, now)
 
 
@@ -135,12 +144,15 @@ def _own_service(host: str, port: int) -> list[Object]:
     return [service, endpoints, piece]
 
 
-def _own_authority(authority: str, host: str, port: int) -> list[Object]:
-    """Where an API server says who vouches for its clients, and what a new machine is told of the cluster."""
+def _own_authority(authority: str, front_proxy: str, host: str, port: int) -> list[Object]:
+    """Where an API server says who vouches for its clients and for itself, and what a new machine is told of it."""
     if not authority:
         return []
+    vouching = {"client-ca-file": authority}
+    if front_proxy:
+        vouching |= {"requestheader-client-ca-file": front_proxy, **_REQUEST_HEADERS}
     return [
-        _config_map("kube-system", "extension-apiserver-authentication", {"client-ca-file": authority}),
+        _config_map("kube-system", "extension-apiserver-authentication", vouching),
         _config_map("kube-public", "cluster-info", {"kubeconfig": _cluster_info(authority, host, port)}),
         *_for_strangers(),
     ]

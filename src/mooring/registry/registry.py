@@ -77,14 +77,31 @@ class Registry(Reader):
         create_system_objects(self, self._core, now=now)
 
     def bootstrap(
-        self, *, now: datetime, host: str, port: int, authority: str = "", issue: Issue | None = None
+        self,
+        *,
+        now: datetime,
+        host: str,
+        port: int,
+        authority: str = "",
+        front_proxy: str = "",
+        issue: Issue | None = None,
     ) -> None:
         """Create what a served cluster needs: a ServiceAccount in every namespace, and the Service of the API.
 
-        `host` and `port` are the address of the API, `authority` is the PEM of the one that vouches for it, `issue`
-        makes tokens for Secrets. Called once, by the server of the registry.
+        `host` and `port` are the address of the API, `authority` is the PEM of the one that vouches for it,
+        `front_proxy` that of the one by which servers behind it know it, `issue` makes tokens for Secrets. Called
+        once, by the server of the registry.
         """
-        bootstrap(self, self._core, now=now, host=host, port=port, authority=authority, issue=issue)
+        bootstrap(
+            self,
+            self._core,
+            now=now,
+            host=host,
+            port=port,
+            authority=authority,
+            front_proxy=front_proxy,
+            issue=issue,
+        )
 
     # Settings
 

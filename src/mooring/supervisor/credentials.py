@@ -16,6 +16,7 @@ from mooring.apiserver.authentication.token_file import digest
 from mooring.net.certificates import (
     Certificates,
     ensure_certificates,
+    ensure_front_proxy_certificate,
     ensure_kubelet_client_certificate,
     ensure_node_certificate,
 )
@@ -46,6 +47,7 @@ def issue_credentials(folder: DataFolder, names: Sequence[str], *, node: bool, n
     ensure_certificates(folder.tls, names, now=now)
     certificates = Certificates(folder.tls)
     ensure_kubelet_client_certificate(certificates, now=now)
+    ensure_front_proxy_certificate(certificates, now=now)
     ensure_signing_key(folder.signing_key)
     controllers, token = issue_controllers_token(folder), ""
     if node:

@@ -30,6 +30,7 @@ def main() -> int:
     config = read_config()
     log_as_json()
     data = config["data"]
+    certificates = Certificates(Path(config["authority"]).parent)
     try:
         return run_server(
             ServerConfig(
@@ -40,7 +41,8 @@ def main() -> int:
                 key=Path(config["key"]),
                 signing_key=Path(config["signing_key"]),
                 authority=Path(config["authority"]),
-                nodes=NodeAccess(Certificates(Path(config["authority"]).parent), config["node_token"]),
+                nodes=NodeAccess(certificates, config["node_token"]),
+                front_proxy=certificates,
             ),
             prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),
         )

@@ -18,6 +18,8 @@ RECORDED = [json.loads(line) for line in (FACTS / "builtin.jsonl").read_text(enc
 COLUMNS = json.loads((FACTS / "columns.json").read_text(encoding="utf-8"))
 CUSTOM = json.loads((FACTS / "custom.json").read_text(encoding="utf-8"))
 KINDS = list(Registry().resources)
+# The real server prints a time for which it has no column.
+CELLS_WITHOUT_COLUMN = {"IPAddress": 1}
 
 
 def kind(api_version: str, name: str) -> Resource:
@@ -53,7 +55,8 @@ def test_an_object_without_anything_in_it_has_a_cell_for_every_column(resource: 
         "metadata": {"resourceVersion": "7", "creationTimestamp": None},
     }
     made = table(resource, [bookmark], now=NOW)
-    assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"])
+    more = CELLS_WITHOUT_COLUMN.get(resource.kind, 0)
+    assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"]) + more
 
 
 @pytest.mark.parametrize("fact", CUSTOM["columns"], ids=lambda fact: f"{fact['type']} {fact['path']}")

@@ -1,8 +1,15 @@
 """The non-resource paths that describe the server: discovery, OpenAPI, OpenID discovery, and the list of paths."""
 
+from contextlib import suppress
 from typing import Final
 
 from mooring.apiserver import discovery, openapi
+from mooring.apiserver.aggregation import Aggregator
+from mooring.apiserver.aggregation.merged_discovery import (
+    with_remote_group,
+    with_remote_groups,
+    with_remote_resources,
+)
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import ALGORITHM
 from mooring.apiserver.messages.negotiation import Representation, negotiate_discovery
@@ -10,6 +17,7 @@ from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import Response, encode, json_response, text_response
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
+from mooring.kube.status import NotFoundError
 from mooring.registry import Registry
 
 __all__ = ["NonResourceHandler"]
@@ -38,8 +46,8 @@ _V2_PROTOBUF_TYPE: Final = b"application/com.github.proto-openapi.spec.v2.v1.0+p
 
 
 class NonResourceHandler:
-    def __init__(self, registry: Registry, accounts: ServiceAccountTokens) -> None:
-        self._registry, self._accounts = registry, accounts
+    def __init__(self, registry: Registry, accounts: ServiceAccountTokens, aggregator: Aggregator) -> None:
+        self._registry, self._accounts, self._aggregator = registry, accounts, aggregator
 
     def root(self) -> Response:
         """The paths that there are."""
@@ -53,18 +61,30 @@ class NonResourceHandler:
         resources, core = self._registry.resources, target.root == "api"
         if target.version:
             return json_response(discovery.resource_list(resources, target.group, target.version))
+        remote = self._aggregator.remote
         if target.group:
-            return json_response(discovery.group(resources, target.group))
+            return json_response(self._group(target.group))
         if representation.kind:
-            return _aggregated(discovery.aggregated(resources, core, representation.version), representation)
-        found = discovery.api_versions() if core else discovery.group_list(resources)
+            document = discovery.aggregated(resources, core, representation.version)
+            shown = document if core or not remote else with_remote_resources(document, remote)
+            return _aggregated(shown, representation)
+        found = discovery.api_versions() if core else with_remote_groups(discovery.group_list(resources), remote)
         return Response(200, encode(found), headers=(_VARY,))
+
+    def _group(self, name: str) -> Object:
+        own = None
+        with suppress(NotFoundError):
+            own = discovery.group(self._registry.resources, name)
+        found = with_remote_group(own, name, self._aggregator.remote)
+        if found is None:
+            raise NotFoundError("the server could not find the requested resource")
+        return found
 
     def openapi(self, request: HttpRequest, target: RequestInfo) -> Response:
         """The index of OpenAPI v3 and its documents, and the document of v2."""
         match target.rest:
             case ("v3",):
-                return json_response(openapi.index(self._registry))
+                return json_response(self._index())
             case ("v3", "api", version):
                 return self._document(request, "", version)
             case ("v3", "apis", group, version):
@@ -74,6 +94,14 @@ class NonResourceHandler:
                     return Response(200, openapi.swagger_protobuf(self._registry), _V2_PROTOBUF_TYPE)
                 return Response(200, openapi.swagger_json(self._registry))
         return text_response("404 page not found\n", 404)
+
+    def _index(self) -> Object:
+        found = openapi.index(self._registry)
+        for of in self._aggregator.remote:
+            # The server behind answers for it; what it holds is not known here.
+            path = of.path.removeprefix("/")
+            found["paths"][path] = {"serverRelativeURL": f"/openapi/v3/{path}"}
+        return found
 
     def openid(self, request: HttpRequest, target: RequestInfo) -> Response:
         """What others need to verify tokens of ServiceAccounts by themselves: the issuer, and its public key."""

@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mooring.apiserver.calls import Call, Context, wrong_method
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.nodes.kubelets import DIAL_SECONDS, Kubelets
 from mooring.apiserver.nodes.proxy_targets import ProxyTarget, node_target, pod_target, service_target
 from mooring.apiserver.nodes.relay import relay
@@ -18,9 +19,9 @@ from mooring.apiserver.nodes.upgrades import pass_upgrade
 from mooring.kube.status import BadRequestError, ServiceUnavailableError
 from mooring.net.asgi import Header, Message, Send
 from mooring.net.client_connection import ConnectionCut, HttpResponse, request_bytes
-from mooring.net.destination import dial_failure
+from mooring.net.destination import Destination, dial_failure
 
-__all__ = ["HttpProxy", "rewritten_location"]
+__all__ = ["HttpProxy", "ProxiedExchange", "passed_headers", "rewritten_location"]
 
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 # What is between two neighbours and not for the one behind.
@@ -66,30 +67,31 @@ class HttpProxy:
             await send({"type": "http.response.start", "status": 301, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
             return 301
-        sent = _request_headers(call, target)
+        sent = {**passed_headers(request), "x-forwarded-uri": request.raw_path, **target.credentials}
         if request.upgrade is not None:
             sent |= {"connection": "Upgrade", "upgrade": request.header(b"upgrade")}
             data = request_bytes(request.method, f"{path or '/'}{query}", sent)
-            return await pass_upgrade(call, send, target.destination, data)
+            return await pass_upgrade(request, send, target.destination, data)
         body = await request.body()
         data = request_bytes(request.method, f"{path or '/'}{query}", {**sent, "connection": "close"}, body)
-        exchange = _ProxiedExchange(call, target, data)
+        exchange = ProxiedExchange(request, target.destination, data, _prefix(request.raw_path))
         await relay(request, exchange.answer(), exchange.head, send)
         return exchange.status
 
 
-class _ProxiedExchange:
-    """One request to the server behind, and its answer."""
+class ProxiedExchange:
+    """One request to the server behind, and its answer. `prefix` is what stands before its paths here."""
 
-    def __init__(self, call: Call, target: ProxyTarget, data: bytes) -> None:
+    def __init__(self, request: HttpRequest, where: Destination, data: bytes, prefix: str = "") -> None:
         self.status = 0
-        self._call = call
-        self._target = target
+        self._request = request
+        self._where = where
         self._data = data
+        self._prefix = prefix
         self._response: HttpResponse | None = None
 
     async def answer(self) -> AsyncGenerator[bytes]:
-        where = self._target.destination
+        where = self._where
         try:
             connection = await where.dial(seconds=DIAL_SECONDS)
         except (OSError, ConnectionCut) as error:
@@ -99,7 +101,7 @@ class _ProxiedExchange:
             self._response = await connection.open(self._data)
             self.status = self._response.status
             yield b""
-            if self._call.request.method != "HEAD":
+            if self._request.method != "HEAD":
                 async with aclosing(connection.parts()) as parts:
                     async for part in parts:
                         yield part
@@ -111,17 +113,16 @@ class _ProxiedExchange:
     def head(self) -> Message:
         assert self._response is not None
         headers: list[Header] = []
-        prefix, behind = _prefix(self._call.request.raw_path), self._target.destination.authority
         for name, value in self._response.headers.items():
             if name == b"location":
-                value = rewritten_location(value, prefix, behind)
+                value = rewritten_location(value, self._prefix, self._where.authority)
             if name.decode("latin-1") not in _NOT_RETURNED:
                 headers += [(name, each) for each in value.split(b"\n")]
         return {"type": "http.response.start", "status": self.status, "headers": headers}
 
 
-def _request_headers(call: Call, target: ProxyTarget) -> dict[str, str]:
-    request = call.request
+def passed_headers(request: HttpRequest) -> dict[str, str]:
+    """The headers of a request that are for the server behind, too."""
     found: dict[str, str] = {}
     for key, value in request.headers:
         name, text = key.decode("latin-1"), value.decode("latin-1")
@@ -130,7 +131,7 @@ def _request_headers(call: Call, target: ProxyTarget) -> dict[str, str]:
     before = found.get("x-forwarded-for")
     if request.client:
         found["x-forwarded-for"] = f"{before}, {request.client}" if before else request.client
-    return {**found, "x-forwarded-uri": request.raw_path, **target.credentials}
+    return found
 
 
 def _beyond(path: str) -> str:

@@ -45,7 +45,9 @@ class StreamProxy:
         headers = {"Host": node.authority, **credentials, **upgrade_headers(call)}
         translated = partial(translate_stream, call, send, node, target, credentials, _streams(call))
         fallback = translated if can_translate(call) else None
-        return await pass_upgrade(call, send, node, request_bytes(call.request.method, target, headers), fallback)
+        return await pass_upgrade(
+            call.request, send, node, request_bytes(call.request.method, target, headers), fallback
+        )
 
     def _target(self, call: Call) -> tuple[Destination, str]:
         request, name, what = call.request, call.target.name, call.target.subresource

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from mooring.apiserver.calls import Call
+from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.nodes.kubelets import DIAL_SECONDS, kubelet_failure
 from mooring.kube.status import ApiError, InternalError
 from mooring.net.asgi import Send, send_whole
@@ -34,16 +35,20 @@ def upgrade_headers(call: Call) -> dict[str, str]:
 
 
 async def pass_upgrade(
-    call: Call, send: Send, target: Destination, request: bytes, fallback: Callable[[], Awaitable[int]] | None = None
+    request: HttpRequest,
+    send: Send,
+    target: Destination,
+    data: bytes,
+    fallback: Callable[[], Awaitable[int]] | None = None,
 ) -> int:
     """Pass the request on, and join both ends when it is granted; the status of the answer.
 
     `fallback` is tried in another protocol when this one is refused.
     """
-    async with open_upgrade(target, request) as (answer, behind):
+    async with open_upgrade(target, data) as (answer, behind):
         if behind is not None:
-            assert call.request.upgrade is not None
-            client = call.request.upgrade(list(answer.headers.items()))
+            assert request.upgrade is not None
+            client = request.upgrade(list(answer.headers.items()))
             await join_streams(client, behind)
             return answer.status
     if fallback is not None and 400 <= answer.status < 500:

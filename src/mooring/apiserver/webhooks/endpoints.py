@@ -14,7 +14,7 @@ from mooring.kube.errors import MooringError, go_quote
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 
-__all__ = ["Unresolved", "WebhookAddress", "find_address", "url_of"]
+__all__ = ["Unresolved", "WebhookAddress", "find_address", "service_endpoint", "url_of"]
 
 
 class Unresolved(MooringError):
@@ -51,7 +51,7 @@ def find_address(registry: Registry, client: Object) -> WebhookAddress:
     if service is None:
         return _target(client.get("url") or "", authority)
     namespace, name = service["namespace"], service["name"]
-    host, port = _endpoint(registry, namespace, name, service.get("port") or 443)
+    host, port = service_endpoint(registry, namespace, name, service.get("port") or 443)
     return WebhookAddress(host, port, f"{name}.{namespace}.svc", _clean(service.get("path") or ""), authority)
 
 
@@ -66,7 +66,8 @@ def _clean(path: str) -> str:
     return f"/{normpath(f'/{path}').lstrip('/')}"
 
 
-def _endpoint(registry: Registry, namespace: str, name: str, port: int) -> tuple[str, int]:
+def service_endpoint(registry: Registry, namespace: str, name: str, port: int) -> tuple[str, int]:
+    """Where a port of a Service leads at this moment; Unresolved if nowhere."""
     service = registry.find("v1", "Service", namespace, name)
     if service is None:
         raise Unresolved(f"service {go_quote(name)} not found")
