@@ -72,8 +72,8 @@ def test_secrets_are_for_their_owner_only(tmp_path: Path) -> None:
         token = str(running.ready().kubeconfig.read_text().rpartition("token: ")[2].strip())
         folder = tmp_path / ".mooring"
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        for path in (running.kubeconfig, folder / "tokens", *(folder / "tls").iterdir()):
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        for path in (running.kubeconfig, folder / "tokens", *(folder / "tls").rglob("*")):
+            assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
         assert token not in (folder / "tokens").read_text()
         assert token not in "".join(path.read_text() for path in (folder / "logs").iterdir())
 
