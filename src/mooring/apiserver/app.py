@@ -154,6 +154,8 @@ class Application:
         target, resource, context = call.target, call.resource, self.context
         _check_scope(call)
         method = call.request.method
+        if method != "GET":
+            await self.group_commit.wait_for_room()
         if target.subresource:
             subresources.refuse_unserved(context, call)
             if target.rest:

@@ -46,6 +46,8 @@ class ServerError(MooringError):
 class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
+    Data that lack their last writes are used only with `accept_data_loss`.
+
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
     ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
     and for the certificates of clients.
@@ -54,6 +56,7 @@ class ServerConfig:
     fd: int
     tokens: Path
     data: Path | None = None
+    accept_data_loss: bool = False
     certificate: Path | None = None
     key: Path | None = None
     nodes: NodeAccess | None = None
@@ -72,7 +75,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     sock = _socket(config.fd)
     tls = _tls(config)
     tokens = TokenFile(config.tokens)
-    with _storage(config.data) as storage:
+    with _storage(config) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
         authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
@@ -135,13 +138,15 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
 
 
 @contextmanager
-def _storage(data: Path | None) -> Iterator[Storage]:
-    if data is None:
-        yield LimitedStorage()
+def _storage(config: ServerConfig) -> Iterator[Storage]:
+    if config.data is None:
+        # Revisions of an earlier process are smaller, because none makes a million changes a second: its clients get
+        # 410 and list again, where they would otherwise wait for a revision that means something else by then.
+        yield LimitedStorage(revision=int(_now().timestamp() * 1_000_000))
         return
     from mooring.apiserver.sqlite import SqliteStorage
 
-    storage = SqliteStorage(data)
+    storage = SqliteStorage(config.data, accept_loss=config.accept_data_loss)
     try:
         yield storage
     finally:

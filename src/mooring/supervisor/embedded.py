@@ -55,6 +55,7 @@ class EmbeddedCluster:
     configuration: Configuration = DEFAULTS
     fleet_rules: Sequence[Object] = ()
     page: ServedPage | None = None
+    accept_data_loss: bool = False
     runway_settings: RunwaySettings = DEFAULT_SETTINGS
     console: Console = field(default_factory=Console)
     _issued: Credentials | None = field(default=None, init=False)
@@ -96,10 +97,13 @@ class EmbeddedCluster:
         def config() -> dict[str, Any]:
             # An ephemeral server starts empty.
             self._has_fleet = self._has_fleet and not self.ephemeral
+            # A loss is accepted once: data that go missing later are another one.
+            accepted, self.accept_data_loss = self.accept_data_loss, False
             return {
                 "socket": self.listening.fileno(),
                 "tokens": str(self.folder.tokens),
                 "data": None if self.ephemeral else str(self.folder.database),
+                "accept_data_loss": accepted,
                 "certificate": str(self._credentials.certificates.certificate),
                 "key": str(self._credentials.certificates.key),
                 "authority": str(self._credentials.certificates.authority),

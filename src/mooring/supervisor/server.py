@@ -36,6 +36,7 @@ def main() -> int:
                 fd=config["socket"],
                 tokens=Path(config["tokens"]),
                 data=None if data is None else Path(data),
+                accept_data_loss=config["accept_data_loss"],
                 certificate=Path(config["certificate"]),
                 key=Path(config["key"]),
                 signing_key=Path(config["signing_key"]),
