@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Final
 
@@ -16,6 +17,7 @@ from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.users import Authenticate
 from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.authorization.attributes import Authorizer
+from mooring.apiserver.backup.handler import BackupHandler
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
@@ -64,7 +66,7 @@ class Application:
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
     node is ever asked for logs, and no pod is entered; without `accounts` a key in memory signs the tokens of
-    ServiceAccounts.
+    ServiceAccounts. `backup_files` are the files that belong to a backup, by the paths that they have in it.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Application:
         nodes: NodeAccess | None = None,
         authorizers: Sequence[Authorizer] = (),
         accounts: ServiceAccountTokens | None = None,
+        backup_files: Mapping[str, Path] | None = None,
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
@@ -89,6 +92,7 @@ class Application:
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._connectors = None if nodes is None else Connectors(self.context, nodes)
         self._metrics = ServerMetrics()
+        self._backups = BackupHandler(registry, clock, backup_files or {})
         self._nonresource = nonresource.NonResourceHandler(registry, accounts)
 
     def stop(self) -> None:
@@ -203,6 +207,8 @@ class Application:
             return version()
         if root == "metrics":
             return text_response(self._metrics_text())
+        if root == "backup":
+            return self._backups.answer(request)
         if root == "openapi":
             return self._nonresource.openapi(request, target)
         if root in ("openid", ".well-known"):

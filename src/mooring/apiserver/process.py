@@ -8,9 +8,9 @@ import resource
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -50,7 +50,7 @@ class ServerConfig:
 
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
     ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
-    and for the certificates of clients.
+    and for the certificates of clients. `backup_files` are the files that belong to a backup.
     """
 
     fd: int
@@ -62,6 +62,7 @@ class ServerConfig:
     nodes: NodeAccess | None = None
     signing_key: Path | None = None
     authority: Path | None = None
+    backup_files: Mapping[str, Path] = field(default_factory=dict)
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -104,6 +105,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
                 nodes=config.nodes,
                 authorizers=[NodeAuthorizer(registry)],
                 accounts=accounts,
+                backup_files=config.backup_files,
             )
 
         return 0 if run(make, sock, tls, bindings) else 1

@@ -104,6 +104,7 @@ def command(
     objects = [] if fleet is None else _check_fleet(fleet, controllers)
     folder = DataFolder(data)
     folder.check_free()
+    folder.check_whole()
     folder.check_room(data=not ephemeral)
     listening, address = bind(address)
     lock = folder.claim()

@@ -75,6 +75,9 @@ class Storage(Protocol):
     def count_after(self, store: str, namespace: str | None, start: str) -> int:
         """How many objects that would be."""
 
+    def everything(self) -> list[tuple[str, str, str, Object]]:
+        """Every object with its store, namespace and name."""
+
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
@@ -119,6 +122,14 @@ class MemoryStorage:
         for space in sorted(spaces, key=lambda name: f"{name}/"):
             found += self._in_namespace(store, space, spaces)
         return found
+
+    def everything(self) -> list[tuple[str, str, str, Object]]:
+        return [
+            (store, namespace, name, obj)
+            for store, spaces in self._stores.items()
+            for namespace, objects in spaces.items()
+            for name, obj in objects.items()
+        ]
 
     def _in_namespace(self, store: str, namespace: str, spaces: dict[str, dict[str, Object]]) -> list[Object]:
         objects = spaces.get(namespace)

@@ -17,7 +17,11 @@ from typing import Final
 
 from mooring.kube.errors import InputError
 
-__all__ = ["DataFolder"]
+__all__ = ["BACKUP_FILES", "DataFolder"]
+
+# What a cluster cannot make again without its users noticing, beside the data: who may use it, and its keys. All else
+# in the folder is made anew by a start.
+BACKUP_FILES: Final = ("tokens", "tls/ca.crt", "tls/ca.key", "tls/sa.key")
 
 # How long processes of a parent that was killed may take to notice.
 _LINGER_SECONDS: Final = 10.0
@@ -77,6 +81,18 @@ class DataFolder:
             self._take(descriptor)
         finally:
             os.close(descriptor)
+
+    @property
+    def unfinished_restore(self) -> Path:
+        """There while a backup is put into the folder, and afterwards if that did not come to its end."""
+        return self.path / "restore-unfinished"
+
+    def check_whole(self) -> None:
+        """Complain of a folder that holds parts of two clusters."""
+        if self.unfinished_restore.exists():
+            raise InputError(
+                f"{self.path} holds half of a backup, because mooring restore did not come to its end; run it again"
+            )
 
     def check_room(self, *, data: bool) -> None:
         """Complain, before anything is made, that the disk has no room for what a start writes."""

@@ -20,7 +20,7 @@ from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
 from mooring.supervisor.console import Console
-from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.data_folder import BACKUP_FILES, DataFolder
 from mooring.supervisor.fleet.news import FLEET_IS_IN, FLEET_IS_REFUSED
 from mooring.supervisor.page_address import ServedPage
 from mooring.supervisor.selection import PROCESS_NODE
@@ -104,6 +104,7 @@ class EmbeddedCluster:
                 "tokens": str(self.folder.tokens),
                 "data": None if self.ephemeral else str(self.folder.database),
                 "accept_data_loss": accepted,
+                "backup_files": {path: str(self.folder.path / path) for path in BACKUP_FILES},
                 "certificate": str(self._credentials.certificates.certificate),
                 "key": str(self._credentials.certificates.key),
                 "authority": str(self._credentials.certificates.authority),

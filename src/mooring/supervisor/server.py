@@ -41,6 +41,7 @@ def main() -> int:
                 key=Path(config["key"]),
                 signing_key=Path(config["signing_key"]),
                 authority=Path(config["authority"]),
+                backup_files={path: Path(place) for path, place in config["backup_files"].items()},
                 nodes=NodeAccess(Certificates(Path(config["authority"]).parent), config["node_token"]),
             ),
             prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),

@@ -30,7 +30,7 @@ from mooring.apiserver.sqlite.peek import peek
 from mooring.apiserver.sqlite.reserve import FREE_WANTED, NO_ROOM, Reserve
 from mooring.apiserver.sqlite.rows import INSERT, Row, checksum
 
-__all__ = ["create_database", "damaged", "open_database"]
+__all__ = ["adopt_database", "build_database", "damaged", "open_database", "skipping_row"]
 
 _TABLE: Final = (
     "CREATE TABLE changes (revision INTEGER PRIMARY KEY, store TEXT NOT NULL, namespace TEXT NOT NULL, "
@@ -66,12 +66,12 @@ def open_database(folder: Path, reserve: Reserve, *, accept_loss: bool = False) 
             first = check_nothing_was_there(folder, accept_loss=accept_loss)
             if problem := reserve.take():
                 raise _no_room(folder, problem)
-            create_database(folder)
+            adopt_database(folder, build_database(folder))
         connection = _open(path)
         try:
             migrate(connection, folder, connection.execute("PRAGMA user_version").fetchone()[0])
             if first:
-                skip_revisions(connection, first)
+                connection.execute(INSERT, skipping_row(first))
                 write_last_revision(folder, first)
         except BaseException:
             connection.close()
@@ -93,13 +93,13 @@ def damaged(path: Path, why: str) -> DataFolderError:
     return DataFolderError(f"{path} cannot be read: {why}. It was left as it is; {WAY_OUT}")
 
 
-def skip_revisions(connection: sqlite3.Connection, revision: int) -> None:
-    """Let the next change be the one after this revision: the removal of something that was never there."""
-    connection.execute(INSERT, (revision, "", "", "", None, checksum("", "", "", None)))
+def skipping_row(revision: int) -> Row:
+    """Lets the next change be the one after this revision: the removal of something that was never there."""
+    return revision, "", "", "", None, checksum("", "", "", None)
 
 
-def create_database(folder: Path, rows: Iterable[Row] = (), version: int = SCHEMA_VERSION) -> None:
-    """Make a database of these rows: complete, or not there at all. It takes the place of the one that was there."""
+def build_database(folder: Path, rows: Iterable[Row] = (), version: int = SCHEMA_VERSION) -> int:
+    """Make a database of these rows beside the one that may be there; returns the revision that it ends at."""
     unfinished = folder / UNFINISHED
     unfinished.unlink(missing_ok=True)
     (folder / f"{UNFINISHED}-journal").unlink(missing_ok=True)
@@ -114,11 +114,19 @@ def create_database(folder: Path, rows: Iterable[Row] = (), version: int = SCHEM
         connection.executemany(INSERT, rows)
         (newest,) = connection.execute("SELECT coalesce(max(revision), 1) FROM changes").fetchone()
         connection.execute("COMMIT")
+        return int(newest)
+    except BaseException:
+        unfinished.unlink()
+        raise
     finally:
         connection.close()
+
+
+def adopt_database(folder: Path, newest: int) -> None:
+    """Put the database that was built, which ends at this revision, in the place of the one that may be there."""
     (folder / f"{DATABASE}-wal").unlink(missing_ok=True)
     write_last_revision(folder, newest)
-    unfinished.rename(folder / DATABASE)
+    (folder / UNFINISHED).rename(folder / DATABASE)
     sync_folder(folder)
     sync_folder(folder.parent)
 
