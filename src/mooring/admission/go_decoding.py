@@ -143,10 +143,10 @@ def _unmarshal(value: Any, wanted: _GoType, owner: str, path: str) -> Any:
     if isinstance(inner, str):
         return _scalar(value, inner, wanted, owner, path)
     if isinstance(inner, _GoType):
-        if not isinstance(value, dict if wanted.is_map else list):
-            raise _mismatch(value, wanted, owner, path)
-        if wanted.is_map:
+        if wanted.is_map and isinstance(value, dict):
             return {key: _unmarshal(each, inner, owner, path) for key, each in value.items()}
+        if wanted.is_map or not isinstance(value, list):
+            raise _mismatch(value, wanted, owner, path)
         return [_unmarshal(each, inner, owner, path) or "" for each in value]
     if not isinstance(value, dict):
         raise _mismatch(value, wanted, owner, path)

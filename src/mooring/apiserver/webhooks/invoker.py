@@ -85,13 +85,13 @@ class ReviewObjects:
             del shown["metadata"]["name"]
         return shown
 
-    def check_patched(self, made: Object) -> None:
+    def check_patched(self, resource: Resource, made: Object) -> None:
         """Refuse an object that a webhook made into something else; a patch is obeyed or fails, whatever the policy."""
         about = self._about
         if about.subresource == "scale" or about.kind.kind != about.resource.kind:
             return
         try:
-            check_type(about.resource, made)
+            check_type(resource, made)
         except WrongTypeError as error:
             raise (UnknownError(error.why) if "converting" in error.why else InternalError.of(error.why)) from None
         metadata = made.setdefault("metadata", {})
@@ -180,7 +180,7 @@ class WebhookInvoker:
         if made == shown:
             return None
         try:
-            self._review_objects.check_patched(made)
+            self._review_objects.check_patched(resource, made)
             return complete(obj, await settled(partial(self._review_objects.back, made, obj)))
         except UnreadableError as error:
             raise InternalError.of(error.why) from None
